@@ -1,0 +1,63 @@
+import type { JsonObject } from './json.ts'
+import type { ApiProtocol } from './model.ts'
+
+/**
+ * What a service attached to a block and wants back byte for byte: signatures, redacted thinking, encrypted reasoning.
+ *
+ * **Contract**
+ * - Opaque: only the codec of `api` writes or reads `payload`.
+ * - It is sent back to the same `api` and `model` while the prefix it is bound to still stands, and to nobody else.
+ *
+ * Source: reference/providers.md §0 "Opaque state", §1 "Block binding".
+ */
+export interface ProviderState {
+  api: ApiProtocol
+  /** Model id the block came from. */
+  model: string
+  /** Hash of the request prefix the block is bound to; absent where the service binds nothing. */
+  prefixHash?: string
+  payload: JsonObject
+}
+
+/** Plain text, from a user, a model or a tool. */
+export interface TextContent {
+  type: 'text'
+  text: string
+  providerState?: ProviderState
+}
+
+/** An inline image: `data` is base64 without a `data:` prefix. */
+export interface ImageContent {
+  type: 'image'
+  data: string
+  mimeType: string
+}
+
+/**
+ * Reasoning a model showed (or withheld: `thinking` is then empty and the state lies in `signature` or `providerState`).
+ * Source: spec/33 "Content".
+ */
+export interface ThinkingContent {
+  type: 'thinking'
+  thinking: string
+  /** Integrity token of the service; echoed unmodified or not at all. */
+  signature?: string
+  providerState?: ProviderState
+}
+
+/**
+ * A model's request to run a tool. `arguments` is what the model wrote, parsed; where it was not a JSON object,
+ * `arguments` is `{}` and `invalidArguments` holds the raw text, so the call is answered with an error, never executed.
+ */
+export interface ToolCallContent {
+  type: 'toolCall'
+  id: string
+  name: string
+  arguments: JsonObject
+  /** The raw argument text, when it is not a JSON object (truncated or malformed). */
+  invalidArguments?: string
+  providerState?: ProviderState
+}
+
+/** One block of a message. Source: spec/33 "Content". */
+export type Content = TextContent | ImageContent | ThinkingContent | ToolCallContent

@@ -1,0 +1,160 @@
+import type { AssistantMessage } from './message.ts'
+
+const brand = Symbol.for('phi-core.error')
+
+/** What every error of this package carries beside its message. */
+export interface PhiErrorOptions {
+  cause?: unknown
+  /** What to do next, when the message does not already say it. */
+  hint?: string
+}
+
+/**
+ * Base of every error this package throws.
+ *
+ * **Contract**
+ * - `message` says what failed, with which value, and what to do next; `code` is stable and machine-readable.
+ * - No secret in `message`, `hint` or `cause`.
+ * - `PhiError.isInstance` works across duplicate copies of the package.
+ */
+export class PhiError extends Error {
+  readonly code: string
+  declare readonly hint?: string
+
+  constructor(code: string, message: string, options: PhiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'PhiError'
+    this.code = code
+    if (options.hint !== undefined) this.hint = options.hint
+    Object.defineProperty(this, brand, { value: true })
+  }
+
+  static isInstance(value: unknown): value is PhiError {
+    return typeof value === 'object' && value !== null && brand in value
+  }
+}
+
+/** Why a model call failed. Source: spec/35 "ProviderError". */
+export type ProviderErrorCode = 'api' | 'network' | 'auth' | 'rateLimited' | 'contextOverflow' | 'cancelled' | 'schemaMismatch' | 'other'
+
+/** What a provider knows about a failure. */
+export interface ProviderErrorOptions extends PhiErrorOptions {
+  /** HTTP status. */
+  status?: number
+  /** How long the service asked to wait, in ms. */
+  retryAfterMs?: number
+  /** Whether the same call may succeed later. Default: `network` and `rateLimited` only. */
+  isRetryable?: boolean
+  /** The message as far as it came, when streaming had begun. */
+  partial?: AssistantMessage
+}
+
+/** A model call that failed. The only error a `StreamProvider` rejects with. */
+export class ProviderError extends PhiError {
+  declare readonly code: ProviderErrorCode
+  declare readonly status?: number
+  declare readonly retryAfterMs?: number
+  readonly isRetryable: boolean
+  declare readonly partial?: AssistantMessage
+
+  constructor(code: ProviderErrorCode, message: string, options: ProviderErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'ProviderError'
+    this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
+    if (options.status !== undefined) this.status = options.status
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.partial !== undefined) {
+      // Not enumerable: logging an error must not print a conversation.
+      Object.defineProperty(this, 'partial', { value: options.partial, enumerable: false })
+    }
+  }
+}
+
+/** Why a tool call failed. */
+export type ToolErrorCode = 'failed' | 'notFound' | 'invalidArguments' | 'cancelled' | 'timeout'
+
+/** Thrown by a tool to fail with a code; any other error a tool throws counts as `failed`. */
+export class ToolError extends PhiError {
+  declare readonly code: ToolErrorCode
+
+  constructor(code: ToolErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'ToolError'
+  }
+}
+
+/** Why a workspace refused. */
+export type WorkspaceErrorCode = 'outside' | 'notFound' | 'wrongKind' | 'conflict' | 'io'
+
+/** A file operation that failed. See `Workspace`. */
+export class WorkspaceError extends PhiError {
+  declare readonly code: WorkspaceErrorCode
+
+  constructor(code: WorkspaceErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'WorkspaceError'
+  }
+}
+
+/** Why a session could not be stored or read. */
+export type SessionErrorCode = 'invalidId' | 'invalidMessages' | 'notFound'
+
+/** A stored conversation that cannot be used. */
+export class SessionError extends PhiError {
+  declare readonly code: SessionErrorCode
+
+  constructor(code: SessionErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'SessionError'
+  }
+}
+
+/** What a caller got wrong. */
+export type MisuseCode =
+  | 'invalidOption'
+  | 'invalidTool'
+  | 'unsupportedSchema'
+  | 'emptyPrompt'
+  | 'emptyHistory'
+  | 'trailingAssistant'
+  | 'missingIds'
+  | 'unknownCall'
+  | 'argumentsChanged'
+
+/** Wrong use of the API: thrown at once, nothing has changed. */
+export class ConfigError extends PhiError {
+  declare readonly code: MisuseCode
+
+  constructor(code: MisuseCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'ConfigError'
+  }
+}
+
+/** `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
+export class AgentBusyError extends PhiError {
+  constructor() {
+    super('busy', 'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.')
+    this.name = 'AgentBusyError'
+  }
+}
+
+/** A cursor older than what the run still remembers. Start again from `oldest`, or read the stored history. */
+export class CursorExpired extends PhiError {
+  /** The oldest cursor that still works as `after`. */
+  readonly oldest: number
+
+  constructor(after: number, oldest: number) {
+    super(
+      'cursorExpired',
+      `Events after ${after} are no longer all remembered; the oldest usable cursor is ${oldest}. Reload the history, or raise replayBytes.`,
+    )
+    this.name = 'CursorExpired'
+    this.oldest = oldest
+  }
+}
+
+/** The message of anything thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

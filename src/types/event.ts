@@ -1,0 +1,212 @@
+import type { JsonObject, JsonValue } from './json.ts'
+import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
+import type { ApiProtocol, ThinkingLevel } from './model.ts'
+import type { StreamDelta } from './provider.ts'
+import type { ToolResult } from './tool.ts'
+import type { Usage } from './usage.ts'
+
+/** How a loop relates to the one before it. Source: spec/36. */
+export type ContinuationKind =
+  | { kind: 'initial' }
+  | { kind: 'default' }
+  | { kind: 'rerun'; tag: string }
+  | { kind: 'branch'; tag: string }
+  | { kind: 'compaction' }
+
+/** What began a turn. Source: spec/32 "TurnTrigger". */
+export type TurnTrigger = 'user' | 'subAgent' | 'continuation' | 'branch'
+
+/** What a loop ran with; never a key. Source: spec/31 "LoopConfigSnapshot". */
+export interface LoopConfigSnapshot {
+  model: string
+  provider: string
+  configId?: string
+  name: string
+  api: ApiProtocol
+  /** Without user info or query, which may hold secrets. */
+  baseUrl: string
+  reasoning: boolean
+  contextWindow: number
+  maxTokens: number
+  thinkingLevel: ThinkingLevel
+  temperature?: number
+}
+
+/** How a run ended. `limit`: an execution limit; `paused`: an approval nobody gave. */
+export type RunStatus = 'completed' | 'error' | 'aborted' | 'limit' | 'paused' | 'rejected'
+
+/** What failed, as data. `code` is the code of the error behind it. */
+export interface RunFailure {
+  code: string
+  message: string
+}
+
+/** A call that waits for a person. `argumentsHash` is the SHA-256 (hex) of the canonical JSON of the arguments. */
+export interface PendingApproval {
+  toolCallId: string
+  toolName: string
+  arguments: JsonObject
+  argumentsHash: string
+}
+
+/** What every event carries. */
+export interface EventBase {
+  runId: string
+  /** Cursor within the run: counts up from 1 without gaps, except where events were coalesced. */
+  seq: number
+  /** Epoch ms. */
+  at: number
+  sessionId: string
+  loopId: string
+}
+
+export interface AgentStartEvent extends EventBase {
+  type: 'agentStart'
+  agentId: string
+  parentLoopId?: string
+  continuationKind: ContinuationKind
+  configSnapshot: LoopConfigSnapshot
+  /** What the caller passed to `prompt`, unchanged. */
+  metadata?: JsonValue
+}
+
+/** The last event of a loop, on every path, exactly once. */
+export interface AgentEndEvent extends EventBase {
+  type: 'agentEnd'
+  status: RunStatus
+  /** Messages this loop added to the history. */
+  messages: AgentMessage[]
+  usage: Usage
+  error?: RunFailure
+  /** Why an input filter refused the input. */
+  rejection?: string
+  pendingApprovals?: PendingApproval[]
+}
+
+export interface TurnStartEvent extends EventBase {
+  type: 'turnStart'
+  turnIndex: number
+  triggeredBy: TurnTrigger
+}
+
+export interface TurnEndEvent extends EventBase {
+  type: 'turnEnd'
+  turnIndex: number
+  message: LlmMessage
+  usage: Usage
+  toolResults: (ToolResultMessage & MessageEnvelope)[]
+}
+
+/** A message begins. For assistant messages `message` is the live view that grows until `messageEnd`; others are complete. */
+export interface MessageStartEvent extends EventBase {
+  type: 'messageStart'
+  messageId: string
+  message: AgentMessage
+}
+
+/** One increment; the whole message so far is `run.message(messageId)`. */
+export interface MessageUpdateEvent extends EventBase {
+  type: 'messageUpdate'
+  messageId: string
+  delta: StreamDelta
+  /** Present when this event stands for several that a slow reader missed: it covers `fromSeq` to `seq`. */
+  fromSeq?: number
+}
+
+/** A message is complete, in the history and (with a journal) durable; it is never changed again. */
+export interface MessageEndEvent extends EventBase {
+  type: 'messageEnd'
+  messageId: string
+  message: AgentMessage
+}
+
+export interface ToolExecutionStartEvent extends EventBase {
+  type: 'toolExecutionStart'
+  toolCallId: string
+  toolName: string
+  args: JsonObject
+}
+
+/** The latest partial result of a running call; a slow reader gets only the newest per call. */
+export interface ToolExecutionUpdateEvent extends EventBase {
+  type: 'toolExecutionUpdate'
+  toolCallId: string
+  toolName: string
+  partialResult: ToolResult
+}
+
+export interface ToolExecutionEndEvent extends EventBase {
+  type: 'toolExecutionEnd'
+  toolCallId: string
+  toolName: string
+  result: ToolResult
+  isError: boolean
+  childLoopId?: string
+}
+
+export interface ProgressMessageEvent extends EventBase {
+  type: 'progressMessage'
+  toolCallId: string
+  toolName: string
+  text: string
+}
+
+/** A call waits for `run.approve` or `run.deny`. */
+export interface ApprovalRequestedEvent extends EventBase, PendingApproval {
+  type: 'approvalRequested'
+}
+
+export interface ApprovalResolvedEvent extends EventBase {
+  type: 'approvalResolved'
+  toolCallId: string
+  toolName: string
+  approved: boolean
+  reason?: string
+}
+
+/** A model call failed and is repeated after `delayMs`. */
+export interface ProviderRetryEvent extends EventBase {
+  type: 'providerRetry'
+  turnIndex: number
+  /** The retry about to be made, from 1. */
+  attempt: number
+  maxRetries: number
+  delayMs: number
+  error: RunFailure
+  /** True when output of the failed call was already shown: its message ended with an error and a new one will start. */
+  afterOutput: boolean
+}
+
+/** An input filter refused what the user said. */
+export interface InputRejectedEvent extends EventBase {
+  type: 'inputRejected'
+  reason: string
+}
+
+/**
+ * Everything a run reports, flat, discriminated on `type`.
+ *
+ * **Ordering** (spec/12 "Hook Ordering", reference/phi-core-0.10.md §3)
+ * ```
+ * agentStart (turnStart (messageStart messageUpdate* messageEnd | providerRetry)*
+ *   (approvalRequested approvalResolved)? toolExecutionStart (toolExecutionUpdate | progressMessage)* toolExecutionEnd
+ *   messageStart messageEnd … turnEnd)* agentEnd
+ * ```
+ * Every `…Start` has its `…End`, whatever happened; calls of one message interleave.
+ */
+export type AgentEvent =
+  | AgentStartEvent
+  | AgentEndEvent
+  | TurnStartEvent
+  | TurnEndEvent
+  | MessageStartEvent
+  | MessageUpdateEvent
+  | MessageEndEvent
+  | ToolExecutionStartEvent
+  | ToolExecutionUpdateEvent
+  | ToolExecutionEndEvent
+  | ProgressMessageEvent
+  | ApprovalRequestedEvent
+  | ApprovalResolvedEvent
+  | ProviderRetryEvent
+  | InputRejectedEvent

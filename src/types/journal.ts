@@ -1,0 +1,36 @@
+import type { JsonObject } from './json.ts'
+import type { AgentMessage } from './message.ts'
+
+/** What must be durable before the run goes on. */
+export type JournalEntry =
+  | { type: 'input'; message: AgentMessage }
+  | { type: 'assistant'; message: AgentMessage }
+  | { type: 'toolIntent'; toolCallId: string; toolName: string; arguments: JsonObject; idempotent: boolean }
+  | { type: 'toolResult'; message: AgentMessage }
+
+/** A `JournalEntry` and where it belongs. */
+export interface JournalRecord {
+  entry: JournalEntry
+  agentId: string
+  sessionId: string
+  loopId: string
+  runId: string
+  turnIndex: number
+  /** Epoch ms. */
+  at: number
+}
+
+/**
+ * Where a run makes its history durable.
+ *
+ * **Contract**
+ * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after
+ *   each result, in that order.
+ * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
+ * - Without a journal nothing is awaited.
+ *
+ * Source: ARCHITECTURE §2.
+ */
+export interface Journal {
+  append(record: JournalRecord): Promise<void>
+}

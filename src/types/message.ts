@@ -1,0 +1,139 @@
+import type { Content, ImageContent, TextContent, ToolCallContent } from './content.ts'
+import { newId } from './ids.ts'
+import type { JsonValue } from './json.ts'
+import type { NodeTag } from './node-tag.ts'
+import type { BlockProvenance } from './provenance.ts'
+import type { Usage } from './usage.ts'
+
+/** Why a model stopped. Source: spec/33 "StopReason"; mapping per service in reference/providers.md §0. */
+export type StopReason =
+  | 'stop'
+  | 'length'
+  | 'toolUse'
+  | 'error'
+  | 'aborted'
+  | 'maxTurns'
+  | 'userStop'
+  | 'handoff'
+  | 'guardRail'
+  | 'contextCompacted'
+  | 'paused'
+
+/** What a person (or a program on their behalf) said. */
+export interface UserMessage {
+  role: 'user'
+  content: Content[]
+  /** Epoch ms. */
+  timestamp: number
+}
+
+/** What a model answered. A failed or aborted answer keeps its partial content and says why. */
+export interface AssistantMessage {
+  role: 'assistant'
+  content: Content[]
+  stopReason: StopReason
+  /** Model id as requested. */
+  model: string
+  /** Provider name, such as `anthropic`. */
+  provider: string
+  usage: Usage
+  /** Epoch ms. */
+  timestamp: number
+  /** Present when `stopReason` is `error` or `aborted`: the text a person can act on, without secrets. */
+  errorMessage?: string
+}
+
+/** What a tool returned for one call. */
+export interface ToolResultMessage {
+  role: 'toolResult'
+  toolCallId: string
+  toolName: string
+  content: Content[]
+  isError: boolean
+  /** Epoch ms. */
+  timestamp: number
+  /** Loop a sub-agent ran to produce this result. */
+  childLoopId?: string
+}
+
+/** A message a model can see. Plain JSON, discriminated on `role`. Source: spec/33 "Message". */
+export type Message = UserMessage | AssistantMessage | ToolResultMessage
+
+/** The turn a message belongs to. `turnIndex` counts from 0 within its loop. */
+export interface TurnId {
+  loopId: string
+  turnIndex: number
+}
+
+/** What the runtime adds to a message, flattened onto it. */
+export interface MessageEnvelope {
+  /** Unique within a history; stable from `messageStart` to storage. */
+  id: string
+  turnId?: TurnId
+  /** Overrides the derived provenance of this message in request captures (spec/42). */
+  provenanceHint?: BlockProvenance
+  /** Position in the revert tree; present only in revert mode. */
+  nodeId?: number
+  parentId?: number
+  tags?: NodeTag[]
+}
+
+/** A message of the application: never sent to a model by any function of ours. Source: spec/33 "ExtensionMessage". */
+export interface ExtensionMessage {
+  role: 'extension'
+  id: string
+  kind: string
+  data: JsonValue
+}
+
+/** A `Message` with its envelope. */
+export type LlmMessage = Message & MessageEnvelope
+
+/** One entry of a history. */
+export type AgentMessage = LlmMessage | ExtensionMessage
+
+/** Anything a caller may hand in as input: text, bare messages, or messages that already carry an envelope. */
+export type PromptInput = string | Message | AgentMessage | readonly (Message | AgentMessage)[]
+
+/** Milliseconds since the epoch, as an integer. */
+export function now(): number {
+  return Date.now()
+}
+
+/** A user message of `text` and optional `images` (base64, no `data:` prefix), stamped now. */
+export function userMessage(text: string, images: readonly ImageContent[] = []): UserMessage {
+  const content: Content[] = text === '' && images.length > 0 ? [] : [{ type: 'text', text }]
+  return { role: 'user', content: [...content, ...images], timestamp: now() }
+}
+
+/** An application message: `kind` says what it is, `data` is any JSON value. */
+export function extensionMessage(kind: string, data: JsonValue): ExtensionMessage {
+  return { role: 'extension', id: newId(), kind, data }
+}
+
+/** `message` with an id: the same object when it has one, else a copy with a new one. */
+export function withId(message: Message | AgentMessage): AgentMessage {
+  return 'id' in message ? message : { ...message, id: newId() }
+}
+
+/** True for entries a model may see, false for extensions. */
+export function isLlmMessage(message: AgentMessage): message is LlmMessage {
+  return message.role !== 'extension'
+}
+
+/** The text blocks of `content`, joined without a separator. */
+export function textOf(content: readonly Content[]): string {
+  let text = ''
+  for (const block of content) if (block.type === 'text') text += block.text
+  return text
+}
+
+/** The tool calls of `content`, in order. */
+export function toolCallsOf(content: readonly Content[]): ToolCallContent[] {
+  return content.filter((block) => block.type === 'toolCall')
+}
+
+/** One text block. */
+export function text(value: string): TextContent {
+  return { type: 'text', text: value }
+}

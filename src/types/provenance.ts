@@ -1,0 +1,12 @@
+/** The part a message of a turn plays. Source: spec/42. */
+export type ProvenanceRole = 'userMessage' | 'assistantResponse' | 'toolCallRequest' | 'toolCallResult'
+
+/** Where a block of a request came from. Source: spec/42, reference/phi-core-0.10.md §2. */
+export type BlockProvenance =
+  | { kind: 'systemPrompt' }
+  | { kind: 'identityBlock'; name: string; order: number }
+  | { kind: 'memoryTier'; tier: string; recordId: string }
+  | { kind: 'loopTurn'; turnIndex: number; role: ProvenanceRole; messageIndex: number }
+  | { kind: 'steering' }
+  | { kind: 'followUp' }
+  | { kind: 'unknown' }

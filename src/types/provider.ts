@@ -1,0 +1,74 @@
+import type { JsonSchema } from './json.ts'
+import type { AssistantMessage, Message } from './message.ts'
+import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model.ts'
+
+/** Prompt caching. Source: spec/07. */
+export type CacheStrategy =
+  | { type: 'auto' }
+  | { type: 'disabled' }
+  | { type: 'manual'; cacheSystem: boolean; cacheTools: boolean; cacheMessages: boolean }
+
+/** A tool as the model sees it. */
+export interface ToolDefinition {
+  name: string
+  description: string
+  /** JSON Schema of the arguments, an object at its root. */
+  parameters: JsonSchema
+}
+
+/** Everything one model call needs, independent of any wire protocol. */
+export interface StreamRequest {
+  model: ModelConfig
+  /** The key of this call. Only `encode` reads it; it appears in `headers`, never in `redactedHeaders`. */
+  credential?: string
+  systemPrompt: string
+  /** Any history: the codec normalises it so that it sends. Messages are compared by identity to reuse encoded forms. */
+  messages: readonly Message[]
+  tools: readonly ToolDefinition[]
+  thinkingLevel: ThinkingLevel
+  /** Tokens; absent means `model.maxTokens`. */
+  maxTokens?: number
+  temperature?: number
+  cache: CacheStrategy
+}
+
+/** Exactly what is sent, and the same headers with every secret replaced. */
+export interface EncodedRequest {
+  url: string
+  headers: Record<string, string>
+  redactedHeaders: Record<string, string>
+  body: string
+  /** What the codec had to leave out to be accepted, such as a temperature next to thinking. For the log. */
+  warnings: readonly string[]
+}
+
+/** One increment of a block. `contentIndex` is the block's position in the finished message. */
+export type StreamDelta =
+  | { type: 'text'; contentIndex: number; delta: string }
+  | { type: 'thinking'; contentIndex: number; delta: string }
+  | { type: 'toolCallDelta'; contentIndex: number; toolCallId: string; toolName: string; delta: string }
+
+/**
+ * What a provider reports while it streams. `start.message` is the message as it grows: a live view, O(1) to read, that the
+ * provider goes on writing until it settles.
+ */
+export type StreamEvent = { type: 'start'; message: AssistantMessage } | StreamDelta
+
+/**
+ * Speaks one wire protocol.
+ *
+ * **Contract**
+ * - `encode` normalises any history and returns what will be sent. It rejects only with `ProviderError` (`schemaMismatch`, `other`).
+ * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas. It never calls it after it settled.
+ * - `stream` resolves with the finished message; its `start` message is that same object.
+ * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far. An abort is code `cancelled`.
+ * - The end of the stream without the protocol's terminal event is a `network` error, never success.
+ * - The caller owns `signal`; after it aborts, reading stops within one chunk and no listener stays behind.
+ *
+ * Source: ARCHITECTURE §3 "StreamProvider", reference/providers.md §0.
+ */
+export interface StreamProvider {
+  readonly api: ApiProtocol
+  encode(request: StreamRequest): Promise<EncodedRequest>
+  stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage>
+}

@@ -1,0 +1,76 @@
+import type { AgentEvent, PendingApproval, RunFailure, RunStatus } from './event.ts'
+import type { AgentMessage, PromptInput } from './message.ts'
+import type { Usage } from './usage.ts'
+
+/** What a run came to. */
+export interface RunResult {
+  runId: string
+  loopId: string
+  sessionId: string
+  status: RunStatus
+  /** Text of the last assistant message of the run; empty if there is none. */
+  text: string
+  /** Messages the run added to the history, in order. */
+  messages: AgentMessage[]
+  usage: Usage
+  /** Present when `status` is `error`. */
+  error?: RunFailure
+  rejection?: string
+  /** Present when `status` is `paused`. */
+  pendingApprovals?: PendingApproval[]
+}
+
+/** Where a queued message is: waiting, in the history, or given back because its run was aborted or its queue cleared. */
+export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
+
+/** The promise that a queued message is not lost. */
+export interface Receipt {
+  /** The message as it will be in the history. */
+  readonly message: AgentMessage
+  readonly status: ReceiptStatus
+  /** Resolves once, when the message is delivered or returned; never rejects. */
+  readonly settled: Promise<'delivered' | 'returned'>
+}
+
+/**
+ * One run of an agent. It proceeds whether or not anyone listens.
+ *
+ * **Contract**
+ * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
+ *   the run goes on. Any number of readers may iterate; each sees all events in order.
+ * - A reader that falls behind gets consecutive deltas of one block as one event, and only the latest undelivered update of a tool call;
+ *   no other event is dropped.
+ * - `abort()`, the caller's signal or `await using` stop the run.
+ *
+ * Source: ARCHITECTURE §3 "AgentRun".
+ */
+export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
+  readonly id: string
+  readonly loopId: string
+  readonly sessionId: string
+  /** Always settles. Model failure, abort and limits resolve; only misuse rejects. */
+  readonly result: Promise<RunResult>
+  /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
+  subscribe(listener: (event: AgentEvent) => void): () => void
+  /** Events after the cursor `after` (default 0: all). Throws `CursorExpired` when some of them are forgotten. */
+  events(options?: { after?: number }): AsyncIterable<AgentEvent>
+  /** The text of the final answer, once the run has ended. */
+  text(): Promise<string>
+  /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
+  message(id: string): AgentMessage | undefined
+  /** Injects a message at the next checkpoint of this run. After the end the receipt is `returned` at once. */
+  steer(input: PromptInput): Receipt
+  /** Adds a message that is answered when the run would otherwise stop. After the end the receipt is `returned` at once. */
+  followUp(input: PromptInput): Receipt
+  /**
+   * Lets a waiting call run. Throws `ConfigError` `unknownCall` when no such call waits, `argumentsChanged` when `argumentsHash` is given
+   * and is not that of the waiting arguments.
+   */
+  approve(toolCallId: string, options?: { argumentsHash?: string }): void
+  /** Refuses a waiting call; the model is told `reason`. Throws `ConfigError` `unknownCall` when no such call waits. */
+  deny(toolCallId: string, reason?: string): void
+  /** Calls that wait for a decision now. */
+  pendingApprovals(): PendingApproval[]
+  /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */
+  abort(reason?: unknown): void
+}

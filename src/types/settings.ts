@@ -1,0 +1,39 @@
+/**
+ * When a run stops by itself, checked before each turn (`>=`). Source: spec/06, defaults in reference/phi-core-0.10.md §5.
+ */
+export interface ExecutionLimits {
+  /** Model calls. Default 50. */
+  maxTurns: number
+  /** Sum of input and output tokens. Default 1,000,000. */
+  maxTotalTokens: number
+  /** Milliseconds since the run began. Default 600,000. */
+  maxDurationMs: number
+  /** USD; needs rates in `ModelConfig.cost`. Default: none. */
+  maxCost?: number
+}
+
+/** The defaults of the specification. */
+export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
+
+/** How failed model calls are repeated. Source: spec/08. */
+export interface RetryConfig {
+  /** Tries after the first. Default 3; 0 disables retries. */
+  maxRetries: number
+  /** Milliseconds. Default 1000. */
+  initialDelayMs: number
+  /** Default 2. */
+  backoffMultiplier: number
+  /** Milliseconds; caps the backoff, not what a service asks for. Default 30,000. */
+  maxDelayMs: number
+}
+
+/** The defaults of the specification. */
+export const defaultRetry: RetryConfig = {
+  maxRetries: 3,
+  initialDelayMs: 1000,
+  backoffMultiplier: 2,
+  maxDelayMs: 30_000,
+}
+
+/** How many queued messages one checkpoint delivers. */
+export type QueueMode = 'oneAtATime' | 'all'

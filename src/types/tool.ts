@@ -1,0 +1,67 @@
+import type { Content } from './content.ts'
+import type { JsonObject, JsonSchema, JsonValue } from './json.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+/** What a tool gives back. `content` goes to the model, `details` to the application only. Source: spec/05 "ToolResult". */
+export interface ToolResult {
+  content: Content[]
+  details?: JsonValue
+  /** True when the call failed in a way the model should see; a thrown error has the same effect. */
+  isError?: boolean
+  /** Loop that a sub-agent ran. */
+  childLoopId?: string
+}
+
+/**
+ * What a running tool may use. Source: spec/05 "ToolContext".
+ *
+ * **Contract**
+ * - `signal` aborts on the run's abort and on the tool's timeout; it belongs to the loop.
+ * - `update` and `progress` may be called at any rate, are synchronous, never throw, and do nothing after the call ended.
+ */
+export interface ToolContext {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly sessionId: string
+  readonly loopId: string
+  readonly signal: AbortSignal
+  /** Replaces the partial result shown to people; never sent to the model. */
+  update(partial: ToolResult): void
+  /** One line of status text. */
+  progress(text: string): void
+}
+
+/** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
+export type ToolParameters = StandardSchema | JsonSchema
+
+/**
+ * Something a model may call.
+ *
+ * **Contract**
+ * - `execute` gets validated arguments (parsed by the Standard Schema, if that is what `parameters` is; `defineTool` types them). What it throws becomes an
+ *   error result for the model.
+ * - A tool that ignores `ctx.signal` is raced and detached: its late value is dropped.
+ * - `idempotent: true` promises that running the same call twice does no harm; only then may a resumed session rerun it.
+ *
+ * Source: ARCHITECTURE §3 "AgentTool".
+ */
+export interface AgentTool {
+  /** Unique, `[a-zA-Z0-9_-]{1,64}`; what the model calls. */
+  readonly name: string
+  /** For people. */
+  readonly label: string
+  /** For the model. */
+  readonly description: string
+  readonly parameters: ToolParameters
+  /** JSON Schema beside a Standard Schema that cannot produce one. */
+  readonly jsonSchema?: JsonSchema
+  /** Ask a person first: always, or as the arguments require. A function that throws counts as "yes". */
+  readonly needsApproval?: boolean | ((args: JsonObject) => boolean | Promise<boolean>)
+  readonly idempotent?: boolean
+  /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
+  readonly timeoutMs?: number
+  execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult | string> | ToolResult | string
+}
+
+/** How the calls of one message are run. `batched` runs `size` at a time. Source: spec/05 "Execution Strategies". */
+export type ToolExecutionStrategy = { type: 'parallel' } | { type: 'sequential' } | { type: 'batched'; size: number }

@@ -1,0 +1,65 @@
+/**
+ * Tokens of one or more model calls.
+ *
+ * **Contract**
+ * - `input` excludes cached tokens: `input + cacheRead + cacheWrite` is the whole prompt.
+ * - `reasoning` is part of `output`; nothing is counted twice.
+ *
+ * Source: ARCHITECTURE §3 "Data", spec/33 "Usage".
+ */
+export interface Usage {
+  /** Prompt tokens neither read from nor written to a cache. */
+  input: number
+  /** Generated tokens, reasoning included. */
+  output: number
+  /** Part of `output` spent on reasoning. */
+  reasoning: number
+  /** Prompt tokens served from a cache. */
+  cacheRead: number
+  /** Prompt tokens written to a cache. */
+  cacheWrite: number
+  /** `input + output + cacheRead + cacheWrite`, unless the service reports its own total. */
+  totalTokens: number
+}
+
+/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: spec/35 "CostConfig". */
+export interface CostConfig {
+  inputPerMillion: number
+  outputPerMillion: number
+  cacheReadPerMillion: number
+  cacheWritePerMillion: number
+}
+
+/** A `Usage` of zeros. Returns a new object each time. */
+export function emptyUsage(): Usage {
+  return { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
+}
+
+/** The sum of two usages, as a new object. */
+export function combineUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+  }
+}
+
+/** Cost of `usage` in USD at the rates of `cost`; reasoning is already inside `output`. */
+export function estimatedCost(usage: Usage, cost: CostConfig): number {
+  return (
+    (usage.input * cost.inputPerMillion +
+      usage.output * cost.outputPerMillion +
+      usage.cacheRead * cost.cacheReadPerMillion +
+      usage.cacheWrite * cost.cacheWritePerMillion) /
+    1_000_000
+  )
+}
+
+/** Share of the prompt served from a cache, 0 to 1; 0 for an empty prompt. */
+export function cacheHitRate(usage: Usage): number {
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+  return prompt === 0 ? 0 : usage.cacheRead / prompt
+}
