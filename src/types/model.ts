@@ -2,7 +2,7 @@ import type { CredentialProvider } from './credentials.ts'
 import type { StreamProvider } from './provider.ts'
 import type { CostConfig } from './usage.ts'
 
-/** The seven wire protocols. Source: spec/35 "ApiProtocol". */
+/** The seven wire protocols, and `scripted`: no wire at all, answers computed in this process. Source: spec/35 "ApiProtocol". */
 export type ApiProtocol =
   | 'anthropicMessages'
   | 'openAiCompletions'
@@ -11,6 +11,7 @@ export type ApiProtocol =
   | 'googleGenerativeAi'
   | 'googleVertex'
   | 'bedrockConverseStream'
+  | 'scripted'
 
 /** How deep a model should think. Source: spec/21 "Extended Thinking". */
 export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high'

@@ -1,0 +1,52 @@
+import type { ProviderErrorCode } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { StopReason } from '../../types/message.ts'
+import type { StreamRequest } from '../../types/provider.ts'
+import type { Usage } from '../../types/usage.ts'
+
+/** A call the scripted model makes. Without an `id` it is `mock-tool-{i}`, `i` counting the calls of the whole history from 0. */
+export interface ScriptedToolCall {
+  id?: string
+  name: string
+  arguments: JsonObject
+}
+
+/** How a scripted call fails. Source: reference/providers.md §0 "Retry". */
+export interface ScriptedFailure {
+  code: ProviderErrorCode
+  message: string
+  /** HTTP status. */
+  status?: number
+  /** How long the "service" asks to wait, in ms. */
+  retryAfterMs?: number
+  /** Fail after the step's thinking and text were streamed. Default: before any output. */
+  afterText?: boolean
+}
+
+/**
+ * One answer of the scripted model: thinking, then text, then tool calls, as far as they are given.
+ * Text given as a list is streamed in those pieces, a single string in pieces of `chunkSize`.
+ */
+export interface ScriptedStep {
+  thinking?: string | readonly string[]
+  text?: string | readonly string[]
+  toolCalls?: readonly ScriptedToolCall[]
+  /** Default: `toolUse` with tool calls, else `stop`. */
+  stopReason?: StopReason
+  /** Missing fields are 0; a missing total is the sum. */
+  usage?: Partial<Usage>
+  /** Wait before each piece, in ms; overrides the model's. */
+  delayMs?: number
+  /** UTF-16 units per piece; overrides the model's. */
+  chunkSize?: number
+  fail?: ScriptedFailure
+}
+
+/**
+ * What a scripted model says: a list that is worked off call by call, or a function that computes each answer from the request (with the
+ * real tool results in `request.messages`). `turn` counts the calls of this model from 0; a failed call counts.
+ */
+export type Script = readonly ScriptedStep[] | ((request: StreamRequest, turn: number) => ScriptedStep | Promise<ScriptedStep>)
+
+/** The answer of a list that has run out. */
+export const exhaustedText = '(no more mock responses)'

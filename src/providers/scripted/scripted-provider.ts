@@ -1,0 +1,115 @@
+import { errorText, ProviderError } from '../../types/errors.ts'
+import type { AssistantMessage } from '../../types/message.ts'
+import { now } from '../../types/message.ts'
+import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
+import { emptyUsage } from '../../types/usage.ts'
+import { abortable } from './abortable.ts'
+import type { Pace } from './player.ts'
+import { checkedPace, completeUsage, Player } from './player.ts'
+import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
+import { exhaustedText } from './script.ts'
+
+/**
+ * A provider without a service: plays a script in this process, in any runtime.
+ *
+ * **Contract**
+ * - It streams as a real provider does: `start`, then deltas, tool-call arguments in fragments; the same rules for errors and aborts.
+ * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
+ * - What a script function throws becomes a `ProviderError` (`other`, unless it is one already).
+ *
+ * Source: ARCHITECTURE §3 "StreamProvider".
+ */
+export class ScriptedProvider implements StreamProvider {
+  readonly api = 'scripted'
+  readonly #script: Script
+  readonly #pace: Pace
+  readonly #requests: StreamRequest[] = []
+
+  constructor(script: Script, pace: Pace) {
+    this.#script = script
+    this.#pace = pace
+  }
+
+  /** The requests seen so far, in order; each keeps the messages as they were when it came. */
+  get requests(): readonly StreamRequest[] {
+    return this.#requests
+  }
+
+  /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
+  async encode(request: StreamRequest): Promise<EncodedRequest> {
+    const { credential: _unused, ...visible } = request
+    return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
+  }
+
+  async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
+    const turn = this.#requests.push({ ...request, messages: [...request.messages] }) - 1
+    let message: AssistantMessage | undefined
+    try {
+      signal.throwIfAborted()
+      const step = await this.#step(request, turn, signal)
+      if (step.fail !== undefined && step.fail.afterText !== true) throw failure(step.fail)
+      message = blankMessage(request)
+      emit({ type: 'start', message })
+      signal.throwIfAborted()
+      await this.#play(step, message, emit, signal, countCalls(request))
+      return message
+    } catch (error) {
+      throw asProviderError(error, message, signal)
+    }
+  }
+
+  async #step(request: StreamRequest, turn: number, signal: AbortSignal): Promise<ScriptedStep> {
+    if (typeof this.#script !== 'function') return this.#script[turn] ?? { text: exhaustedText }
+    const step = this.#script(request, turn)
+    return step instanceof Promise ? await abortable(step, signal) : step
+  }
+
+  async #play(
+    step: ScriptedStep,
+    message: AssistantMessage,
+    emit: (event: StreamEvent) => void,
+    signal: AbortSignal,
+    firstCall: number,
+  ): Promise<void> {
+    const { delayMs, chunkSize } = this.#pace
+    const pace = checkedPace({ ...this.#pace, delayMs: step.delayMs ?? delayMs, chunkSize: step.chunkSize ?? chunkSize })
+    const player = new Player(message, emit, signal, pace)
+    await player.prose(step)
+    if (step.fail !== undefined) throw failure(step.fail, message)
+    const calls = step.toolCalls ?? []
+    for (const [index, call] of calls.entries()) await player.toolCall(call, call.id ?? `mock-tool-${firstCall + index}`)
+    message.stopReason = step.stopReason ?? (calls.length > 0 ? 'toolUse' : 'stop')
+    message.usage = completeUsage(step.usage)
+  }
+}
+
+function blankMessage(request: StreamRequest): AssistantMessage {
+  const { id, provider } = request.model
+  return { role: 'assistant', content: [], stopReason: 'stop', model: id, provider, usage: emptyUsage(), timestamp: now() }
+}
+
+/** Calls already in the history: numbering goes on from there, so that default ids stay unique in a conversation. */
+function countCalls(request: StreamRequest): number {
+  let count = 0
+  for (const message of request.messages) {
+    if (message.role !== 'assistant') continue
+    for (const block of message.content) if (block.type === 'toolCall') count += 1
+  }
+  return count
+}
+
+function failure(fail: ScriptedFailure, partial?: AssistantMessage): ProviderError {
+  const { code, message, status, retryAfterMs } = fail
+  return new ProviderError(code, message, {
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(partial === undefined ? {} : { partial }),
+  })
+}
+
+function asProviderError(error: unknown, partial: AssistantMessage | undefined, signal: AbortSignal): ProviderError {
+  const options = partial === undefined ? {} : { partial }
+  if (signal.aborted) return new ProviderError('cancelled', 'The model call was aborted.', options)
+  if (error instanceof ProviderError) return error
+  return new ProviderError('other', `The script failed: ${errorText(error)}`, { ...options, cause: error })
+}
