@@ -1,0 +1,5 @@
+export { reduce } from './reduce.ts'
+export type { BlockView, MessageView, RetryView, RunState, ToolStatus, ToolView, TurnView } from './state.ts'
+export { allMessages, initialState } from './state.ts'
+export type { Store, StoreOptions } from './store.ts'
+export { createStore } from './store.ts'

@@ -1,0 +1,121 @@
+import type { Content } from '../types/content.ts'
+import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../types/event.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { StreamDelta } from '../types/provider.ts'
+import type { BlockView, MessageView, RunState, ToolView } from './state.ts'
+
+/** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
+export function messageStarted(state: RunState, event: MessageStartEvent): RunState {
+  const { message } = event
+  const streamed = message.role === 'assistant'
+  const view: MessageView = {
+    id: event.messageId,
+    role: message.role,
+    status: 'streaming',
+    blocks: streamed ? [] : blocksOf(message, []),
+    startedAt: event.at,
+  }
+  const { live, retry: _over, ...rest } = state
+  const settled = live === undefined || live.id === view.id ? state.messages : place(state.messages, live)
+  if (!streamed) return { ...rest, messages: place(settled, view) }
+  const known = settled.findIndex((other) => other.id === view.id)
+  return { ...rest, messages: known < 0 ? settled : settled.toSpliced(known, 1), live: view }
+}
+
+/** One increment of a block. Deltas of a message that never started (a reader that joined late) wait for its end. */
+export function messageUpdated(state: RunState, event: MessageUpdateEvent): RunState {
+  const { live } = state
+  if (live?.id !== event.messageId) return updateSettled(state, event)
+  const next: RunState = { ...state, live: grow(live, event.delta, event.at) }
+  if (event.delta.type === 'toolCallDelta') next.tools = withStreamingCall(state.tools, event.delta)
+  return next
+}
+
+/** The message is complete: its blocks are now those of the finished message, whatever was missed before. */
+export function messageEnded(state: RunState, event: MessageEndEvent): RunState {
+  const { live, ...rest } = state
+  const before = live?.id === event.messageId ? live : state.messages.findLast((view) => view.id === event.messageId)
+  const view: MessageView = {
+    id: event.messageId,
+    role: event.message.role,
+    status: 'done',
+    blocks: blocksOf(event.message, before?.blocks ?? []),
+    startedAt: before?.startedAt ?? event.at,
+    endedAt: event.at,
+    message: event.message,
+  }
+  const next: RunState = { ...rest, messages: place(state.messages, view), tools: withCallsOf(state.tools, event.message) }
+  if (live !== undefined && live.id !== event.messageId) next.live = live
+  return next
+}
+
+/** Two messages at once are not the rule; the older one then lives on in the list. */
+function updateSettled(state: RunState, event: MessageUpdateEvent): RunState {
+  const view = state.messages.findLast((other) => other.id === event.messageId)
+  if (view === undefined || view.status === 'done') return state
+  return { ...state, messages: place(state.messages, grow(view, event.delta, event.at)) }
+}
+
+/** `messages` with `view` in its old place, or at the end when it is new. */
+function place(messages: readonly MessageView[], view: MessageView): readonly MessageView[] {
+  const index = messages.findLastIndex((other) => other.id === view.id)
+  return index < 0 ? [...messages, view] : messages.with(index, view)
+}
+
+function grow(view: MessageView, delta: StreamDelta, at: number): MessageView {
+  const blocks = view.blocks.slice()
+  // A block the stream never showed (redacted thinking, an image) leaves an empty text in its place until the message ends.
+  while (blocks.length < delta.contentIndex) blocks.push({ type: 'text', text: '' })
+  blocks[delta.contentIndex] = grownBlock(blocks[delta.contentIndex], delta, at, startOf(view, delta.contentIndex))
+  return { ...view, blocks }
+}
+
+function grownBlock(block: BlockView | undefined, delta: StreamDelta, at: number, startedAt: number): BlockView {
+  if (delta.type === 'text') return { type: 'text', text: block?.type === 'text' ? block.text + delta.delta : delta.delta }
+  if (delta.type === 'thinking') {
+    if (block?.type !== 'thinking') return { type: 'thinking', text: delta.delta, startedAt, updatedAt: at }
+    return { type: 'thinking', text: block.text + delta.delta, startedAt: block.startedAt ?? startedAt, updatedAt: at }
+  }
+  const before = block?.type === 'toolCall' ? block.argumentsText : ''
+  return { type: 'toolCall', toolCallId: delta.toolCallId, toolName: delta.toolName, argumentsText: before + delta.delta }
+}
+
+/** A block begins when the one before it got its last delta. */
+function startOf(view: MessageView, contentIndex: number): number {
+  const before = view.blocks[contentIndex - 1]
+  return before?.type === 'thinking' ? (before.updatedAt ?? view.startedAt) : view.startedAt
+}
+
+function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string; toolName: string }): RunState['tools'] {
+  if (tools[delta.toolCallId] !== undefined) return tools
+  return { ...tools, [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } }
+}
+
+/** The calls of a finished message have all their arguments. */
+function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState['tools'] {
+  if (message.role !== 'assistant') return tools
+  let next: Record<string, ToolView> | undefined
+  for (const block of message.content) {
+    if (block.type !== 'toolCall') continue
+    const before = tools[block.id]
+    if (before !== undefined && before.status !== 'streaming') continue
+    next ??= { ...tools }
+    next[block.id] = { toolCallId: block.id, toolName: block.name, status: 'ready', args: block.arguments }
+  }
+  return next ?? tools
+}
+
+function blocksOf(message: AgentMessage, streamed: readonly BlockView[]): readonly BlockView[] {
+  if (message.role === 'extension') return []
+  return message.content.map((block, index) => blockOf(block, streamed[index]))
+}
+
+function blockOf(block: Content, streamed: BlockView | undefined): BlockView {
+  if (block.type === 'text') return { type: 'text', text: block.text }
+  if (block.type === 'image') return { type: 'image', data: block.data, mimeType: block.mimeType }
+  if (block.type === 'thinking') {
+    return streamed?.type === 'thinking' ? { ...streamed, text: block.thinking } : { type: 'thinking', text: block.thinking }
+  }
+  const argumentsText = block.invalidArguments ?? JSON.stringify(block.arguments)
+  return { type: 'toolCall', toolCallId: block.id, toolName: block.name, argumentsText }
+}

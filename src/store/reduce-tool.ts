@@ -1,0 +1,72 @@
+import type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  ProgressMessageEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
+} from '../types/event.ts'
+import type { RunState, ToolView } from './state.ts'
+
+type ToolEvent = { toolCallId: string; toolName: string }
+
+/** A call waits for a person. */
+export function approvalRequested(state: RunState, event: ApprovalRequestedEvent): RunState {
+  const { toolCallId, toolName, arguments: args, argumentsHash } = event
+  const approvals = [...state.approvals, { toolCallId, toolName, arguments: args, argumentsHash }]
+  return { ...withTool(state, event, { status: 'pendingApproval', args }), approvals }
+}
+
+/** A person decided. */
+export function approvalResolved(state: RunState, event: ApprovalResolvedEvent): RunState {
+  const approvals = state.approvals.filter((pending) => pending.toolCallId !== event.toolCallId)
+  const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
+  if (event.reason !== undefined) change.reason = event.reason
+  return { ...withTool(state, event, change), approvals }
+}
+
+/** A call runs. A refused call is answered through the same events; it stays `denied`. */
+export function toolStarted(state: RunState, event: ToolExecutionStartEvent): RunState {
+  const status = state.tools[event.toolCallId]?.status === 'denied' ? 'denied' : 'running'
+  return withTool(state, event, { status, args: event.args, startedAt: event.at })
+}
+
+/** A running call shows what it has so far. */
+export function toolUpdated(state: RunState, event: ToolExecutionUpdateEvent): RunState {
+  return withTool(state, event, { partialResult: event.partialResult })
+}
+
+/** A running call says what it does. */
+export function toolProgressed(state: RunState, event: ProgressMessageEvent): RunState {
+  return withTool(state, event, { progress: event.text })
+}
+
+/** A call is over. */
+export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunState {
+  const before = state.tools[event.toolCallId]
+  const ended = event.isError ? 'failed' : 'done'
+  const change: Partial<ToolView> = { status: before?.status === 'denied' ? 'denied' : ended, result: event.result }
+  if (before?.startedAt !== undefined) change.durationMs = event.at - before.startedAt
+  return withTool(state, event, change)
+}
+
+/** The calls that were still open when the run ended. */
+export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
+  let next: Record<string, ToolView> | undefined
+  for (const [id, tool] of Object.entries(tools)) {
+    if (!isOpen(tool)) continue
+    next ??= { ...tools }
+    next[id] = { ...tool, status: 'cancelled' }
+  }
+  return next ?? tools
+}
+
+function isOpen(tool: ToolView): boolean {
+  return tool.status === 'streaming' || tool.status === 'ready' || tool.status === 'running' || tool.status === 'pendingApproval'
+}
+
+function withTool(state: RunState, event: ToolEvent, change: Partial<ToolView>): RunState {
+  const { toolCallId, toolName } = event
+  const before: ToolView = state.tools[toolCallId] ?? { toolCallId, toolName, status: 'running' }
+  return { ...state, tools: { ...state.tools, [toolCallId]: { ...before, ...change } } }
+}

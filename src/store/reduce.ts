@@ -1,0 +1,113 @@
+import type { AgentEndEvent, AgentEvent, AgentStartEvent, ProviderRetryEvent, TurnEndEvent, TurnStartEvent } from '../types/event.ts'
+import { combineUsage } from '../types/usage.ts'
+import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
+import { approvalRequested, approvalResolved, cancelOpenCalls, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
+import type { RunState, TurnView } from './state.ts'
+
+/**
+ * The state after `event`. Pure; the argument is never changed.
+ *
+ * **Contract**
+ * - Replaying is safe: an event at or before the cursor of the same run gives back the same state object.
+ * - Coalesced deltas (`fromSeq`) count as all the events they stand for: the result is the same. One that overlaps what is already part of
+ *   the state cannot be cut and is skipped; `messageEnd` restores the exact text.
+ * - An event of another run begins that run: messages, tools and usage go on, the rest starts again.
+ * - A delta costs O(blocks of its message), never O(conversation) or O(text).
+ */
+export function reduce(state: RunState, event: AgentEvent): RunState {
+  if (event.runId !== state.runId) return apply(beginRun(state, event), event)
+  if (event.seq <= state.seq) return state
+  if (event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= state.seq) return { ...state, seq: event.seq }
+  return apply({ ...state, seq: event.seq }, event)
+}
+
+function beginRun(state: RunState, event: AgentEvent): RunState {
+  const { failure: _failure, rejection: _rejection, retry: _retry, ...kept } = state
+  return {
+    ...kept,
+    status: 'running',
+    seq: event.seq,
+    runId: event.runId,
+    loopId: event.loopId,
+    sessionId: event.sessionId,
+    approvals: [],
+    retries: 0,
+    previousUsage: state.usage,
+  }
+}
+
+function apply(state: RunState, event: AgentEvent): RunState {
+  switch (event.type) {
+    case 'agentStart':
+      return agentStarted(state, event)
+    case 'agentEnd':
+      return agentEnded(state, event)
+    case 'turnStart':
+      return turnStarted(state, event)
+    case 'turnEnd':
+      return turnEnded(state, event)
+    case 'messageStart':
+      return messageStarted(state, event)
+    case 'messageUpdate':
+      return messageUpdated(state, event)
+    case 'messageEnd':
+      return messageEnded(state, event)
+    case 'toolExecutionStart':
+      return toolStarted(state, event)
+    case 'toolExecutionUpdate':
+      return toolUpdated(state, event)
+    case 'toolExecutionEnd':
+      return toolEnded(state, event)
+    case 'progressMessage':
+      return toolProgressed(state, event)
+    case 'approvalRequested':
+      return approvalRequested(state, event)
+    case 'approvalResolved':
+      return approvalResolved(state, event)
+    case 'providerRetry':
+      return retried(state, event)
+    case 'inputRejected':
+      return { ...state, rejection: event.reason }
+    default:
+      // An event of a newer server: nothing to show, and no reason to stop.
+      return state
+  }
+}
+
+function agentStarted(state: RunState, event: AgentStartEvent): RunState {
+  return { ...state, status: 'running', loopId: event.loopId }
+}
+
+function agentEnded(state: RunState, event: AgentEndEvent): RunState {
+  const { retry: _over, ...rest } = state
+  const paused = event.status === 'paused'
+  const next: RunState = {
+    ...rest,
+    status: event.status,
+    usage: combineUsage(state.previousUsage, event.usage),
+    approvals: event.pendingApprovals ?? [],
+    tools: paused ? state.tools : cancelOpenCalls(state.tools),
+  }
+  if (event.error !== undefined) next.failure = event.error
+  if (event.rejection !== undefined) next.rejection = event.rejection
+  return next
+}
+
+function turnStarted(state: RunState, event: TurnStartEvent): RunState {
+  const { loopId, turnIndex, triggeredBy, at } = event
+  return { ...state, turns: [...state.turns, { loopId, turnIndex, triggeredBy, startedAt: at }] }
+}
+
+function turnEnded(state: RunState, event: TurnEndEvent): RunState {
+  const usage = combineUsage(state.usage, event.usage)
+  const index = state.turns.findLastIndex((turn) => turn.loopId === event.loopId && turn.turnIndex === event.turnIndex)
+  const turn = state.turns[index]
+  if (turn === undefined) return { ...state, usage }
+  const ended: TurnView = { ...turn, endedAt: event.at, usage: event.usage }
+  return { ...state, usage, turns: state.turns.with(index, ended) }
+}
+
+function retried(state: RunState, event: ProviderRetryEvent): RunState {
+  const { attempt, maxRetries, error, at, delayMs } = event
+  return { ...state, retries: state.retries + 1, retry: { attempt, maxRetries, error, retryAt: at + delayMs } }
+}

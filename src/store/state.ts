@@ -1,0 +1,130 @@
+import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../types/event.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { ToolResult } from '../types/tool.ts'
+import { emptyUsage, type Usage } from '../types/usage.ts'
+
+/** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
+export type BlockView =
+  | { type: 'text'; text: string }
+  /** `startedAt` and `updatedAt` (epoch ms) say how long the model thought; both absent for messages that were not streamed. */
+  | { type: 'thinking'; text: string; startedAt?: number; updatedAt?: number }
+  | { type: 'toolCall'; toolCallId: string; toolName: string; argumentsText: string }
+  | { type: 'image'; data: string; mimeType: string }
+
+/** A message on screen. The object is replaced whenever anything in it changes, and only then. */
+export interface MessageView {
+  id: string
+  role: AgentMessage['role']
+  status: 'streaming' | 'done'
+  blocks: readonly BlockView[]
+  /** Epoch ms. */
+  startedAt: number
+  /** Epoch ms. */
+  endedAt?: number
+  /** The finished message, once it is finished: usage, stop reason and error are read from it. */
+  message?: AgentMessage
+}
+
+/**
+ * Where a tool call is: its arguments arrive (`streaming`), it waits for its turn (`ready`) or for a person (`pendingApproval`), it runs,
+ * or it is over. `cancelled`: the run ended before the call did.
+ */
+export type ToolStatus = 'streaming' | 'ready' | 'pendingApproval' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled'
+
+/** A tool call on screen. */
+export interface ToolView {
+  toolCallId: string
+  toolName: string
+  status: ToolStatus
+  /** Complete arguments; absent while they stream. */
+  args?: JsonObject
+  /** The newest line of progress. */
+  progress?: string
+  /** The newest partial result, while the call runs. */
+  partialResult?: ToolResult
+  result?: ToolResult
+  /** Why a person refused. */
+  reason?: string
+  /** Epoch ms of the start of the execution. */
+  startedAt?: number
+  /** Milliseconds the execution took. */
+  durationMs?: number
+}
+
+/** A turn: one model call and the tools it asked for. */
+export interface TurnView {
+  loopId: string
+  turnIndex: number
+  triggeredBy: TurnTrigger
+  /** Epoch ms. */
+  startedAt: number
+  /** Epoch ms. */
+  endedAt?: number
+  usage?: Usage
+}
+
+/** A model call that is about to be repeated: "retrying in …". */
+export interface RetryView {
+  attempt: number
+  maxRetries: number
+  error: RunFailure
+  /** Epoch ms at which the retry is made. */
+  retryAt: number
+}
+
+/**
+ * Everything a user interface shows of a conversation, as one immutable value.
+ *
+ * **Contract**
+ * - Plain JSON. Two states share every part that did not change, by identity.
+ * - `messages` are in conversation order; `live` is the message being streamed and comes after all of them. So a delta replaces `live` alone
+ *   and costs the same in the first minute and in the tenth.
+ */
+export interface RunState {
+  status: 'idle' | 'running' | RunStatus
+  /** Cursor: the newest event that is part of this state. Pass it as `after` to read on. */
+  seq: number
+  runId?: string
+  loopId?: string
+  sessionId?: string
+  messages: readonly MessageView[]
+  live?: MessageView
+  /** Tool calls by id. */
+  tools: Readonly<Record<string, ToolView>>
+  /** Calls that wait for a person, oldest first. */
+  approvals: readonly PendingApproval[]
+  turns: readonly TurnView[]
+  /** Tokens of all runs so far, the current one included. */
+  usage: Usage
+  /** Tokens of the runs before the current one. */
+  previousUsage: Usage
+  /** Present while the loop waits before it repeats a failed model call. */
+  retry?: RetryView
+  /** Retries of the current run. */
+  retries: number
+  /** Why the run failed, or why its events can no longer be read. */
+  failure?: RunFailure
+  /** Why an input filter refused the input. */
+  rejection?: string
+}
+
+/** The state before anything happened. */
+export function initialState(): RunState {
+  return {
+    status: 'idle',
+    seq: 0,
+    messages: [],
+    tools: {},
+    approvals: [],
+    turns: [],
+    usage: emptyUsage(),
+    previousUsage: emptyUsage(),
+    retries: 0,
+  }
+}
+
+/** The messages of `state` as one list. Builds a new array: call it per frame, not per event. */
+export function allMessages(state: RunState): readonly MessageView[] {
+  return state.live === undefined ? state.messages : [...state.messages, state.live]
+}

@@ -1,0 +1,72 @@
+import { errorText, PhiError } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
+import { reduce } from './reduce.ts'
+import { initialState, type RunState } from './state.ts'
+
+/** How a store spaces its notifications. */
+export interface StoreOptions {
+  /** Runs `flush` soon, once. Default `queueMicrotask`; in a page pass `requestAnimationFrame`. */
+  schedule?: (flush: () => void) => void
+}
+
+/** Holds the newest `RunState` and tells who is interested. The pair `subscribe`, `getSnapshot` is what React's `useSyncExternalStore` takes. */
+export interface Store {
+  /** The published state. The same object until the next notification. */
+  getSnapshot(): RunState
+  /** Calls `listener` after each published change; returns how to stop. A listener must not throw. */
+  subscribe(listener: () => void): () => void
+  /** Takes one event in. It is published with the next batch. */
+  dispatch(event: AgentEvent): void
+  /** Takes all events of a run in. Resolves at its end; rejects with what reading threw, which is then also `failure` of the state. */
+  follow(source: AsyncIterable<AgentEvent>): Promise<void>
+}
+
+/**
+ * A store for user interfaces, free of any framework.
+ *
+ * **Contract**
+ * - However many events arrive, the snapshot changes and listeners run at most once per batch of `options.schedule`.
+ * - `source` (a run, or events read from a server) is followed at once. It may be replayed from any cursor: known events are ignored.
+ * - A store follows one run at a time; give it the next run of the same conversation when the last one ended.
+ */
+export function createStore(source?: AsyncIterable<AgentEvent>, options: StoreOptions = {}): Store {
+  const schedule = options.schedule ?? queueMicrotask
+  const listeners = new Set<() => void>()
+  let next = initialState()
+  let published = next
+  let isScheduled = false
+
+  function flush(): void {
+    isScheduled = false
+    if (published === next) return
+    published = next
+    for (const listener of [...listeners]) listener()
+  }
+
+  function set(state: RunState): void {
+    next = state
+    if (isScheduled || next === published) return
+    isScheduled = true
+    schedule(flush)
+  }
+
+  const store: Store = {
+    getSnapshot: () => published,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    dispatch: (event) => set(reduce(next, event)),
+    async follow(events) {
+      try {
+        for await (const event of events) set(reduce(next, event))
+      } catch (error) {
+        set({ ...next, failure: { code: PhiError.isInstance(error) ? error.code : 'stream', message: errorText(error) } })
+        throw error
+      }
+    },
+  }
+  // The failure is part of the state; there is nobody here to catch it.
+  if (source !== undefined) store.follow(source).catch(() => undefined)
+  return store
+}

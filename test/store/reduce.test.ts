@@ -1,0 +1,177 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { allMessages, initialState, type RunState, reduce } from '../../src/store/index.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
+import { anyRun, coalesce } from './arbitrary-run.ts'
+import { agentEnd, agentStart, asRun, assistant, type EventBody, end, start, textDelta, turnStart } from './events.ts'
+
+function reduceAll(events: readonly AgentEvent[], from: RunState = initialState()): RunState {
+  return events.reduce(reduce, from)
+}
+
+function stateOf(...bodies: EventBody[]): RunState {
+  return reduceAll(asRun([agentStart, turnStart, ...bodies]))
+}
+
+const call = { toolCallId: 'c1', toolName: 'search' }
+
+describe('reduce: messages', () => {
+  it('grows the live message delta by delta and files it when it ends', () => {
+    const growing = stateOf(start('m'), textDelta('m', 'Hel'), textDelta('m', 'lo'))
+    expect(growing.messages).toEqual([])
+    expect(growing.live).toMatchObject({ id: 'm', status: 'streaming', blocks: [{ type: 'text', text: 'Hello' }] })
+    const done = reduceAll(asRun([agentStart, turnStart, start('m'), textDelta('m', 'Hello'), end('m', [{ type: 'text', text: 'Hello' }])]))
+    expect(done.live).toBeUndefined()
+    expect(done.messages).toMatchObject([{ id: 'm', status: 'done', blocks: [{ type: 'text', text: 'Hello' }] }])
+  })
+
+  it('starts an assistant message empty, however far its live view has come', () => {
+    const state = stateOf({ type: 'messageStart', messageId: 'm', message: assistant('m', [{ type: 'text', text: 'too early' }]) })
+    expect(state.live?.blocks).toEqual([])
+  })
+
+  it('shows a user message at once and lists everything in order', () => {
+    const said = { role: 'user' as const, id: 'u', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1 }
+    const state = stateOf(
+      { type: 'messageStart', messageId: 'u', message: said },
+      { type: 'messageEnd', messageId: 'u', message: said },
+      start('m'),
+    )
+    expect(allMessages(state).map((message) => [message.id, message.status])).toEqual([
+      ['u', 'done'],
+      ['m', 'streaming'],
+    ])
+  })
+
+  it('measures how long the model thought', () => {
+    const thought = { type: 'messageUpdate', messageId: 'm', delta: { type: 'thinking', contentIndex: 0, delta: 'hm' } } as const
+    const state = stateOf(start('m'), thought, thought, end('m', [{ type: 'thinking', thinking: 'hmhm' }]))
+    expect(state.messages[0]?.blocks[0]).toEqual({ type: 'thinking', text: 'hmhm', startedAt: 1020, updatedAt: 1040 })
+  })
+
+  it('replaces only what a delta touches', () => {
+    const before = stateOf(start('a'), end('a', []), start('b'), textDelta('b', 'x'))
+    const event = { ...asRun([textDelta('b', 'y')])[0], seq: before.seq + 1 } as AgentEvent
+    const next = reduce(before, event)
+    expect(next.messages).toBe(before.messages)
+    expect(next.tools).toBe(before.tools)
+    expect(next.turns).toBe(before.turns)
+    expect(before.live?.blocks).toEqual([{ type: 'text', text: 'x' }])
+  })
+
+  it('keeps the error of a failed message and drops the retry notice when the next one starts', () => {
+    const retry: EventBody = {
+      type: 'providerRetry',
+      turnIndex: 0,
+      attempt: 1,
+      maxRetries: 3,
+      delayMs: 500,
+      error: { code: 'rateLimited', message: 'slow down' },
+      afterOutput: false,
+    }
+    const waiting = stateOf(retry)
+    expect(waiting.retry).toEqual({ attempt: 1, maxRetries: 3, error: { code: 'rateLimited', message: 'slow down' }, retryAt: 1520 })
+    const again = stateOf(retry, start('m'))
+    expect(again.retry).toBeUndefined()
+    expect(again.retries).toBe(1)
+  })
+})
+
+describe('reduce: tools', () => {
+  const argument: EventBody = {
+    type: 'messageUpdate',
+    messageId: 'm',
+    delta: { type: 'toolCallDelta', contentIndex: 0, ...call, delta: '{"q":1}' },
+  }
+  const asked = [start('m'), argument, end('m', [{ type: 'toolCall', id: 'c1', name: 'search', arguments: { q: 1 } }])]
+  const approval: EventBody = { type: 'approvalRequested', ...call, arguments: { q: 1 }, argumentsHash: 'h' }
+  const result = { content: [{ type: 'text' as const, text: 'found' }] }
+  const ran: EventBody = { type: 'toolExecutionStart', ...call, args: { q: 1 } }
+
+  it('follows a call from its first argument to its result', () => {
+    const steps: [EventBody[], string][] = [
+      [[start('m'), argument], 'streaming'],
+      [asked, 'ready'],
+      [[...asked, ran], 'running'],
+      [[...asked, ran, { type: 'toolExecutionEnd', ...call, result, isError: false }], 'done'],
+      [[...asked, ran, { type: 'toolExecutionEnd', ...call, result, isError: true }], 'failed'],
+    ]
+    for (const [events, status] of steps) expect(stateOf(...events).tools.c1?.status).toBe(status)
+    expect(stateOf(...asked).tools.c1?.args).toEqual({ q: 1 })
+  })
+
+  it('keeps progress, the newest partial result and the duration', () => {
+    const state = stateOf(
+      ...asked,
+      ran,
+      { type: 'progressMessage', ...call, text: 'half way' },
+      { type: 'toolExecutionUpdate', ...call, partialResult: result },
+      { type: 'toolExecutionEnd', ...call, result, isError: false },
+    )
+    expect(state.tools.c1).toMatchObject({ progress: 'half way', partialResult: result, result, durationMs: 30 })
+  })
+
+  it('lists a call that waits for a person until somebody decides', () => {
+    const waiting = stateOf(...asked, approval)
+    expect(waiting.tools.c1?.status).toBe('pendingApproval')
+    expect(waiting.approvals).toEqual([{ ...call, arguments: { q: 1 }, argumentsHash: 'h' }])
+    const denied = stateOf(...asked, approval, { type: 'approvalResolved', ...call, approved: false, reason: 'no' }, ran, {
+      type: 'toolExecutionEnd',
+      ...call,
+      result,
+      isError: true,
+    })
+    expect(denied.approvals).toEqual([])
+    expect(denied.tools.c1).toMatchObject({ status: 'denied', reason: 'no' })
+  })
+
+  it('cancels what is still open when the run ends, but not what a paused run waits for', () => {
+    expect(stateOf(...asked, ran, agentEnd('aborted')).tools.c1?.status).toBe('cancelled')
+    expect(stateOf(...asked, approval, agentEnd('paused')).tools.c1?.status).toBe('pendingApproval')
+  })
+})
+
+describe('reduce: runs', () => {
+  it('goes on with the conversation when the next run begins', () => {
+    const first = reduceAll(asRun([agentStart, start('a'), end('a', []), agentEnd('error')]))
+    const second = reduceAll(asRun([agentStart, start('b'), end('b', []), agentEnd()], 'run-2'), first)
+    expect(second.messages.map((message) => message.id)).toEqual(['a', 'b'])
+    expect(second).toMatchObject({ status: 'completed', usage: { output: 14 } })
+    expect(second.failure).toBeUndefined()
+  })
+
+  it('counts usage turn by turn and settles on what the run reports', () => {
+    const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 }
+    const turnEnd: EventBody = { type: 'turnEnd', turnIndex: 0, message: assistant('m'), usage, toolResults: [] }
+    const state = stateOf(turnEnd)
+    expect(state.usage).toEqual(usage)
+    expect(state.turns).toMatchObject([{ turnIndex: 0, usage, endedAt: 1020 }])
+    expect(stateOf(turnEnd, agentEnd()).usage.output).toBe(7)
+  })
+
+  it('ignores what it has already seen, by identity', () => {
+    fc.assert(
+      fc.property(anyRun, fc.nat(), (events, cut) => {
+        const state = reduceAll(events)
+        for (const event of events.slice(cut % events.length)) if (reduce(state, event) !== state) return false
+        return true
+      }),
+    )
+  })
+
+  it('comes to the same state however a slow reader got the events', () => {
+    fc.assert(
+      fc.property(anyRun, fc.array(fc.boolean(), { minLength: 1, maxLength: 50 }), (events, merge) => {
+        expect(reduceAll(coalesce(events, merge))).toEqual(reduceAll(events))
+      }),
+    )
+  })
+
+  it('skips a coalesced delta that overlaps what it has; the end of the message restores the text', () => {
+    const events = asRun([agentStart, start('m'), textDelta('m', 'a'), textDelta('m', 'b'), end('m', [{ type: 'text', text: 'ab' }])])
+    const half = reduceAll(events.slice(0, 3))
+    const merged = coalesce(events, [true]).slice(2)
+    expect(merged[0]).toMatchObject({ seq: 4, fromSeq: 3 })
+    expect(reduceAll(merged, half)).toEqual(reduceAll(events))
+  })
+})

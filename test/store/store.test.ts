@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { createStore } from '../../src/store/index.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
+import { agentEnd, agentStart, asRun, end, start, textDelta } from './events.ts'
+
+const events = asRun([
+  agentStart,
+  start('m'),
+  ...Array.from('hello world', (letter) => textDelta('m', letter)),
+  end('m', [{ type: 'text', text: 'hello world' }]),
+  agentEnd(),
+])
+
+describe('createStore', () => {
+  it('publishes once per batch, however many events arrived', () => {
+    const flushes: (() => void)[] = []
+    const store = createStore(undefined, { schedule: (flush) => flushes.push(flush) })
+    const before = store.getSnapshot()
+    let calls = 0
+    store.subscribe(() => calls++)
+    for (const event of events) store.dispatch(event)
+    expect(store.getSnapshot()).toBe(before)
+    expect(flushes).toHaveLength(1)
+    flushes[0]?.()
+    expect(calls).toBe(1)
+    expect(store.getSnapshot()).toMatchObject({ status: 'completed', seq: events.length })
+    for (const event of events) store.dispatch(event)
+    expect(flushes).toHaveLength(1)
+  })
+
+  it('follows a source to its end and publishes by microtask', async () => {
+    const store = createStore()
+    const states: string[] = []
+    store.subscribe(() => states.push(store.getSnapshot().status))
+    await store.follow(replay(events))
+    await Promise.resolve()
+    expect(store.getSnapshot().messages[0]?.blocks).toEqual([{ type: 'text', text: 'hello world' }])
+    expect(states.at(-1)).toBe('completed')
+  })
+
+  it('stops telling a listener that left', () => {
+    const flushes: (() => void)[] = []
+    const store = createStore(undefined, { schedule: (flush) => flushes.push(flush) })
+    let calls = 0
+    store.subscribe(() => calls++)()
+    for (const event of events) store.dispatch(event)
+    flushes[0]?.()
+    expect(calls).toBe(0)
+  })
+
+  it('keeps why a source broke, and says so to whoever follows', async () => {
+    const store = createStore()
+    await expect(store.follow(broken())).rejects.toThrow('connection lost')
+    await Promise.resolve()
+    expect(store.getSnapshot().failure).toEqual({ code: 'stream', message: 'connection lost' })
+  })
+
+  it('accepts a source at construction, and a broken one harms nobody', async () => {
+    const store = createStore(broken())
+    await new Promise<void>((seen) => store.subscribe(() => store.getSnapshot().failure !== undefined && seen()))
+    expect(store.getSnapshot().live?.id).toBe('m')
+  })
+})
+
+async function* replay(list: readonly AgentEvent[]): AsyncGenerator<AgentEvent> {
+  yield* list
+}
+
+async function* broken(): AsyncGenerator<AgentEvent> {
+  yield* events.slice(0, 5)
+  throw new Error('connection lost')
+}
