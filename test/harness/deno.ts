@@ -1,0 +1,12 @@
+/** Entry of `deno test`: imports every shared test file and hands the collected cases to Deno's own runner. */
+import { cases } from './mini-vitest.ts'
+
+declare const Deno: {
+  test: (name: string, run: () => Promise<void>) => void
+  readDirSync: (folder: URL) => Iterable<{ name: string }>
+}
+
+const folder = new URL('../shared/', import.meta.url)
+const files = [...Deno.readDirSync(folder)].map((entry) => entry.name).filter((name) => name.endsWith('.test.ts'))
+for (const file of files.toSorted()) await import(new URL(file, folder).href)
+for (const { name, run } of cases) Deno.test(name, run)

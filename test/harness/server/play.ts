@@ -1,0 +1,68 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import type { Protocol, Reply } from './scenarios.ts'
+import type { Line, Switchboard } from './switchboard.ts'
+
+/** Sends `reply`, event by event, until it is complete or the client has gone. */
+export async function play(reply: Reply, protocol: Protocol, line: Line & { board: Switchboard }, response: ServerResponse): Promise<void> {
+  if ('status' in reply) {
+    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(protocol.failure(reply.message))
+    return
+  }
+  line.open++
+  response.once('close', () => {
+    line.open--
+    if (line.open === 0) for (const tell of line.whenIdle.splice(0)) tell()
+  })
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  const frames = protocol.frames(reply.turn)
+  if (reply.cut) {
+    await sendCut(frames.join(''), reply.cut, response)
+    return
+  }
+  const firstDelta = frames.findIndex((frame) => frame.includes(JSON.stringify(reply.turn.text[0])))
+  for (const [index, frame] of frames.entries()) {
+    response.write(frame)
+    if (reply.pause && index === firstDelta) await paused(reply.pause, line, response)
+    if (response.destroyed) return
+    await setImmediate()
+  }
+  response.end()
+}
+
+/** Waits for the release of this base or the end of the connection, whichever comes first. */
+async function paused(pause: 'untilReleased' | 'forever', line: Line & { board: Switchboard }, response: ServerResponse): Promise<void> {
+  if (pause === 'untilReleased' && line.released) return
+  line.board.paused++
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve)
+    if (pause === 'untilReleased') line.whenReleased.push(resolve)
+  })
+  line.board.paused--
+}
+
+/** Odd seeds tear the socket, even ones end the body politely: neither is the end of an answer. */
+async function sendCut(body: string, cut: { permille: number; seed: number }, response: ServerResponse): Promise<void> {
+  const random = seeded(cut.seed)
+  const bytes = Buffer.from(body)
+  const end = Math.floor((bytes.length * cut.permille) / 1000)
+  for (let at = 0; at < end && !response.destroyed; ) {
+    const next = Math.min(end, at + 1 + Math.floor(random() * 200))
+    response.write(bytes.subarray(at, next))
+    at = next
+    await setImmediate()
+  }
+  if (end === bytes.length || cut.seed % 2 === 0) response.end()
+  else response.destroy()
+}
+
+/** Numbers in [0, 1) that depend on `seed` alone (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,3 @@
+import { inject } from 'vitest'
+
+globalThis.__BASE_URL__ = inject('baseUrl')
