@@ -1,0 +1,137 @@
+/**
+ * `npm test`: everything, in the order in which failures are cheapest to read. A failing suite does not stop the others; a failing type
+ * check or build does, because nothing after it would mean anything. The last line is `N passed, N failed`, summed over all of it.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { findChromium } from './chromium.ts'
+import { type Count, countJunit } from './junit.ts'
+
+interface Step {
+  name: string
+  command: string[]
+  /** The step counts its tests in a JUnit file: how to ask for one at `path`. Without it the step is one test. */
+  junit?: (path: string) => { flags?: string[]; env?: Record<string, string> }
+  /** Nothing after it makes sense when it fails. */
+  isPrecondition?: boolean
+}
+
+const stepTimeoutMs = 240_000
+
+const vitest = (name: string, project: string): Step => ({
+  name,
+  command: ['vitest', 'run', '--project', project],
+  junit: (path) => ({ flags: ['--reporter=default', '--reporter=junit', `--outputFile.junit=${path}`] }),
+})
+
+const denoFlags = [
+  '--no-check',
+  '--allow-net=127.0.0.1',
+  '--allow-env',
+  '--allow-read=.',
+  '--v8-flags=--disallow-code-generation-from-strings',
+]
+
+const steps: Step[] = [
+  { name: 'type check', command: ['npm', 'run', '--silent', 'typecheck'], isPrecondition: true },
+  { name: 'lint', command: ['biome', 'check', '.'] },
+  { name: 'build', command: ['npm', 'run', '--silent', 'build'], isPrecondition: true },
+  vitest('unit and contract tests in Node', 'node'),
+  vitest('runtime suite in Chromium', 'chromium'),
+  vitest('runtime suite in workerd, Node compatibility off', 'workerd'),
+  ...(existsSync('test/workers') ? [vitest('Cloudflare bindings', 'workers')] : []),
+  {
+    name: 'runtime suite in Deno, code generation off',
+    command: ['node', 'scripts/with-server.ts', 'deno', 'test', '--config', 'test/harness/deno.json', ...denoFlags],
+    junit: (path) => ({ flags: [`--junit-path=${path}`, 'test/harness/deno.ts'] }),
+  },
+  {
+    name: 'runtime suite in Bun',
+    command: ['node', 'scripts/with-server.ts', 'bun', 'test', './test/shared'],
+    junit: (path) => ({ flags: ['--reporter=junit', `--reporter-outfile=${path}`] }),
+  },
+  { name: 'playground build', command: ['npm', 'run', '--silent', 'build:playground'] },
+  {
+    name: 'end to end',
+    command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
+    junit: (path) => ({ flags: ['--reporter=list,junit'], env: { PLAYWRIGHT_JUNIT_OUTPUT_FILE: path } }),
+  },
+]
+
+/** Runs a command in a process group of its own, so that a step that hangs leaves nothing behind; resolves with its exit code. */
+async function run(command: string[], env: Record<string, string>): Promise<number> {
+  const [program = '', ...flags] = command
+  const path = [resolve('node_modules/.bin'), process.env.PATH].join(delimiter)
+  const child = spawn(program, flags, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+    env: { ...process.env, PATH: path, ...env },
+  })
+  const kill = (): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+  }
+  const onInterrupt = (): never => {
+    kill()
+    process.exit(130)
+  }
+  const timer = setTimeout(() => {
+    console.error(`${program} was stopped after ${stepTimeoutMs / 1000} s.`)
+    kill()
+  }, stepTimeoutMs)
+  process.once('SIGINT', onInterrupt)
+  process.once('SIGTERM', onInterrupt)
+  try {
+    return await new Promise<number>((done, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code) => done(code ?? 1))
+    })
+  } finally {
+    clearTimeout(timer)
+    process.off('SIGINT', onInterrupt)
+    process.off('SIGTERM', onInterrupt)
+  }
+}
+
+/** One step's tests. A runner that fails without naming a test, or that ran none, counts as one failure. */
+async function countStep(step: Step, folder: string): Promise<Count> {
+  const report = join(folder, 'junit.xml')
+  rmSync(report, { force: true })
+  const { flags = [], env = {} } = step.junit?.(report) ?? {}
+  const exitCode = await run([...step.command, ...flags], env)
+  if (!step.junit) return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: 0 }
+  const count = existsSync(report) ? countJunit(readFileSync(report, 'utf8')) : { passed: 0, failed: 0, skipped: 0 }
+  if (exitCode !== 0 && count.failed === 0) return { ...count, failed: 1 }
+  if (count.passed + count.failed === 0) {
+    console.error(`${step.name}: no test ran.`)
+    return { ...count, failed: 1 }
+  }
+  return count
+}
+
+async function main(): Promise<void> {
+  const started = performance.now()
+  console.log(`Node ${process.version}; Chromium from ${await findChromium().then((found) => found.from, String)}`)
+  const folder = mkdtempSync(join(tmpdir(), 'phi-test-'))
+  const total: Count = { passed: 0, failed: 0, skipped: 0 }
+  const lines: string[] = []
+  for (const step of steps) {
+    console.log(`\n── ${step.name}: ${step.command.join(' ')}`)
+    const before = performance.now()
+    const count = await countStep(step, folder)
+    total.passed += count.passed
+    total.failed += count.failed
+    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
+    lines.push(
+      `${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${((performance.now() - before) / 1000).toFixed(1)} s)`,
+    )
+    if (step.isPrecondition && count.failed > 0) break
+  }
+  rmSync(folder, { recursive: true, force: true })
+  console.log(`\n${lines.join('\n')}\n${((performance.now() - started) / 1000).toFixed(0)} s in all`)
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed > 0 ? 1 : 0
+}
+
+await main()
