@@ -1,0 +1,230 @@
+import type { ProviderState, ToolCallContent } from '../../types/content.ts'
+import { newId } from '../../types/ids.ts'
+import type { JsonObject } from '../../types/json.ts'
+import { type AssistantMessage, now, type StopReason } from '../../types/message.ts'
+import type { ModelConfig } from '../../types/model.ts'
+import type { StreamEvent } from '../../types/provider.ts'
+import { emptyUsage, type Usage } from '../../types/usage.ts'
+
+/** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
+export type BlockKey = number | string
+
+interface TextSlot {
+  kind: 'text'
+  index: number
+  block: { type: 'text'; text: string; providerState?: ProviderState }
+}
+
+interface ThinkingSlot {
+  kind: 'thinking'
+  index: number
+  block: { type: 'thinking'; thinking: string; signature?: string; providerState?: ProviderState }
+}
+
+interface ToolCallSlot {
+  kind: 'toolCall'
+  index: number
+  block: ToolCallContent
+  /** Argument text so far. */
+  raw: string
+  /** Argument text nobody has seen, because the id or the name is still unknown. */
+  held: string
+}
+
+type Slot = TextSlot | ThinkingSlot | ToolCallSlot
+
+/**
+ * Grows one assistant message from the fragments of a stream, the same for every protocol.
+ *
+ * **Contract**
+ * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
+ * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left.
+ * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
+ * - Ids are unique within the message: missing and repeated ones are generated.
+ * - Keys are the codec's own and shared by all kinds of block.
+ *
+ * Source: ARCHITECTURE §4, reference/providers.md §0.
+ */
+export class AssistantBuilder {
+  readonly message: AssistantMessage
+  readonly #emit: (event: StreamEvent) => void
+  readonly #slots = new Map<BlockKey, Slot>()
+  #lastKey: BlockKey | undefined
+  #last: Slot | undefined
+  #started = false
+
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void) {
+    this.#emit = emit
+    this.message = {
+      role: 'assistant',
+      content: [],
+      stopReason: 'stop',
+      model: model.id,
+      provider: model.provider,
+      usage: emptyUsage(),
+      timestamp: now(),
+    }
+  }
+
+  /** Emits `start`, once. Every operation that emits does so first. */
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    this.#emit({ type: 'start', message: this.message })
+  }
+
+  /** Whether `start` was emitted. */
+  get isStarted(): boolean {
+    return this.#started
+  }
+
+  /** Appends to a text block. */
+  text(key: BlockKey, delta: string): void {
+    if (delta === '') return
+    let slot = this.#find(key)
+    if (slot === undefined) slot = this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
+    if (slot.kind !== 'text') return
+    slot.block.text += delta
+    this.#emit({ type: 'text', contentIndex: slot.index, delta })
+  }
+
+  /** Appends to a thinking block. */
+  thinking(key: BlockKey, delta: string): void {
+    if (delta === '') return
+    const slot = this.#thinkingSlot(key)
+    if (slot === undefined) return
+    slot.block.thinking += delta
+    this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
+  }
+
+  /** Opens a call, or adds the id or name it lacked. What is already known is kept. */
+  toolCall(key: BlockKey, id?: string, name?: string): void {
+    let slot = this.#find(key)
+    if (slot === undefined) {
+      slot = this.#add(key, {
+        kind: 'toolCall',
+        index: 0,
+        block: { type: 'toolCall', id: '', name: '', arguments: {} },
+        raw: '',
+        held: '',
+      })
+    }
+    if (slot.kind !== 'toolCall') return
+    if (slot.block.id === '' && id !== undefined && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
+    if (slot.block.name === '' && name !== undefined) slot.block.name = name
+    if (slot.held !== '') this.#release(slot)
+  }
+
+  /** Appends to the argument text of a call, opening it if need be. */
+  toolArguments(key: BlockKey, delta: string): void {
+    if (delta === '') return
+    let slot = this.#find(key)
+    if (slot === undefined) {
+      this.toolCall(key)
+      slot = this.#find(key)
+    }
+    if (slot?.kind !== 'toolCall') return
+    slot.raw += delta
+    const { id, name } = slot.block
+    if (id !== '' && name !== '' && slot.held === '') {
+      this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+      return
+    }
+    slot.held += delta
+    this.#release(slot)
+  }
+
+  /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
+  setSignature(key: BlockKey, fragment: string): void {
+    if (fragment === '') return
+    const slot = this.#thinkingSlot(key)
+    if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + fragment
+  }
+
+  /** Attaches opaque state to the block of `key`; where there is none, to a new empty thinking block. */
+  setProviderState(key: BlockKey, state: ProviderState): void {
+    const slot = this.#find(key) ?? this.#thinkingSlot(key)
+    if (slot !== undefined) slot.block.providerState = state
+  }
+
+  /**
+   * Completes the message. The arguments of each call are parsed here, once; text that is not a JSON object leaves `{}` and
+   * `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
+   */
+  finish(stopReason: StopReason, usage: Usage): AssistantMessage {
+    this.start()
+    this.#parseCalls(stopReason === 'length')
+    const hasCalls = this.message.content.some((block) => block.type === 'toolCall')
+    this.message.stopReason = hasCalls && stopReason === 'stop' ? 'toolUse' : stopReason
+    this.message.usage = usage
+    return this.message
+  }
+
+  /** Keeps what came before a failure. The last call counts as cut unless its arguments are complete. */
+  fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
+    this.#parseCalls(true)
+    this.message.stopReason = stopReason
+    this.message.errorMessage = errorMessage
+    return this.message
+  }
+
+  #find(key: BlockKey): Slot | undefined {
+    if (key === this.#lastKey) return this.#last
+    const slot = this.#slots.get(key)
+    if (slot !== undefined) {
+      this.#lastKey = key
+      this.#last = slot
+    }
+    return slot
+  }
+
+  #add(key: BlockKey, slot: Slot): Slot {
+    this.start()
+    slot.index = this.message.content.length
+    this.message.content.push(slot.block)
+    this.#slots.set(key, slot)
+    this.#lastKey = key
+    this.#last = slot
+    return slot
+  }
+
+  #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
+    const slot = this.#find(key) ?? this.#add(key, { kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } })
+    return slot.kind === 'thinking' ? slot : undefined
+  }
+
+  #isUsed(id: string): boolean {
+    return this.message.content.some((block) => block.type === 'toolCall' && block.id === id)
+  }
+
+  #release(slot: ToolCallSlot): void {
+    const { id, name } = slot.block
+    if (id === '' || name === '') return
+    const delta = slot.held
+    slot.held = ''
+    this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+  }
+
+  #parseCalls(isCut: boolean): void {
+    const last = this.message.content.length - 1
+    for (const slot of this.#slots.values()) {
+      if (slot.kind !== 'toolCall') continue
+      if (slot.block.id === '') slot.block.id = newId()
+      if (slot.held !== '') this.#release(slot)
+      const mayBeCut = isCut && slot.index === last
+      const parsed = slot.raw.trim() === '' && !mayBeCut ? {} : parseObject(slot.raw)
+      if (parsed === undefined) slot.block.invalidArguments = slot.raw
+      else slot.block.arguments = parsed
+    }
+  }
+}
+
+function parseObject(raw: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(raw)
+    // JSON.parse yields JSON values only, so a non-array object is a JsonObject.
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,16 @@
+import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
+
+/** One row of a family's table: the first row whose `ids` matches a model id describes it. */
+export interface CapabilityRow {
+  ids: RegExp
+  capabilities: ModelCapabilities
+}
+
+/**
+ * What `model` accepts: its row of `table`, else `newest`, with `model.capabilities` on top.
+ * Source: ARCHITECTURE §5 "Unknown model ids are current ones".
+ */
+export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
+  const row = table.find(({ ids }) => ids.test(model.id))
+  return { ...(row?.capabilities ?? newest), ...model.capabilities }
+}

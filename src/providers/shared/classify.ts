@@ -1,0 +1,118 @@
+import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../types/errors.ts'
+import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+/** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
+export interface Failure {
+  /** The service, for people: `Anthropic`. */
+  service: string
+  /** HTTP status; absent for errors inside a stream. */
+  status?: number
+  headers?: Headers
+  /** The body of an HTTP answer as text, or the error object of a stream as parsed JSON. */
+  body: unknown
+  /** The key that was sent, to remove it where the service echoes it. */
+  credential?: string
+  /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
+  emptyBodyIsOverflow?: boolean
+}
+
+const maxQuote = 500
+
+const overflowPhrases = [
+  'prompt is too long',
+  'input is too long',
+  'exceeds the context window',
+  'exceeds the maximum',
+  'maximum prompt length',
+  'reduce the length of the messages',
+  'maximum context length',
+  'exceeds the limit of',
+  'exceeds the available context size',
+  'greater than the context length',
+  'context window exceed',
+  'exceeded model token limit',
+  'context length exceeded',
+  'context_length_exceeded',
+  'too many tokens',
+  'token limit exceeded',
+  'exceed context limit',
+  'request_too_large',
+  'prompt exceeds max length',
+  'range of input length',
+  "is longer than the model's context length",
+  'too large for model with',
+  'maximum allowed input length',
+  'exceed_context_size_error',
+]
+
+/** Whether `text` is a service's way of saying that the prompt does not fit. Source: reference/phi-core-0.10.md §5, providers.md §7 #39. */
+export function isContextOverflowText(text: string): boolean {
+  const lower = text.toLowerCase()
+  return overflowPhrases.some((phrase) => lower.includes(phrase))
+}
+
+/**
+ * The error for a refusal by a service.
+ *
+ * **Contract**
+ * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
+ * - Retryable: 408, 409, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
+ *   spend limits.
+ * - The text of the service is quoted, at most 500 characters of it, without the key.
+ *
+ * Source: reference/providers.md §0 "Retry", §7 #33–40.
+ */
+export function classifyError(failure: Failure): ProviderError {
+  const facts = readErrorFacts(failure.body, failure.status)
+  const code = codeOf(facts, failure)
+  const asked = failure.headers?.get('x-should-retry')
+  const isTransient = code === 'rateLimited' || (code === 'api' && isTransientStatus(facts.status))
+  const isRetryable = !facts.isExhausted && (asked === 'true' || (asked !== 'false' && isTransient))
+  const options: ProviderErrorOptions = { isRetryable }
+  if (facts.status !== undefined) options.status = facts.status
+  const delay = isRetryable ? retryAfterMs(failure.headers, facts.retryDelay) : undefined
+  if (delay !== undefined) options.retryAfterMs = delay
+  return new ProviderError(code, messageOf(code, facts, failure), options)
+}
+
+function codeOf(facts: ErrorFacts, failure: Failure): ProviderErrorCode {
+  const { status } = facts
+  if (status === 429) return 'rateLimited'
+  if (status === 413 || isContextOverflowText(facts.text)) return 'contextOverflow'
+  if (failure.emptyBodyIsOverflow === true && status === 400 && facts.text.trim() === '') return 'contextOverflow'
+  if (status === 401 || status === 403 || facts.isBadKey) return 'auth'
+  return 'api'
+}
+
+function isTransientStatus(status: number | undefined): boolean {
+  return status === 408 || status === 409 || (status !== undefined && status >= 500 && status !== 501)
+}
+
+function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status }: Failure): string {
+  const where = status === undefined ? '' : ` (${status})`
+  const quoted = quote(facts.text, credential)
+  const said = quoted === '' ? '.' : `: ${quoted}`
+  if (facts.isExhausted)
+    return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
+  if (code === 'rateLimited') return `${service} is limiting the rate of requests${where}${said}`
+  if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
+  if (code === 'auth') return `${service} rejected the API key${where}${said} Check the key and what it may access.`
+  if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
+  return `${service} reported an error${where}${said}`
+}
+
+/** At most 500 characters of what the service said, on one line, without the key, ending like a sentence. */
+function quote(text: string, credential: string | undefined): string {
+  let quoted = withoutSecret(text.slice(0, maxQuote * 4), credential)
+    .replace(/\s+/g, ' ')
+    .trim()
+  if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
+  return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
+}
+
+/** `text` with every occurrence of `secret` replaced. */
+export function withoutSecret(text: string, secret: string | undefined): string {
+  const key = secret?.trim() ?? ''
+  return key === '' ? text : text.replaceAll(key, '[redacted]')
+}
