@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path/posix'
+import { describe, expect, it } from 'vitest'
+import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
+
+/** ARCHITECTURE §1, as data: the layers a layer may import besides itself and `types`, and the packages it may use. */
+const layers: Record<string, { layers: string[]; packages: string[] }> = {
+  types: { layers: [], packages: [] },
+  stream: { layers: [], packages: ['eventsource-parser'] },
+  validation: { layers: [], packages: ['@cfworker/json-schema'] },
+  workspace: { layers: [], packages: [] },
+  context: { layers: [], packages: [] },
+  session: { layers: [], packages: [] },
+  store: { layers: [], packages: [] },
+  providers: { layers: ['stream'], packages: [] },
+  tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
+  loop: { layers: ['stream', 'context', 'validation'], packages: [] },
+  agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
+  schema: { layers: ['session'], packages: ['zod'] },
+  testing: {
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema'],
+    packages: [],
+  },
+}
+
+/** What each adapter may reach besides the public entries of `src`: other adapters' entries, packages, and the platform's own modules. */
+const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
+  ajv: { adapters: [], packages: ['ajv'] },
+  http: { adapters: [], packages: ['hono'] },
+  cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
+  node: { adapters: ['http'], packages: ['hono', 're2js', 'node:'] },
+}
+
+/** What only some platforms have. The compiler refuses most of them too; a worker's globals only this list refuses. */
+const platformUse = [
+  /(?<![.\w$])(?:process|Buffer|window|document|localStorage|sessionStorage|indexedDB|caches|self)\s*(?:\?\.|\.|\[)/,
+  /(?<![.\w$])(?:Buffer|localStorage|sessionStorage|indexedDB|caches)\b(?!\s*\??:)/,
+  /\bglobalThis\s*(?:\?\.|\.|\[)/,
+  /(?<![.\w$])(?:eval|require|Function)\s*\(/,
+]
+
+const publicEntries = new Set(
+  Object.values((JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string | { types: string }> }).exports)
+    .flatMap((target) => (typeof target === 'string' ? [] : [target.types]))
+    .map((path) => path.replace('./dist/', '').replace('.d.ts', '.ts')),
+)
+
+const layerOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : 'index')
+const isAmong = (specifier: string, packages: readonly string[]): boolean =>
+  packages.some((name) => (name.endsWith(':') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`)))
+
+/** Why `from` may not import `target`, or undefined when it may. */
+function forbidden(from: string, target: string): string | undefined {
+  const isOwn = /^(src|adapters|playground|test|e2e|examples|docs|scripts)\//.test(target)
+  const top = from.split('/')[0]
+  if (top === 'src') return isOwn ? forbiddenInSrc(from, target) : forbiddenPackage(target, layers[layerOf(from)]?.packages)
+  if (top === 'adapters') return isOwn ? forbiddenInAdapters(from, target) : forbiddenPackage(target, adapters[layerOf(from)]?.packages)
+  if (!isOwn || publicEntries.has(target) || target.split('/')[0] === top) return undefined
+  if (top === 'e2e' && /^(scripts|test\/harness|examples|playground)\//.test(target)) return undefined
+  return 'is not a public entry'
+}
+
+function forbiddenInSrc(from: string, target: string): string | undefined {
+  if (!target.startsWith('src/')) return 'is outside src'
+  const [own, other] = [layerOf(from), layerOf(target)]
+  if (own === other || own === 'index') return undefined
+  const allowed = layers[own]
+  if (!allowed) return `comes from layer ${own}, which ARCHITECTURE §1 does not know`
+  return other === 'types' || allowed.layers.includes(other) ? undefined : `is in ${other}, which ${own} may not import`
+}
+
+function forbiddenInAdapters(from: string, target: string): string | undefined {
+  const [own, other] = [layerOf(from), layerOf(target)]
+  if (target.startsWith('adapters/') && own === other) return undefined
+  if (!publicEntries.has(target)) return 'is not a public entry'
+  if (target.startsWith('src/') || adapters[own]?.adapters.includes(other)) return undefined
+  return `is adapter ${other}, which ${own} may not import`
+}
+
+function forbiddenPackage(specifier: string, packages: readonly string[] | undefined): string | undefined {
+  return isAmong(specifier, packages ?? []) ? undefined : 'is a package this place may not use'
+}
+
+function importViolations(sources: Sources): string[] {
+  const found: string[] = []
+  for (const [path, code] of sources) {
+    for (const { specifier, line } of importsOf(code)) {
+      const reason = specifier === undefined ? 'a computed import()' : forbidden(path, resolveImport(path, specifier))
+      if (reason) found.push(`${path}:${line} ${specifier ?? ''} ${reason}`)
+    }
+  }
+  return found
+}
+
+function platformViolations(sources: Sources): string[] {
+  const found: string[] = []
+  for (const [path, code] of sources) {
+    for (const [index, line] of blankOut(code).split('\n').entries()) {
+      const use = platformUse.map((pattern) => pattern.exec(line)?.[0]).find(Boolean)
+      if (use) found.push(`${path}:${index + 1} ${use}`)
+    }
+  }
+  return found
+}
+
+function shapeViolations(sources: Sources): string[] {
+  const found: string[] = []
+  for (const [path, code] of sources) {
+    const name = basename(path).replace(/(\.(test|e2e|d|config))?\.tsx?$/, '')
+    const lines = code.split('\n').length - 1
+    if (lines > 400) found.push(`${path} has ${lines} lines; 400 is the limit`)
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) found.push(`${path} is not named in kebab-case`)
+    if (/(^|-)(utils?|helpers?|managers?|misc|common)($|-)/.test(name)) found.push(`${path} does not say what it holds`)
+    if (/^export \* /m.test(blankOut(code))) found.push(`${path} has an export *; name what is exported`)
+    if (path.startsWith('src/') && /^export default\b/m.test(blankOut(code))) found.push(`${path} has a default export`)
+  }
+  return found
+}
+
+/** The first circle among the layers as they really import each other, as `a → b → a`. */
+function layerCircle(sources: Sources): string | undefined {
+  const edges = new Map<string, Set<string>>()
+  for (const [path, code] of sources) {
+    const targets = edges.get(layerOf(path)) ?? new Set<string>()
+    edges.set(layerOf(path), targets)
+    for (const { specifier } of importsOf(code)) {
+      const target = resolveImport(path, specifier ?? '')
+      if (target.startsWith('src/') && layerOf(target) !== layerOf(path)) targets.add(layerOf(target))
+    }
+  }
+  const finished = new Set<string>()
+  const visit = (layer: string, trail: string[]): string | undefined => {
+    if (trail.includes(layer)) return [...trail.slice(trail.indexOf(layer)), layer].join(' → ')
+    if (finished.has(layer)) return undefined
+    for (const next of edges.get(layer) ?? []) {
+      const circle = visit(next, [...trail, layer])
+      if (circle) return circle
+    }
+    finished.add(layer)
+    return undefined
+  }
+  for (const layer of edges.keys()) {
+    const circle = visit(layer, [])
+    if (circle) return circle
+  }
+  return undefined
+}
+
+const src = readSources('src')
+const shipped = readSources('src', 'adapters', 'playground', 'examples', 'e2e')
+const everything = readSources('src', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
+
+describe('the house stands', () => {
+  it('imports follow the table of ARCHITECTURE §1', () => expect(importViolations(shipped)).toEqual([]))
+
+  it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
+
+  it('layers form no circle', () => expect(layerCircle(src)).toBeUndefined())
+
+  it('files are short, named in the words of the field, and export by name', () => {
+    expect(shapeViolations(everything)).toEqual([])
+    for (const [path, code] of shipped) {
+      const lines = code.split('\n').length - 1
+      if (lines > 300) console.warn(`${path} has ${lines} lines: split it before it has 400`)
+    }
+  })
+
+  it('looks at something', () => {
+    expect(src.size).toBeGreaterThan(20)
+    expect(new Set([...src.keys()].map(dirname)).size).toBeGreaterThan(5)
+  })
+})
+
+describe('this test can fail', () => {
+  const violations = (path: string, code: string): string[] => importViolations(new Map([[path, code]]))
+
+  it('on imports', () => {
+    expect(violations('src/stream/a.ts', "import { b } from '../loop/b.ts'")).toHaveLength(1)
+    expect(violations('src/stream/a.ts', "export type { B } from '../loop/b.ts'")).toHaveLength(1)
+    expect(violations('src/loop/a.ts', "await import('node:fs')")).toHaveLength(1)
+    expect(violations('src/loop/a.ts', "await import('node:' + 'fs')")).toHaveLength(1)
+    expect(violations('src/types/a.ts', "import { z } from 'zod'")).toHaveLength(1)
+    expect(violations('src/novel/a.ts', "import { b } from '../types/b.ts'")).toHaveLength(1)
+    expect(violations('src/loop/a.ts', "import { b } from '../../adapters/node/index.ts'")).toHaveLength(1)
+    expect(violations('adapters/http/a.ts', "import { b } from '../../src/types/b.ts'")).toHaveLength(1)
+    expect(violations('adapters/http/a.ts', "import { b } from '../node/index.ts'")).toHaveLength(1)
+    expect(violations('adapters/http/a.ts', "import { readFile } from 'node:fs/promises'")).toHaveLength(1)
+    expect(violations('playground/a.ts', "import { b } from '../src/agent/agent.ts'")).toHaveLength(1)
+  })
+
+  it('and lets pass what is allowed', () => {
+    expect(
+      violations('src/agent/a.ts', "import { b } from '../loop/b.ts'\nimport type { C } from '../types/c.ts'\nimport { d } from './d.ts'"),
+    ).toEqual([])
+    expect(violations('adapters/cloudflare/a.ts', "import { b } from '../../src/index.ts'\nimport { c } from '../http/index.ts'")).toEqual(
+      [],
+    )
+    expect(violations('playground/a.tsx', "import { render } from 'preact'\nimport { b } from '../src/store/index.ts'")).toEqual([])
+  })
+
+  it('on platforms', () => {
+    const uses = [
+      'process.env.A',
+      'globalThis.caches',
+      'const db = indexedDB',
+      'eval(code)',
+      'new Function("a")',
+      'window.fetch(a)',
+      'require("fs")',
+    ]
+    for (const use of uses) expect(platformViolations(new Map([['src/a.ts', use]])), use).toHaveLength(1)
+    expect(platformViolations(new Map([['src/a.ts', '// process.env\nconst contextWindow = "window.x"; options.process.run()']]))).toEqual(
+      [],
+    )
+  })
+
+  it('on shape', () => {
+    expect(shapeViolations(new Map([['src/a.ts', 'x\n'.repeat(401)]]))).toHaveLength(1)
+    expect(shapeViolations(new Map([['src/aB.ts', "export * from './b.ts'\nexport default 1"]]))).toHaveLength(3)
+    expect(shapeViolations(new Map([['src/stream-utils.ts', '']]))).toHaveLength(1)
+  })
+
+  it('on circles', () => {
+    const circle = new Map([
+      ['src/a/a.ts', "import '../b/b.ts'"],
+      ['src/b/b.ts', "import '../c/c.ts'"],
+      ['src/c/c.ts', "import type { A } from '../a/a.ts'"],
+    ])
+    expect(layerCircle(circle)).toBe('a → b → c → a')
+  })
+})
