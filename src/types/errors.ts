@@ -68,6 +68,10 @@ export class ProviderError extends PhiError {
       Object.defineProperty(this, 'partial', { value: options.partial, enumerable: false })
     }
   }
+
+  static override isInstance(value: unknown): value is ProviderError {
+    return PhiError.isInstance(value) && value.name === 'ProviderError'
+  }
 }
 
 /** Why a tool call failed. */

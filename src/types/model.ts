@@ -39,8 +39,12 @@ export interface ModelCapabilities {
   images: boolean
 }
 
-/** How an OpenAI-compatible backend shows its reasoning. */
-export type ThinkingFormat = 'openAi' | 'xai' | 'qwen' | 'openRouter'
+/**
+ * How an OpenAI-compatible backend is asked to reason, and what it wants back: `reasoning_effort` (`openAi`, `xai`), `enable_thinking`
+ * (`qwen`), a `reasoning` object with an effort and its details echoed (`openRouter`) or a switch (`together`), a `thinking` switch with
+ * its text echoed (`deepSeek`), or a template argument (`chatTemplate`).
+ */
+export type ThinkingFormat = 'openAi' | 'xai' | 'qwen' | 'openRouter' | 'deepSeek' | 'together' | 'chatTemplate'
 
 /** Deviations of an OpenAI-compatible backend. Every flag is settable by the user. Source: spec/21 "OpenAiCompat". */
 export interface OpenAiCompat {

@@ -49,10 +49,17 @@ export type StreamDelta =
   | { type: 'toolCallDelta'; contentIndex: number; toolCallId: string; toolName: string; delta: string }
 
 /**
- * What a provider reports while it streams. `start.message` is the message as it grows: a live view, O(1) to read, that the
- * provider goes on writing until it settles.
+ * The stream is open. `message` is the message as it grows: a live view, O(1) to read, that the provider goes on writing until it
+ * settles. `warnings` are those of the encoded request.
  */
-export type StreamEvent = { type: 'start'; message: AssistantMessage } | StreamDelta
+export interface StreamStart {
+  type: 'start'
+  message: AssistantMessage
+  warnings?: readonly string[]
+}
+
+/** What a provider reports while it streams. */
+export type StreamEvent = StreamStart | StreamDelta
 
 /**
  * Speaks one wire protocol.

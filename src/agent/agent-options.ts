@@ -1,0 +1,74 @@
+import type { LoopConfig } from '../loop/loop-config.ts'
+import { ConfigError } from '../types/errors.ts'
+import type { JsonValue } from '../types/json.ts'
+import type { AgentMessage, Message } from '../types/message.ts'
+import type { Model } from '../types/model.ts'
+import type { QueueMode } from '../types/settings.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { Workspace } from '../types/workspace.ts'
+
+/** What of a loop's configuration an agent passes on unchanged. */
+type LoopSettings = Omit<LoopConfig, 'model' | 'thinkingLevel' | 'steering' | 'followUps' | 'firstTurnTrigger'>
+
+/** How an agent is set up. Only the model is required. Source: spec/24, defaults in reference/phi-core-0.10.md §5. */
+export interface AgentOptions extends LoopSettings {
+  model: Model
+  /** Default: none. */
+  systemPrompt?: string
+  tools?: readonly AgentTool[]
+  /** History to begin with. */
+  messages?: readonly (Message | AgentMessage)[]
+  /** Default `off`. */
+  thinking?: LoopConfig['thinkingLevel']
+  /** One switch for execution limits and context management. Default `true`. */
+  contextManagement?: boolean
+  /** Default `oneAtATime`. */
+  steeringMode?: QueueMode
+  /** Default `oneAtATime`. */
+  followUpMode?: QueueMode
+  /** Files the agent's tools work on; kept for the application, the agent itself does not touch it. */
+  workspace?: Workspace
+  /** Default: a new id. */
+  agentId?: string
+  /** Default: a new id. */
+  sessionId?: string
+  /** Bytes of events a run remembers for late readers. Default 4 MiB. */
+  replayBytes?: number
+}
+
+/** What a caller may say about one run. */
+export interface PromptOptions {
+  /** Stops the run when it aborts; the caller owns it. */
+  signal?: AbortSignal
+  /** Any JSON, passed through to `agentStart`. */
+  metadata?: JsonValue
+}
+
+/** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */
+export function checkOptions(options: Partial<AgentOptions>): void {
+  if ('model' in options && options.model?.provider === undefined) {
+    throw new ConfigError('invalidOption', 'An agent needs a model, for example new Agent({ model: anthropic("claude-…", { apiKey }) }).')
+  }
+  const { toolExecution, tools } = options
+  if (toolExecution?.type === 'batched' && !(Number.isInteger(toolExecution.size) && toolExecution.size > 0)) {
+    throw new ConfigError('invalidOption', `toolExecution.size is ${toolExecution.size}; it must be a whole number from 1.`)
+  }
+  positive('maxTokens', options.maxTokens)
+  positive('toolTimeoutMs', options.toolTimeoutMs)
+  positive('approvalTimeoutMs', options.approvalTimeoutMs)
+  positive('replayBytes', options.replayBytes)
+  if (tools !== undefined) uniqueNames(tools)
+}
+
+function positive(name: string, value: number | undefined): void {
+  if (value === undefined || value > 0) return
+  throw new ConfigError('invalidOption', `${name} is ${value}; it must be greater than 0, or left out.`)
+}
+
+function uniqueNames(tools: readonly AgentTool[]): void {
+  const seen = new Set<string>()
+  for (const { name } of tools) {
+    if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
+    seen.add(name)
+  }
+}

@@ -1,0 +1,152 @@
+import { Approvals } from '../loop/approvals.ts'
+import type { LoopOptions } from '../loop/loop-run.ts'
+import { toMessages } from '../loop/prompt-input.ts'
+import { EventLog } from '../stream/event-log.ts'
+import { errorText } from '../types/errors.ts'
+import type { AgentEvent, PendingApproval } from '../types/event.ts'
+import type { JsonValue } from '../types/json.ts'
+import type { Logger } from '../types/logger.ts'
+import type { AgentMessage, PromptInput } from '../types/message.ts'
+import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
+import { type MessageQueue, returnedReceipt } from './message-queue.ts'
+
+/** What a run needs from its agent. */
+export interface LiveRunOptions {
+  id: string
+  loopId: string
+  sessionId: string
+  steering: MessageQueue
+  followUps: MessageQueue
+  runningTools: Map<string, number | undefined>
+  listeners: Iterable<(event: AgentEvent) => void>
+  /** Starts the loop; called once, in a microtask, so that a caller can subscribe first. */
+  start: (options: LoopOptions) => Promise<RunResult>
+  /** Called once, after `agentEnd`. */
+  onEnd: () => void
+  replayBytes?: number
+  metadata?: JsonValue
+  logger?: Logger
+  /** The caller's; followed until the run ends. */
+  signal?: AbortSignal
+}
+
+/** A run while it runs, and after. See `AgentRun` for the contract. */
+export class LiveRun implements AgentRun {
+  readonly id: string
+  readonly loopId: string
+  readonly sessionId: string
+  readonly result: Promise<RunResult>
+  readonly #controller = new AbortController()
+  readonly #approvals = new Approvals()
+  readonly #messages = new Map<string, AgentMessage>()
+  readonly #log: EventLog
+  readonly #options: LiveRunOptions
+  #hasEnded = false
+
+  constructor(options: LiveRunOptions) {
+    this.id = options.id
+    this.loopId = options.loopId
+    this.sessionId = options.sessionId
+    this.#options = options
+    this.#log = new EventLog({
+      ...(options.replayBytes !== undefined && { replayBytes: options.replayBytes }),
+      onListenerError: (error) => options.logger?.warn('listenerFailed', { runId: options.id, message: errorText(error) }),
+    })
+    for (const listener of options.listeners) this.#log.subscribe(listener)
+    this.result = this.#run()
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
+    return this.#log.read({})[Symbol.asyncIterator]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abort()
+    await this.result
+  }
+
+  subscribe(listener: (event: AgentEvent) => void): () => void {
+    return this.#log.subscribe(listener)
+  }
+
+  events(options: { after?: number } = {}): AsyncIterable<AgentEvent> {
+    return this.#log.read(options)
+  }
+
+  async text(): Promise<string> {
+    return (await this.result).text
+  }
+
+  message(id: string): AgentMessage | undefined {
+    return this.#messages.get(id)
+  }
+
+  steer(input: PromptInput): Receipt {
+    return this.#queue(this.#options.steering, input)
+  }
+
+  followUp(input: PromptInput): Receipt {
+    return this.#queue(this.#options.followUps, input)
+  }
+
+  approve(toolCallId: string, options: { argumentsHash?: string } = {}): void {
+    this.#approvals.approve(toolCallId, options.argumentsHash)
+  }
+
+  deny(toolCallId: string, reason?: string): void {
+    this.#approvals.deny(toolCallId, reason)
+  }
+
+  pendingApprovals(): PendingApproval[] {
+    return this.#approvals.pending()
+  }
+
+  abort(reason?: unknown): void {
+    if (this.#hasEnded) return
+    this.#controller.abort(reason)
+    this.#options.steering.returnOwned(this.id)
+    this.#options.followUps.returnOwned(this.id)
+  }
+
+  #queue(queue: MessageQueue, input: PromptInput): Receipt {
+    const messages = toMessages(input)
+    return this.#hasEnded || this.#controller.signal.aborted ? returnedReceipt(messages) : queue.add(messages, this.id)
+  }
+
+  async #run(): Promise<RunResult> {
+    const { start, signal, metadata, runningTools } = this.#options
+    const follow = () => this.abort(signal?.reason)
+    if (signal?.aborted) follow()
+    else signal?.addEventListener('abort', follow, { once: true })
+    await undefined
+    try {
+      return await start({
+        runId: this.id,
+        signal: this.#controller.signal,
+        approvals: this.#approvals,
+        runningTools,
+        emit: (event) => this.#accept(event),
+        ...(metadata !== undefined && { metadata }),
+      })
+    } finally {
+      signal?.removeEventListener('abort', follow)
+      if (!this.#hasEnded) this.#end()
+    }
+  }
+
+  #accept(event: AgentEvent): void {
+    if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
+    // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
+    if (event.type === 'agentEnd') this.#hasEnded = true
+    if (event.type === 'agentEnd') this.#options.onEnd()
+    this.#log.append(event)
+    if (event.type === 'agentEnd') this.#log.close()
+  }
+
+  /** The loop rejected before its first event: nothing will come. */
+  #end(): void {
+    this.#hasEnded = true
+    this.#options.onEnd()
+    this.#log.close()
+  }
+}

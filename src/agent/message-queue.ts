@@ -1,0 +1,82 @@
+import type { MessageSupplier } from '../loop/loop-config.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { Receipt, ReceiptStatus } from '../types/run.ts'
+import type { QueueMode } from '../types/settings.ts'
+
+/** A receipt that can be settled. */
+class QueuedMessage implements Receipt {
+  readonly message: AgentMessage
+  readonly owner: string | undefined
+  readonly settled: Promise<'delivered' | 'returned'>
+  status: ReceiptStatus = 'queued'
+  #resolve: (status: 'delivered' | 'returned') => void = () => undefined
+
+  constructor(message: AgentMessage, owner: string | undefined) {
+    this.message = message
+    this.owner = owner
+    this.settled = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  settle(status: 'delivered' | 'returned'): this {
+    this.status = status
+    this.#resolve(status)
+    return this
+  }
+}
+
+/**
+ * Messages that wait for a checkpoint of a loop.
+ *
+ * **Contract**
+ * - Every message is delivered once or returned once; its receipt says which.
+ * - What is queued while idle belongs to nobody and opens the next run; an abort returns only what was queued for the aborted run.
+ *
+ * Source: spec/02 "Steering & Follow-Ups".
+ */
+export class MessageQueue implements MessageSupplier {
+  mode: QueueMode
+  #items: QueuedMessage[] = []
+
+  constructor(mode: QueueMode) {
+    this.mode = mode
+  }
+
+  /** Queues `messages` for the run `owner`, or for the next run. The receipt is that of the last message. */
+  add(messages: readonly AgentMessage[], owner: string | undefined): Receipt {
+    const items = messages.map((message) => new QueuedMessage(message, owner))
+    const last = items.at(-1)
+    if (last === undefined) throw new RangeError('add needs at least one message')
+    this.#items.push(...items)
+    return last
+  }
+
+  waiting(): boolean {
+    return this.#items.length > 0
+  }
+
+  take(): AgentMessage[] {
+    const taken = this.#items.splice(0, this.mode === 'all' ? this.#items.length : 1)
+    return taken.map((item) => item.settle('delivered').message)
+  }
+
+  /** Gives back what was queued for `owner`. */
+  returnOwned(owner: string): void {
+    const owned = this.#items.filter((item) => item.owner === owner)
+    this.#items = this.#items.filter((item) => item.owner !== owner)
+    for (const item of owned) item.settle('returned')
+  }
+
+  /** Gives back everything. */
+  clear(): void {
+    for (const item of this.#items.splice(0)) item.settle('returned')
+  }
+}
+
+/** The receipt of messages that came too late to be queued. */
+export function returnedReceipt(messages: readonly AgentMessage[]): Receipt {
+  const last = messages.at(-1)
+  if (last === undefined) throw new RangeError('a receipt needs at least one message')
+  return new QueuedMessage(last, undefined).settle('returned')
+}

@@ -1,0 +1,94 @@
+// Any new export here becomes public API: named exports only, each with its contract in TSDoc.
+export { Agent } from './agent/agent.ts'
+export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
+export { agentLoop, continueLoop } from './loop/agent-loop.ts'
+export { type ApprovalDecision, Approvals } from './loop/approvals.ts'
+export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-config.ts'
+export type { LoopOptions } from './loop/loop-run.ts'
+export { memorySessionStore } from './session/memory-session-store.ts'
+export { parseMessages, serializeMessages } from './session/message-json.ts'
+export { defineTool } from './tools/define-tool.ts'
+export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/content.ts'
+export { type CredentialProvider, staticCredential } from './types/credentials.ts'
+export {
+  AgentBusyError,
+  ConfigError,
+  CursorExpired,
+  type MisuseCode,
+  PhiError,
+  ProviderError,
+  type ProviderErrorCode,
+  SessionError,
+  type SessionErrorCode,
+  ToolError,
+  type ToolErrorCode,
+  WorkspaceError,
+  type WorkspaceErrorCode,
+} from './types/errors.ts'
+export type {
+  AgentEndEvent,
+  AgentEvent,
+  AgentStartEvent,
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  ContinuationKind,
+  EventBase,
+  InputRejectedEvent,
+  LoopConfigSnapshot,
+  MessageEndEvent,
+  MessageStartEvent,
+  MessageUpdateEvent,
+  PendingApproval,
+  ProgressMessageEvent,
+  ProviderRetryEvent,
+  RunFailure,
+  RunStatus,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
+  TurnEndEvent,
+  TurnStartEvent,
+  TurnTrigger,
+} from './types/event.ts'
+export type { Journal, JournalEntry, JournalRecord } from './types/journal.ts'
+export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
+export type { Logger } from './types/logger.ts'
+export {
+  type AgentMessage,
+  type AssistantMessage,
+  type ExtensionMessage,
+  extensionMessage,
+  isLlmMessage,
+  type LlmMessage,
+  type Message,
+  type MessageEnvelope,
+  type PromptInput,
+  type StopReason,
+  type ToolResultMessage,
+  type TurnId,
+  textOf,
+  toolCallsOf,
+  type UserMessage,
+  userMessage,
+} from './types/message.ts'
+export type { ApiProtocol, Model, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model.ts'
+export type { NodeTag, TagKind } from './types/node-tag.ts'
+export type { BlockProvenance, ProvenanceRole } from './types/provenance.ts'
+export type {
+  CacheStrategy,
+  EncodedRequest,
+  StreamDelta,
+  StreamEvent,
+  StreamProvider,
+  StreamRequest,
+  StreamStart,
+  ToolDefinition,
+} from './types/provider.ts'
+export type { AgentRun, Receipt, ReceiptStatus, RunResult } from './types/run.ts'
+export type { SessionStore, StoredSession } from './types/session-store.ts'
+export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
+export type { SchemaIssue, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
+export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolParameters, ToolResult } from './types/tool.ts'
+export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/usage.ts'
+export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/workspace.ts'
+export { memoryWorkspace } from './workspace/memory-workspace.ts'

@@ -1,0 +1,91 @@
+import { ConfigError } from '../types/errors.ts'
+import type { PendingApproval } from '../types/event.ts'
+import type { JsonObject, JsonValue } from '../types/json.ts'
+
+/** What was decided about a call; `timeout`: nobody answered in time. */
+export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
+
+interface Waiting {
+  readonly pending: PendingApproval
+  readonly decide: (decision: ApprovalDecision) => void
+}
+
+/**
+ * Calls that wait for a person, and the answers.
+ *
+ * **Contract**
+ * - A decision is bound to the hash of the arguments that were shown.
+ * - `wait` rejects with the signal's reason when it aborts first; afterwards the call no longer waits, and neither timer nor listener is left.
+ */
+export class Approvals {
+  readonly #waiting = new Map<string, Waiting>()
+
+  /** Calls that wait now, in the order they were asked for. */
+  pending(): PendingApproval[] {
+    return Array.from(this.#waiting.values(), (entry) => entry.pending)
+  }
+
+  /** Lets a waiting call run. Throws `ConfigError` `unknownCall` or `argumentsChanged`. */
+  approve(toolCallId: string, argumentsHash?: string): void {
+    const { pending, decide } = this.#find(toolCallId)
+    if (argumentsHash !== undefined && argumentsHash !== pending.argumentsHash) {
+      throw new ConfigError(
+        'argumentsChanged',
+        `The approval of call "${toolCallId}" is for other arguments (hash ${argumentsHash}, waiting: ${pending.argumentsHash}). Show the waiting arguments and ask again.`,
+      )
+    }
+    decide({ type: 'approved' })
+  }
+
+  /** Refuses a waiting call. Throws `ConfigError` `unknownCall`. */
+  deny(toolCallId: string, reason?: string): void {
+    this.#find(toolCallId).decide(reason === undefined ? { type: 'denied' } : { type: 'denied', reason })
+  }
+
+  /** Waits for the decision about `pending`. `timeoutMs` absent means forever. */
+  wait(pending: PendingApproval, signal: AbortSignal, timeoutMs?: number): Promise<ApprovalDecision> {
+    return new Promise((resolve, reject) => {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const settle = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', stop)
+        this.#waiting.delete(pending.toolCallId)
+      }
+      const decide = (decision: ApprovalDecision) => {
+        settle()
+        resolve(decision)
+      }
+      const stop = () => {
+        settle()
+        reject(signal.reason)
+      }
+      this.#waiting.set(pending.toolCallId, { pending, decide })
+      if (signal.aborted) stop()
+      else signal.addEventListener('abort', stop, { once: true })
+      if (timeoutMs !== undefined) timer = setTimeout(() => decide({ type: 'timeout' }), timeoutMs)
+    })
+  }
+
+  #find(toolCallId: string): Waiting {
+    const entry = this.#waiting.get(toolCallId)
+    if (entry !== undefined) return entry
+    const known = this.pending().map((pending) => pending.toolCallId)
+    throw new ConfigError(
+      'unknownCall',
+      `No tool call "${toolCallId}" waits for approval. Waiting now: ${known.length === 0 ? 'none' : known.join(', ')}.`,
+    )
+  }
+}
+
+/** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */
+export async function argumentsHash(args: JsonObject): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(args)))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const keys = Object.keys(value).sort()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`
+}

@@ -1,0 +1,61 @@
+import type { PendingApproval } from '../types/event.ts'
+import { raceAbort } from './abort.ts'
+import { type ApprovalDecision, argumentsHash } from './approvals.ts'
+import type { LoopRun } from './loop-run.ts'
+import type { PreparedCall } from './run-tool.ts'
+
+/** Whether a call may run, and if not, why. */
+export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: string } | { type: 'paused' }
+
+/**
+ * Asks for approval where the tool wants it.
+ *
+ * **Contract**
+ * - `needsApproval` that throws counts as "yes".
+ * - `approvalRequested` is followed by exactly one `approvalResolved`, also when nobody answers or the run is stopped.
+ * - `paused`: nobody answered within `approvalTimeoutMs`, or nobody can; the call is added to `run.pausedCalls`.
+ * - Rejects with the signal's reason when the run is stopped.
+ */
+export async function approveCall(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
+  if (!(await needsApproval(run, call))) return { type: 'approved' }
+  const { id: toolCallId, name: toolName, args } = call
+  const pending: PendingApproval = { toolCallId, toolName, arguments: args, argumentsHash: await argumentsHash(args) }
+  const decision = await decide(run, pending)
+  if (decision.type === 'approved') return decision
+  if (decision.type === 'denied') {
+    const reason = decision.reason === undefined ? '' : `: ${decision.reason}`
+    return { type: 'denied', message: `The user denied this tool call${reason}` }
+  }
+  run.pausedCalls.push(pending)
+  return { type: 'paused' }
+}
+
+async function needsApproval(run: LoopRun, call: PreparedCall): Promise<boolean> {
+  const { needsApproval: rule } = call.tool
+  if (typeof rule !== 'function') return rule === true
+  try {
+    return await raceAbort(rule(call.args), run.signal)
+  } catch (error) {
+    if (run.signal.aborted) throw error
+    return true
+  }
+}
+
+async function decide(run: LoopRun, pending: PendingApproval): Promise<ApprovalDecision> {
+  const { approvals } = run.options
+  // Registered before the event goes out, so that a listener may decide at once.
+  const decision = approvals?.wait(pending, run.signal, run.config.approvalTimeoutMs) ?? Promise.resolve({ type: 'timeout' as const })
+  run.events.emit({ type: 'approvalRequested', ...pending })
+  const { toolCallId, toolName } = pending
+  const resolved = (approved: boolean, reason?: string) =>
+    run.events.emit({ type: 'approvalResolved', toolCallId, toolName, approved, ...(reason !== undefined && { reason }) })
+  try {
+    const made = await decision
+    if (made.type === 'approved') resolved(true)
+    else resolved(false, made.type === 'timeout' ? 'nobody answered in time' : made.reason)
+    return made
+  } catch (error) {
+    resolved(false, 'the run was stopped')
+    throw error
+  }
+}

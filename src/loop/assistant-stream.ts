@@ -1,0 +1,104 @@
+import type { ProviderError } from '../types/errors.ts'
+import { newId } from '../types/ids.ts'
+import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message.ts'
+import type { StreamEvent } from '../types/provider.ts'
+import { emptyUsage } from '../types/usage.ts'
+import type { LoopRun } from './loop-run.ts'
+
+/** An assistant message with its envelope. */
+export type AssistantEntry = AssistantMessage & MessageEnvelope
+
+/**
+ * One attempt to receive an assistant message: turns provider events into message events and closes the message exactly once.
+ *
+ * **Contract**
+ * - `messageStart` waits for the first output, so that an attempt which fails before it leaves no trace.
+ * - After `finish`, `fail` or `discard`, late provider events are dropped.
+ */
+export class AssistantStream {
+  readonly #run: LoopRun
+  readonly #id = newId()
+  #entry: AssistantEntry | undefined
+  #isOpen = true
+  #hasOutput = false
+
+  constructor(run: LoopRun) {
+    this.#run = run
+  }
+
+  /** Whether anything was shown: from then on a failure is visible. */
+  get hasOutput(): boolean {
+    return this.#hasOutput
+  }
+
+  /** Receives the provider's events. */
+  readonly accept = (event: StreamEvent): void => {
+    if (!this.#isOpen) return
+    if (event.type === 'start') {
+      this.#entry = this.#enveloped(event.message)
+      for (const warning of event.warnings ?? []) this.#run.warnOnce('requestAdjusted', warning)
+      return
+    }
+    if (!this.#hasOutput) this.#begin(this.#entry ?? this.#empty())
+    this.#run.events.update(this.#id, event)
+  }
+
+  /** The provider is done: closes the stream and returns the message, which the caller completes with `messageEnd`. */
+  finish(message: AssistantMessage): AssistantEntry {
+    const entry = this.#enveloped(message)
+    uniqueCallIds(entry)
+    return this.#close(entry)
+  }
+
+  /** The provider failed or was stopped: closes the stream with what had come, marked with why it ended. */
+  fail(stopReason: 'error' | 'aborted', errorMessage: string, error?: ProviderError): AssistantEntry {
+    const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
+    // A copy: whoever still writes to the live message cannot change what is in the history.
+    const entry = partial ? { ...partial, content: partial.content.map((block) => ({ ...block })) } : this.#empty()
+    return this.#close({ ...entry, stopReason, errorMessage })
+  }
+
+  /** Forgets an attempt that showed nothing. */
+  discard(): void {
+    this.#isOpen = false
+  }
+
+  #begin(message: LlmMessage): void {
+    this.#hasOutput = true
+    this.#run.events.emit({ type: 'messageStart', messageId: this.#id, message })
+  }
+
+  #close(entry: AssistantEntry): AssistantEntry {
+    this.#isOpen = false
+    if (!this.#hasOutput) this.#begin(entry)
+    return entry
+  }
+
+  #enveloped(message: AssistantMessage): AssistantEntry {
+    const turnId = { loopId: this.#run.events.loopId, turnIndex: this.#run.turnIndex }
+    return Object.assign(message, { id: this.#id, turnId })
+  }
+
+  #empty(): AssistantEntry {
+    const { id: model, provider } = this.#run.config.model.config
+    return this.#enveloped({
+      role: 'assistant',
+      content: [],
+      stopReason: 'stop',
+      model,
+      provider,
+      usage: emptyUsage(),
+      timestamp: now(),
+    })
+  }
+}
+
+/** Services have repeated a call id within one message; every call must be answerable on its own. */
+function uniqueCallIds(message: AssistantMessage): void {
+  const seen = new Set<string>()
+  for (const call of toolCallsOf(message.content)) {
+    const base = call.id
+    for (let n = 2; seen.has(call.id); n += 1) call.id = `${base}-${n}`
+    seen.add(call.id)
+  }
+}

@@ -1,0 +1,42 @@
+import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
+import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
+import type { AgentTool } from '../types/tool.ts'
+import { toolJsonSchema } from '../validation/tool-parameters.ts'
+import { raceAbort } from './abort.ts'
+import type { LoopRun } from './loop-run.ts'
+
+/** The tools as the model sees them; the same array for the same list of tools. */
+const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>()
+
+/**
+ * Derives what the model is sent from the history: `transformContext`, then `convertToLlm`. The history is not changed, unchanged messages
+ * keep their identity. Rejects with what a callback throws, or with the signal's reason.
+ *
+ * Source: ARCHITECTURE §3 "History is one ordered list".
+ */
+export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
+  const { config, context, signal } = run
+  let entries: readonly AgentMessage[] = context.messages
+  if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext(entries, signal), signal)
+  const messages: readonly Message[] =
+    config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm(entries), signal)
+  const request: StreamRequest = {
+    model: config.model.config,
+    systemPrompt: context.systemPrompt,
+    messages,
+    tools: toolDefinitions(context.tools),
+    thinkingLevel: config.thinkingLevel ?? 'off',
+    cache: config.cache ?? { type: 'auto' },
+  }
+  if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
+  if (config.temperature !== undefined) request.temperature = config.temperature
+  return request
+}
+
+function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
+  const known = definitions.get(tools)
+  if (known !== undefined) return known
+  const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
+  definitions.set(tools, made)
+  return made
+}

@@ -1,0 +1,54 @@
+import type { AgentEvent, EventBase } from '../types/event.ts'
+import { type AgentMessage, now } from '../types/message.ts'
+import type { StreamDelta } from '../types/provider.ts'
+
+/** An event without what the emitter adds; distributes over the union. */
+type Unstamped<E> = E extends AgentEvent ? Omit<E, keyof EventBase> : never
+
+/** Any event of a run before it is stamped. */
+export type EventBody = Unstamped<AgentEvent>
+
+/**
+ * Stamps events with run, session, loop, cursor and time, and hands them to one sink, synchronously and in order.
+ *
+ * **Contract**: `seq` starts at 1 and has no gaps. Events are made once and never changed afterwards.
+ */
+export class EventEmitter {
+  readonly runId: string
+  readonly sessionId: string
+  readonly loopId: string
+  readonly #sink: (event: AgentEvent) => void
+  #seq = 0
+
+  constructor(ids: { runId: string; sessionId: string; loopId: string }, sink: (event: AgentEvent) => void) {
+    this.runId = ids.runId
+    this.sessionId = ids.sessionId
+    this.loopId = ids.loopId
+    this.#sink = sink
+  }
+
+  /** Emits any event. */
+  emit(body: EventBody): void {
+    this.#sink({ runId: this.runId, seq: ++this.#seq, at: now(), sessionId: this.sessionId, loopId: this.loopId, ...body })
+  }
+
+  /** Emits a `messageUpdate`; spelled out because it runs once per delta. */
+  update(messageId: string, delta: StreamDelta): void {
+    this.#sink({
+      runId: this.runId,
+      seq: ++this.#seq,
+      at: now(),
+      sessionId: this.sessionId,
+      loopId: this.loopId,
+      type: 'messageUpdate',
+      messageId,
+      delta,
+    })
+  }
+
+  /** Emits the start and the end of a message that is already complete. */
+  message(message: AgentMessage): void {
+    this.emit({ type: 'messageStart', messageId: message.id, message })
+    this.emit({ type: 'messageEnd', messageId: message.id, message })
+  }
+}

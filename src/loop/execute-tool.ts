@@ -1,0 +1,100 @@
+import type { ToolCallContent } from '../types/content.ts'
+import type { AgentTool, ToolResult } from '../types/tool.ts'
+import { checkArguments, formatIssues } from '../validation/tool-parameters.ts'
+import { raceAbort } from './abort.ts'
+import { approveCall } from './approve-call.ts'
+import type { LoopRun } from './loop-run.ts'
+import { type PreparedCall, runTool } from './run-tool.ts'
+import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
+
+/**
+ * Takes one call from request to result: find, validate, approve, journal the intent, run, journal the result.
+ *
+ * **Contract**
+ * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for an approval.
+ * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call that is answered.
+ * - After the run was stopped or has failed, the tool is not run; the answer is `Cancelled`.
+ */
+export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<ToolResultEntry | undefined> {
+  try {
+    const prepared = await prepare(run, call)
+    if ('content' in prepared) return await answerWithoutRunning(run, call, prepared)
+    const approval = await approveCall(run, prepared)
+    if (approval.type === 'paused') return undefined
+    if (approval.type === 'denied') return await answerWithoutRunning(run, call, errorResult(approval.message))
+    await run.record({
+      type: 'toolIntent',
+      toolCallId: call.id,
+      toolName: call.name,
+      arguments: prepared.args,
+      idempotent: prepared.tool.idempotent === true,
+    })
+    if (run.signal.aborted) throw run.signal.reason
+    announce(run, call, prepared)
+    return await conclude(run, call, await runTool(run, prepared))
+  } catch (error) {
+    return answerStopped(run, call, error)
+  }
+}
+
+/** Answers a call that is not run, with the pair of events every call has. */
+export async function skipTool(run: LoopRun, call: ToolCallContent, message: string): Promise<ToolResultEntry> {
+  try {
+    return await answerWithoutRunning(run, call, errorResult(message))
+  } catch (error) {
+    return answerStopped(run, call, error)
+  }
+}
+
+/** The call ready to run, or the result that says why it cannot. */
+async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCall | ToolResult> {
+  const tool = findTool(run.context.tools, call.name)
+  if (tool === undefined) return errorResult(`Tool ${call.name} not found`)
+  if (call.invalidArguments !== undefined) {
+    return errorResult(`Invalid arguments: not a JSON object: ${excerpt(call.invalidArguments)}`)
+  }
+  const checked = checkArguments(tool, call.arguments, run.config.schemaValidator)
+  const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
+  if (result.issues !== undefined) return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
+  return { id: call.id, name: call.name, tool, args: result.value }
+}
+
+function findTool(tools: readonly AgentTool[], name: string): AgentTool | undefined {
+  return tools.find((tool) => tool.name === name)
+}
+
+function announce(run: LoopRun, call: ToolCallContent, prepared?: PreparedCall): void {
+  const args = prepared?.args ?? call.arguments
+  run.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
+}
+
+async function answerWithoutRunning(run: LoopRun, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+  if (run.signal.aborted) throw run.signal.reason
+  announce(run, call)
+  return conclude(run, call, result)
+}
+
+/** The run was stopped, or has failed with `error`: the call is answered, not run. */
+function answerStopped(run: LoopRun, call: ToolCallContent, error: unknown): Promise<ToolResultEntry> {
+  if (!run.signal.aborted) run.fail(error)
+  announce(run, call)
+  return conclude(run, call, errorResult('Cancelled'))
+}
+
+/** Ends a call whose start was announced, then makes the result durable. Never rejects. */
+async function conclude(run: LoopRun, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+  const { loopId } = run.events
+  const entry = toolResultEntry(call, result, { loopId, turnIndex: run.turnIndex })
+  const { toolCallId, toolName, isError, childLoopId } = entry
+  run.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
+  try {
+    await run.record({ type: 'toolResult', message: entry })
+  } catch (error) {
+    run.fail(error)
+  }
+  return entry
+}
+
+function excerpt(raw: string): string {
+  return raw.length <= 200 ? raw : `${raw.slice(0, 200)}… (${raw.length} characters)`
+}

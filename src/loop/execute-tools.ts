@@ -1,0 +1,49 @@
+import type { ToolCallContent } from '../types/content.ts'
+import { executeTool, skipTool } from './execute-tool.ts'
+import type { LoopRun } from './loop-run.ts'
+import type { ToolResultEntry } from './tool-result.ts'
+
+const steeringSkip = 'Skipped due to queued user message.'
+const truncatedSkip = 'The call was cut off by the output limit and was not run. Send it again, with shorter arguments.'
+
+/**
+ * Runs the calls of one assistant message and puts the results into the history, in the order of the calls.
+ *
+ * **Contract**
+ * - Never rejects. Calls that wait for an approval have no result; `run.pausedCalls` names them.
+ * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
+ *   what has not begun.
+ * - With `isTruncated`, the last call is not run: its arguments may be cut.
+ *
+ * Source: spec/05 "Execution Strategies", spec/12 "Steering Checkpoints".
+ */
+export async function executeTools(run: LoopRun, calls: readonly ToolCallContent[], isTruncated: boolean): Promise<ToolResultEntry[]> {
+  const results: ToolResultEntry[] = []
+  const size = stepSize(run, calls.length)
+  const lastWhole = isTruncated ? calls.length - 1 : calls.length
+  for (let at = 0; at < calls.length; at += size) {
+    const skip = at > 0 && run.config.steering?.waiting() === true
+    const step = calls.slice(at, at + size)
+    const answered = await Promise.all(
+      step.map((call, index) => {
+        if (skip) return skipTool(run, call, steeringSkip)
+        return at + index >= lastWhole ? skipTool(run, call, truncatedSkip) : executeTool(run, call)
+      }),
+    )
+    for (const entry of answered) {
+      if (entry === undefined) continue
+      results.push(entry)
+      run.append(entry)
+      run.events.message(entry)
+    }
+  }
+  return results
+}
+
+/** How many calls run at the same time. */
+function stepSize(run: LoopRun, calls: number): number {
+  const strategy = run.config.toolExecution ?? { type: 'parallel' }
+  if (strategy.type === 'sequential') return 1
+  if (strategy.type === 'batched') return Math.max(1, Math.floor(strategy.size))
+  return Math.max(1, calls)
+}

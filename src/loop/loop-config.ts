@@ -1,0 +1,84 @@
+import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
+import type { Journal } from '../types/journal.ts'
+import type { Logger } from '../types/logger.ts'
+import type { AgentMessage, Message } from '../types/message.ts'
+import type { Model, ThinkingLevel } from '../types/model.ts'
+import type { CacheStrategy } from '../types/provider.ts'
+import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
+import type { SchemaValidator } from '../types/standard-schema.ts'
+import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
+
+/**
+ * The conversation a loop works on.
+ *
+ * **Contract**
+ * - The loop appends to `messages` in order and never edits, reorders or removes what is there.
+ * - A start writes back the ids it had to make up, so that a continuation on the same context inherits them.
+ */
+export interface AgentContext {
+  systemPrompt: string
+  messages: AgentMessage[]
+  tools: readonly AgentTool[]
+  agentId?: string
+  sessionId?: string
+  /** Id of the loop to run; absent or already used: the next id of this session and configuration. */
+  loopId?: string
+  /** Id of the loop that ran last on this context; the loop sets it when it ends. */
+  lastLoopId?: string
+  /** Loop this one descends from. Default: none for a start, `lastLoopId` for a continuation. */
+  parentLoopId?: string
+  /** What a continuation is. Default `{ kind: 'default' }`; a start is always `initial`. */
+  continuationKind?: ContinuationKind
+  /** Loops run so far, per configuration segment. */
+  loopCounts?: Record<string, number>
+}
+
+/**
+ * Where a loop gets queued messages.
+ *
+ * **Contract**
+ * - `waiting` is cheap and free of effects; it decides whether to skip tools or go on.
+ * - `take` hands over what one checkpoint delivers. Taken means delivered: the loop puts it into the history at once.
+ */
+export interface MessageSupplier {
+  waiting(): boolean
+  take(): AgentMessage[]
+}
+
+/** How a loop behaves. Everything but the model has a default. Source: spec/02 "AgentLoopConfig". */
+export interface LoopConfig {
+  model: Model
+  /** Middle segment of the loop id. Default `{provider}.{model}[.{thinking}]`. */
+  configId?: string
+  /** Default `user`. */
+  firstTurnTrigger?: TurnTrigger
+  /** Default `off`. */
+  thinkingLevel?: ThinkingLevel
+  /** Tokens per answer. Default: the model's. */
+  maxTokens?: number
+  temperature?: number
+  /** Default `auto`. */
+  cache?: CacheStrategy
+  /** Default `parallel`. */
+  toolExecution?: ToolExecutionStrategy
+  /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */
+  toolTimeoutMs?: number
+  /** Default: `defaultLimits`; `false` switches them off. */
+  limits?: ExecutionLimits | false
+  /** Default: `defaultRetry`. */
+  retry?: RetryConfig
+  /** Milliseconds to wait for an approval before the run ends `paused`. Default: forever. */
+  approvalTimeoutMs?: number
+  /** Messages injected at the next checkpoint. */
+  steering?: MessageSupplier
+  /** Messages answered when the loop would otherwise stop. */
+  followUps?: MessageSupplier
+  /** Changes what is sent, never the history. Runs before every request; must return within the run. */
+  transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+  /** Turns history entries into messages for the model. Default: drops extensions. */
+  convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
+  journal?: Journal
+  logger?: Logger
+  /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */
+  schemaValidator?: SchemaValidator
+}

@@ -1,0 +1,46 @@
+import type { LoopConfigSnapshot } from '../types/event.ts'
+import type { AgentContext, LoopConfig } from './loop-config.ts'
+
+/** The part of a loop id that names the configuration: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */
+export function configSegment(config: LoopConfig): string {
+  if (config.configId !== undefined) return config.configId
+  const { provider, id } = config.model.config
+  const thinking = config.thinkingLevel ?? 'off'
+  const base = `${provider}.${id.replace(/[^a-zA-Z0-9-]/g, '-')}`
+  return thinking === 'off' ? base : `${base}.${thinking}`
+}
+
+/** The next loop id of a session, `{session}.{segment}.{N}`, counting up in `context.loopCounts` per segment. */
+export function nextLoopId(context: AgentContext, sessionId: string, config: LoopConfig): string {
+  const segment = configSegment(config)
+  const counts = context.loopCounts ?? {}
+  const count = (Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0) + 1
+  context.loopCounts = { ...counts, [segment]: count }
+  return `${sessionId}.${segment}.${count}`
+}
+
+/** What `agentStart` tells about the configuration: everything that identifies it, nothing that is secret. */
+export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
+  const model = config.model.config
+  const snapshot: LoopConfigSnapshot = {
+    model: model.id,
+    provider: model.provider,
+    name: model.name,
+    api: model.api,
+    baseUrl: withoutSecrets(model.baseUrl),
+    reasoning: model.reasoning,
+    contextWindow: model.contextWindow,
+    maxTokens: config.maxTokens ?? model.maxTokens,
+    thinkingLevel: config.thinkingLevel ?? 'off',
+  }
+  if (config.configId !== undefined) snapshot.configId = config.configId
+  if (config.temperature !== undefined) snapshot.temperature = config.temperature
+  return snapshot
+}
+
+/** A URL without user info, query and fragment, where people put keys. */
+function withoutSecrets(url: string): string {
+  if (!URL.canParse(url)) return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')
+  const parsed = new URL(url)
+  return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
+}

@@ -1,0 +1,92 @@
+import { errorText, PhiError } from '../types/errors.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentTool, ToolContext, ToolResult } from '../types/tool.ts'
+import { linkAbort, raceAbort } from './abort.ts'
+import type { LoopRun } from './loop-run.ts'
+import { errorResult, toToolResult } from './tool-result.ts'
+
+/** A call that is ready to run: found, validated, approved. */
+export interface PreparedCall {
+  id: string
+  name: string
+  tool: AgentTool
+  args: JsonObject
+}
+
+/**
+ * Runs a tool and returns its result; everything it throws becomes an error result.
+ *
+ * **Contract**
+ * - The tool is raced against the run's signal and its timeout (its own, else the configured one). It is signalled first; if it does not
+ *   listen it is detached, and whatever it still does is dropped.
+ * - After this settles, `update` and `progress` do nothing, and no timer or listener is left.
+ */
+export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolResult> {
+  const timeoutMs = call.tool.timeoutMs ?? run.config.toolTimeoutMs
+  const link = linkAbort(run.signal)
+  const timeout = new ToolTimeout(timeoutMs ?? 0)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => link.abort(timeout), timeoutMs)
+  const context = new RunningToolContext(run, call, link.signal)
+  run.options.runningTools?.set(call.id, timeoutMs)
+  try {
+    // An async function, so that a tool that throws at once is a rejection too.
+    const work = (async () => call.tool.execute(call.args, context))()
+    return toToolResult(call.name, await raceAbort(work, link.signal))
+  } catch (error) {
+    if (run.signal.aborted) return errorResult('Cancelled')
+    return errorResult(errorText(error))
+  } finally {
+    context.end()
+    run.options.runningTools?.delete(call.id)
+    clearTimeout(timer)
+    link.release()
+    link.abort(new PhiError('toolEnded', 'The tool call has ended.'))
+  }
+}
+
+/** Tells a tool, and the model, that it ran too long. */
+class ToolTimeout extends PhiError {
+  constructor(timeoutMs: number) {
+    super('timeout', `Tool exceeded timeout of ${duration(timeoutMs)}`)
+    this.name = 'ToolTimeout'
+  }
+}
+
+/** What a running tool sees. Turns its reports into events until the call has ended. */
+class RunningToolContext implements ToolContext {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly sessionId: string
+  readonly loopId: string
+  readonly signal: AbortSignal
+  #run: LoopRun | undefined
+
+  constructor(run: LoopRun, call: PreparedCall, signal: AbortSignal) {
+    this.#run = run
+    this.toolCallId = call.id
+    this.toolName = call.name
+    this.sessionId = run.events.sessionId
+    this.loopId = run.events.loopId
+    this.signal = signal
+  }
+
+  // Arrow functions, because tools pass them on as callbacks.
+  readonly update = (partialResult: ToolResult): void => {
+    const { toolCallId, toolName } = this
+    this.#run?.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+  }
+
+  readonly progress = (text: string): void => {
+    const { toolCallId, toolName } = this
+    this.#run?.events.emit({ type: 'progressMessage', toolCallId, toolName, text })
+  }
+
+  end(): void {
+    this.#run = undefined
+  }
+}
+
+/** `250ms`, `1s`, `1.5s`, as the specification prints durations. */
+function duration(ms: number): string {
+  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`
+}

@@ -1,0 +1,107 @@
+import { ExecutionTracker, hasRates } from '../context/execution-tracker.ts'
+import type { RunStatus, TurnTrigger } from '../types/event.ts'
+import { newId } from '../types/ids.ts'
+import { type AgentMessage, userMessage } from '../types/message.ts'
+import { defaultLimits } from '../types/settings.ts'
+import { emptyUsage } from '../types/usage.ts'
+import type { AssistantEntry } from './assistant-stream.ts'
+import { executeTools } from './execute-tools.ts'
+import type { LoopRun } from './loop-run.ts'
+import { markPaused, type PausedTurn } from './paused-turn.ts'
+import { type InputSource, runTurn } from './run-turn.ts'
+import type { ToolResultEntry } from './tool-result.ts'
+
+/** How the turns of a loop begin. */
+export interface TurnsStart {
+  /** Input of the first turn. */
+  inputs: InputSource
+  trigger: TurnTrigger
+  /** Calls of an earlier run that still wait for an approval. */
+  paused?: PausedTurn
+}
+
+/**
+ * Runs turns until the model has nothing more to do: a turn follows while there are tool results, steering or follow-ups to answer.
+ *
+ * **Contract**: never rejects; returns how the run ended. Limits are checked before each turn; a limit adds the documented message to the
+ * history. Source: spec/27 "run_loop", order in reference/phi-core-0.10.md §3 row 1.
+ */
+export async function runTurns(run: LoopRun, start: TurnsStart): Promise<RunStatus> {
+  const tracker = makeTracker(run)
+  let inputs = start.inputs
+  let trigger = start.trigger
+  if (start.paused !== undefined) {
+    await resumeTurn(run, start.paused, trigger)
+    trigger = 'continuation'
+  }
+  for (;;) {
+    const ended = endedEarly(run)
+    if (ended !== undefined) return ended
+    const reason = tracker?.exceeded()
+    if (reason !== undefined) return await stopAtLimit(run, reason)
+    const { message, results } = await runTurn(run, inputs, trigger)
+    tracker?.recordTurn(message.usage)
+    const stopped = endedEarly(run) ?? statusOf(message)
+    if (stopped !== undefined) return stopped
+    inputs = noInputs
+    trigger = 'continuation'
+    run.turnIndex += 1
+    if (results.length > 0 || run.config.steering?.waiting() === true) continue
+    const { followUps } = run.config
+    if (followUps?.waiting() !== true) return 'completed'
+    inputs = () => followUps.take()
+  }
+}
+
+const noInputs: InputSource = () => []
+
+/** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved. */
+function endedEarly(run: LoopRun): RunStatus | undefined {
+  if (run.failure !== undefined) return 'error'
+  if (run.signal.aborted) return 'aborted'
+  if (run.pausedCalls.length === 0) return undefined
+  markPaused(run)
+  return 'paused'
+}
+
+function statusOf(message: AssistantEntry): RunStatus | undefined {
+  if (message.stopReason === 'aborted') return 'aborted'
+  return message.stopReason === 'error' ? 'error' : undefined
+}
+
+/** Runs the calls that were waiting for an approval, as a turn of its own without a model call. */
+async function resumeTurn(run: LoopRun, paused: PausedTurn, triggeredBy: TurnTrigger): Promise<ToolResultEntry[]> {
+  const { turnIndex } = run
+  run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
+  const toolResults = await executeTools(run, paused.calls, false)
+  run.events.emit({ type: 'turnEnd', turnIndex, message: paused.message, usage: emptyUsage(), toolResults })
+  run.turnIndex += 1
+  return toolResults
+}
+
+function makeTracker(run: LoopRun): ExecutionTracker | undefined {
+  const limits = run.config.limits ?? defaultLimits
+  if (limits === false) return undefined
+  const { cost, id } = run.config.model.config
+  if (limits.maxCost !== undefined && !hasRates(cost)) {
+    run.warn('costLimitWithoutRates', {
+      model: id,
+      maxCost: limits.maxCost,
+      hint: 'Set cost in the model config; without rates the limit never applies.',
+    })
+  }
+  return new ExecutionTracker(limits, cost)
+}
+
+async function stopAtLimit(run: LoopRun, reason: string): Promise<RunStatus> {
+  const { loopId } = run.events
+  const notice: AgentMessage = { ...userMessage(`[Agent stopped: ${reason}]`), id: newId(), turnId: { loopId, turnIndex: run.turnIndex } }
+  run.append(notice)
+  try {
+    await run.record({ type: 'input', message: notice })
+  } catch (error) {
+    run.fail(error)
+  }
+  run.events.message(notice)
+  return run.failure === undefined ? 'limit' : 'error'
+}

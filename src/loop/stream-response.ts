@@ -1,0 +1,99 @@
+import { errorText, type ProviderError } from '../types/errors.ts'
+import type { StreamRequest } from '../types/provider.ts'
+import { defaultRetry } from '../types/settings.ts'
+import { raceAbort, sleep } from './abort.ts'
+import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
+import { deriveRequest } from './derive-request.ts'
+import type { LoopRun } from './loop-run.ts'
+import { asProviderError, retryDelayMs } from './retry.ts'
+
+/**
+ * Asks the model once per turn, repeating failed calls, and returns the message, closed but not yet in the history.
+ *
+ * **Contract**
+ * - Never rejects: failure and abort come back as `stopReason` `error` or `aborted` with the partial content.
+ * - The request is derived once and is the same for every attempt.
+ * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
+ *   error, goes into the history and a new message begins.
+ * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
+ *
+ * Source: spec/08, reference/phi-core-0.10.md §3 rows 4, 11–13, 40–42.
+ */
+export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
+  let request: StreamRequest
+  try {
+    request = await deriveRequest(run)
+  } catch (error) {
+    return closedWithError(run, new AssistantStream(run), asProviderError(error))
+  }
+  const retry = run.config.retry ?? defaultRetry
+  let refreshed = false
+  for (let attempt = 1; ; ) {
+    const stream = new AssistantStream(run)
+    try {
+      return await callModel(run, request, stream)
+    } catch (thrown) {
+      const error = asProviderError(thrown)
+      if (run.signal.aborted || error.code === 'cancelled') return closedWithError(run, stream, error)
+      if (error.code === 'auth' && !refreshed && !stream.hasOutput && (await refreshCredential(run))) {
+        refreshed = true
+        stream.discard()
+        continue
+      }
+      if (!error.isRetryable || attempt > retry.maxRetries) return closedWithError(run, stream, error)
+      await announceRetry(run, stream, error, attempt, retryDelayMs(attempt, retry, error.retryAfterMs))
+      attempt += 1
+    }
+    if (run.signal.aborted) return closedWithError(run, new AssistantStream(run), asProviderError(run.signal.reason))
+  }
+}
+
+async function callModel(run: LoopRun, request: StreamRequest, stream: AssistantStream): Promise<AssistantEntry> {
+  const { provider, credentials } = run.config.model
+  const { signal } = run
+  let sent = request
+  if (credentials !== undefined) {
+    sent = { ...request, credential: await raceAbort(credentials.current(signal), signal) }
+  }
+  if (signal.aborted) throw signal.reason
+  return stream.finish(await raceAbort(provider.stream(sent, stream.accept, signal), signal))
+}
+
+/** Asks for a new key. False when there is no hope of another one. */
+async function refreshCredential(run: LoopRun): Promise<boolean> {
+  const { credentials } = run.config.model
+  if (credentials === undefined || 'isStatic' in credentials) return false
+  try {
+    await raceAbort(credentials.invalidate(), run.signal)
+  } catch (error) {
+    if (run.signal.aborted) return false
+    run.warn('credentialInvalidateFailed', { message: errorText(error) })
+  }
+  return true
+}
+
+/** Says that the call is repeated and waits; an abort ends the wait at once. */
+async function announceRetry(run: LoopRun, stream: AssistantStream, error: ProviderError, attempt: number, delayMs: number) {
+  const maxRetries = (run.config.retry ?? defaultRetry).maxRetries
+  const afterOutput = stream.hasOutput
+  if (afterOutput) keepFailed(run, stream.fail('error', error.message, error))
+  else stream.discard()
+  const failure = { code: error.code, message: error.message }
+  run.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
+  run.events.emit({ type: 'providerRetry', turnIndex: run.turnIndex, attempt, maxRetries, delayMs, error: failure, afterOutput })
+  await sleep(delayMs, run.signal).catch(() => undefined)
+}
+
+/** A failed message that was already shown stays in the history; no codec ever sends it. */
+function keepFailed(run: LoopRun, entry: AssistantEntry): void {
+  run.append(entry)
+  run.addUsage(entry.usage)
+  run.events.emit({ type: 'messageEnd', messageId: entry.id, message: entry })
+}
+
+function closedWithError(run: LoopRun, stream: AssistantStream, error: ProviderError): AssistantEntry {
+  const aborted = run.options.signal.aborted || error.code === 'cancelled'
+  if (aborted) return stream.fail('aborted', 'Cancelled', error)
+  run.modelFailure = { code: error.code, message: error.message }
+  return stream.fail('error', error.message, error)
+}
