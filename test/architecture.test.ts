@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
+import { publicEntries } from './harness/public-entries.ts'
 import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
 
 /** ARCHITECTURE §1, as data: the layers a layer may import besides itself and `types`, and the packages it may use. */
@@ -39,11 +39,7 @@ const platformUse = [
   /(?<![.\w$])(?:eval|require|Function)\s*\(/,
 ]
 
-const publicEntries = new Set(
-  Object.values((JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, string | { types: string }> }).exports)
-    .flatMap((target) => (typeof target === 'string' ? [] : [target.types]))
-    .map((path) => path.replace('./dist/', '').replace('.d.ts', '.ts')),
-)
+const entries = new Set(publicEntries().map((entry) => entry.source))
 
 const layerOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : 'index')
 const isAmong = (specifier: string, packages: readonly string[]): boolean =>
@@ -55,7 +51,7 @@ function forbidden(from: string, target: string): string | undefined {
   const top = from.split('/')[0]
   if (top === 'src') return isOwn ? forbiddenInSrc(from, target) : forbiddenPackage(target, layers[layerOf(from)]?.packages)
   if (top === 'adapters') return isOwn ? forbiddenInAdapters(from, target) : forbiddenPackage(target, adapters[layerOf(from)]?.packages)
-  if (!isOwn || publicEntries.has(target) || target.split('/')[0] === top) return undefined
+  if (!isOwn || entries.has(target) || target.split('/')[0] === top) return undefined
   if (top === 'e2e' && /^(scripts|test\/harness|examples|playground)\//.test(target)) return undefined
   return 'is not a public entry'
 }
@@ -72,7 +68,7 @@ function forbiddenInSrc(from: string, target: string): string | undefined {
 function forbiddenInAdapters(from: string, target: string): string | undefined {
   const [own, other] = [layerOf(from), layerOf(target)]
   if (target.startsWith('adapters/') && own === other) return undefined
-  if (!publicEntries.has(target)) return 'is not a public entry'
+  if (!entries.has(target)) return 'is not a public entry'
   if (target.startsWith('src/') || adapters[own]?.adapters.includes(other)) return undefined
   return `is adapter ${other}, which ${own} may not import`
 }

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+
+/** A subpath of the package and the source behind it. */
+export interface PublicEntry {
+  /** As an importer writes it after the package's name: `.`, `./tools`. */
+  subpath: string
+  /** Path from the root of the repository. */
+  source: string
+}
+
+type Target = string | { types: string }
+
+/** Every code entry of the exports map in package.json. */
+export function publicEntries(): PublicEntry[] {
+  const { exports }: { exports: Record<string, Target> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return Object.entries(exports).flatMap(([subpath, target]) =>
+    typeof target === 'string' ? [] : [{ subpath, source: target.types.replace('./dist/', '').replace('.d.ts', '.ts') }],
+  )
+}
