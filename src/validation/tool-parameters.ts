@@ -1,0 +1,133 @@
+import { ConfigError, errorText } from '../types/errors.ts'
+import type { JsonObject, JsonSchema } from '../types/json.ts'
+import type { SchemaIssue, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import type { AgentTool, ToolParameters } from '../types/tool.ts'
+
+type Check = (value: unknown) => SchemaResult<unknown>
+
+const schemas = new WeakMap<AgentTool, JsonSchema>()
+const checks = new WeakMap<SchemaValidator, WeakMap<AgentTool, Check>>()
+let defaultValidator: SchemaValidator | undefined
+
+/**
+ * The JSON Schema of a tool's arguments, as it is sent to the model; computed once per tool.
+ *
+ * **Contract**
+ * - A Standard Schema gives it itself (`~standard.jsonSchema`), or the tool carries it as `jsonSchema`; a raw JSON Schema is returned as it is.
+ * - Throws `ConfigError` `invalidTool` for anything else, and for a root that is not `type: "object"`.
+ *
+ * Source: ARCHITECTURE §3 "AgentTool".
+ */
+export function toolJsonSchema(tool: AgentTool): JsonSchema {
+  let schema = schemas.get(tool)
+  if (schema === undefined) {
+    schema = readSchema(tool)
+    if (schema.type !== 'object') {
+      throw new ConfigError('invalidTool', `Tool "${tool.name}": parameters must be an object schema ("type": "object" at the root).`)
+    }
+    schemas.set(tool, schema)
+  }
+  return schema
+}
+
+/**
+ * Validates what a model wants to call a tool with.
+ *
+ * **Contract**
+ * - A Standard Schema validates by itself and may transform; `value` is what it produced.
+ * - A raw JSON Schema goes to `validator`, by default the interpreter, which is loaded on first use: the first answer is then a promise.
+ *   Each tool is compiled once per validator.
+ * - Never throws or rejects: a validator that fails becomes issues. `args` is not changed.
+ */
+export function checkArguments(
+  tool: AgentTool,
+  args: JsonObject,
+  validator: SchemaValidator | undefined = defaultValidator,
+): SchemaResult<JsonObject> | Promise<SchemaResult<JsonObject>> {
+  const { parameters } = tool
+  try {
+    if (isStandardSchema(parameters)) {
+      const result = parameters['~standard'].validate(args)
+      return result instanceof Promise ? result.then(erase).catch(asIssues) : erase(result)
+    }
+    if (validator !== undefined) return erase(compiled(tool, parameters, validator)(args))
+    return loadDefault()
+      .then((loaded) => erase(compiled(tool, parameters, loaded)(args)))
+      .catch(asIssues)
+  } catch (error) {
+    return asIssues(error)
+  }
+}
+
+/**
+ * Issues as text for a model: one line each, `path: message`, for example `files[0].name: expected string, got number`.
+ * An issue about the whole value has the path `arguments`.
+ */
+export function formatIssues(issues: readonly SchemaIssue[]): string {
+  return issues.map((issue) => `${formatPath(issue.path ?? [])}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
+}
+
+/** Whether tool parameters are a Standard Schema rather than a JSON Schema. */
+export function isStandardSchema(parameters: ToolParameters): parameters is StandardSchema {
+  return (typeof parameters === 'object' || typeof parameters === 'function') && parameters !== null && '~standard' in parameters
+}
+
+function readSchema(tool: AgentTool): JsonSchema {
+  const { parameters } = tool
+  if (!isStandardSchema(parameters)) {
+    if (typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)) return parameters
+    throw new ConfigError('invalidTool', `Tool "${tool.name}": parameters must be a Standard Schema or a JSON Schema object.`)
+  }
+  if (tool.jsonSchema !== undefined) return tool.jsonSchema
+  const standard = parameters['~standard']
+  if (standard.jsonSchema === undefined) {
+    const advice = 'Pass it beside as "jsonSchema", or use a library that offers it, such as zod 4.2 or newer.'
+    throw new ConfigError('invalidTool', `Tool "${tool.name}": the ${standard.vendor} schema cannot produce a JSON Schema. ${advice}`)
+  }
+  try {
+    return standard.jsonSchema.input({ target: 'draft-2020-12' })
+  } catch (cause) {
+    const message = `Tool "${tool.name}": the ${standard.vendor} schema has no JSON Schema: ${errorText(cause)} Pass one as "jsonSchema".`
+    throw new ConfigError('invalidTool', message, { cause })
+  }
+}
+
+function compiled(tool: AgentTool, schema: JsonSchema, validator: SchemaValidator): Check {
+  let perTool = checks.get(validator)
+  if (perTool === undefined) {
+    perTool = new WeakMap()
+    checks.set(validator, perTool)
+  }
+  let check = perTool.get(tool)
+  if (check === undefined) {
+    check = validator.compile(schema)
+    perTool.set(tool, check)
+  }
+  return check
+}
+
+async function loadDefault(): Promise<SchemaValidator> {
+  const { jsonSchemaValidator } = await import('./json-schema-validator.ts')
+  defaultValidator ??= jsonSchemaValidator()
+  return defaultValidator
+}
+
+/** What a schema accepted is what the tool's `execute` was typed with; the erased type of a tool calls it JsonObject. */
+function erase(result: SchemaResult<unknown>): SchemaResult<JsonObject> {
+  return result as SchemaResult<JsonObject>
+}
+
+function asIssues(error: unknown): SchemaResult<JsonObject> {
+  return { issues: [{ message: `could not be validated: ${errorText(error)}` }] }
+}
+
+function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
+  let text = ''
+  for (const step of path) {
+    const key = typeof step === 'object' ? step.key : step
+    if (typeof key === 'number') text += `[${key}]`
+    else if (typeof key === 'string' && /^[\w$-]+$/.test(key)) text += text === '' ? key : `.${key}`
+    else text += `[${JSON.stringify(String(key))}]`
+  }
+  return text === '' ? 'arguments' : text
+}

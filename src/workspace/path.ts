@@ -1,0 +1,46 @@
+import { WorkspaceError } from '../types/errors.ts'
+
+/** Names that are devices on Windows, in any case and with any extension. */
+const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|$)/i
+
+/**
+ * Brings a path into its one form: relative to the root, forward slashes, without `.`, `..`, empty or trailing segments. The root is `.`.
+ *
+ * **Contract**
+ * - Purely textual; links are the workspace's business.
+ * - Throws `WorkspaceError` `outside`, naming the path, for a path that is absolute, climbs above the root, or would mean something else on
+ *   another platform: NUL, backslash, colon (drive letters, alternate streams), device names, segments ending in a dot or a space.
+ *
+ * Source: reference/reliability.md §5, 21 and 27.
+ */
+export function resolvePath(path: string): string {
+  if (path.startsWith('/')) throw outside(path, 'is absolute')
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') {
+      checkSegment(path, segment)
+      segments.push(segment)
+    } else if (segments.pop() === undefined) {
+      throw outside(path, 'leaves the workspace')
+    }
+  }
+  return segments.length === 0 ? '.' : segments.join('/')
+}
+
+/** The path of `name` inside the directory `directory`, which is in resolved form. */
+export function joinPath(directory: string, name: string): string {
+  return directory === '.' ? name : `${directory}/${name}`
+}
+
+function checkSegment(path: string, segment: string): void {
+  if (segment.includes('\0')) throw outside(path, 'contains a NUL character')
+  if (segment.includes('\\')) throw outside(path, 'contains a backslash; separate segments with "/"')
+  if (segment.includes(':')) throw outside(path, 'contains a colon')
+  if (deviceName.test(segment)) throw outside(path, `names the device "${segment}"`)
+  if (segment.endsWith('.') || segment.endsWith(' ')) throw outside(path, 'has a segment ending in a dot or a space')
+}
+
+function outside(path: string, reason: string): WorkspaceError {
+  return new WorkspaceError('outside', `The path ${JSON.stringify(path)} ${reason}. Use a path relative to the workspace root.`)
+}

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { schemaValidatorSuite } from '../../src/testing/schema-validator-suite.ts'
+import { jsonSchemaValidator } from '../../src/validation/json-schema-validator.ts'
+import { formatIssues } from '../../src/validation/tool-parameters.ts'
+
+schemaValidatorSuite({ describe, it, expect }, { name: 'interpreter', create: jsonSchemaValidator })
+
+function complaint(schema: { [keyword: string]: unknown }, value: unknown): string {
+  return formatIssues(jsonSchemaValidator().compile(schema)(value).issues ?? [])
+}
+
+describe('jsonSchemaValidator', () => {
+  const file = { type: 'object', properties: { name: { type: 'string' }, size: { type: ['integer', 'null'] } }, required: ['name'] }
+  const schema = {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 2 },
+      mode: { enum: ['fast', 'slow'] },
+      files: { type: 'array', items: { $ref: '#/$defs/file' }, maxItems: 2 },
+      target: { anyOf: [{ type: 'string' }, { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }] },
+    },
+    required: ['query'],
+    additionalProperties: false,
+    $defs: { file },
+  }
+
+  it.each([
+    [{ query: 1 }, 'query: expected string, got number'],
+    [{ query: 'a' }, 'query: expected at least 2 characters, got 1'],
+    [{}, 'query: is required'],
+    [{ query: 'ab', mode: 'medium' }, 'mode: expected one of "fast", "slow", got "medium"'],
+    [{ query: 'ab', q: 1 }, 'q: is not allowed; known: query, mode, files, target'],
+    [{ query: 'ab', files: [{ name: 'x', size: 'big' }] }, 'files[0].size: expected integer or null, got string'],
+    [{ query: 'ab', files: [{}] }, 'files[0].name: is required'],
+    [{ query: 'ab', files: [1, 2, 3] }, 'files: expected at most 2 items, got 3\nfiles[0]: expected object, got number'],
+    [
+      { query: 'ab', target: { id: 'x' } },
+      'target: matches none of the allowed forms (expected string, got object; id: expected integer, got string)',
+    ],
+    ['ab', 'arguments: expected object, got string'],
+  ])('says about %j: %s', (value, text) => {
+    expect(complaint(schema, value).split('\n')).toEqual(expect.arrayContaining(text.split('\n')))
+  })
+
+  it('lists every problem at once', () => {
+    expect(complaint(schema, { mode: 1, extra: true }).split('\n')).toHaveLength(3)
+  })
+
+  it('limits how much it says', () => {
+    const text = complaint(
+      { type: 'array', items: { const: 'x'.repeat(5000) } },
+      Array.from({ length: 500 }, () => 'y'.repeat(5000)),
+    )
+    expect(text.split('\n')).toHaveLength(20)
+    expect(text.length).toBeLessThan(20_000)
+  })
+
+  it('never throws, whatever the value', () => {
+    const check = jsonSchemaValidator().compile(schema)
+    fc.assert(
+      fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true, withMap: true }), (value) => {
+        formatIssues(check(value).issues ?? [])
+      }),
+    )
+  })
+})
