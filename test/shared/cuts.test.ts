@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { addTool, eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
+
+const retry = { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 }
+
+/** A different place for every seed, all over the answer; every tenth answer is whole. */
+const permilleOf = (seed: number): number => (seed % 10 === 0 ? 1000 : (seed * 619) % 1000)
+
+describe('cuts', () => {
+  // 100 seeds per protocol, in tests of 20 so that none comes near a runner's time limit.
+  for (const wire of wires) {
+    it.each([0, 20, 40, 60, 80])(`${wire}: answers broken off anywhere over real HTTP, seeds from %s`, async (first) => {
+      for (let seed = first + 1; seed <= first + 20; seed++) {
+        const permille = permilleOf(seed)
+        const { model, idle } = fixtureModel(wire, 'cut', permille, seed)
+        const { tool, executions } = addTool()
+        const events = await eventsOf(new Agent({ model, tools: [tool], retry }).prompt('What is 2 + 3?'))
+        const ends = ofType(events, 'agentEnd')
+        expect(ends, `seed ${seed}`).toHaveLength(1)
+        expect(events.at(-1), `seed ${seed}`).toBe(ends[0])
+        const isWhole = ends[0]?.status === 'completed'
+        expect(executions(), `seed ${seed}: a tool runs from a whole answer only`).toBe(isWhole ? 1 : 0)
+        if (permille === 1000) expect(isWhole, `seed ${seed}`).toBe(true)
+        if (permille < 800) expect(ends[0]?.error?.code, `seed ${seed}`).toBe('network')
+        await idle()
+      }
+    })
+  }
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
+
+describe('stream', () => {
+  it.each(wires)('%s: a delta is seen before the provider has finished', async (wire) => {
+    const { model, release, requests } = fixtureModel(wire, 'slow')
+    const run = new Agent({ model }).prompt('Say hello.')
+    let hasReleased = false
+    const events = await eventsOf(run, async (event) => {
+      if (event.type !== 'messageUpdate' || hasReleased) return
+      hasReleased = true // the server waits for this: were deltas held back, the run would hang here
+      await release()
+    })
+    expect(hasReleased).toBe(true)
+    expect(await run.text()).toBe('Hello, world.')
+    const deltas = ofType(events, 'messageUpdate').map((event) => event.delta)
+    expect(deltas.map((delta) => delta.delta).join('')).toBe('Hello, world.')
+    expect(await requests()).toHaveLength(1)
+  })
+
+  it.each(wires)('%s: every event carries the run, a growing cursor and the session', async (wire) => {
+    const agent = new Agent({ model: fixtureModel(wire, 'text').model })
+    const run = agent.prompt('Say hello.')
+    const events = await eventsOf(run)
+    expect(events.map((event) => event.runId)).toEqual(events.map(() => run.id))
+    expect(events.map((event) => event.sessionId)).toEqual(events.map(() => agent.sessionId))
+    expect(events.map((event) => event.seq)).toEqual(events.map((event) => event.seq).toSorted((a, b) => a - b))
+    expect(events[0]?.type).toBe('agentStart')
+    expect(events.at(-1)).toMatchObject({ type: 'agentEnd', status: 'completed' })
+    expect((await run.result).usage).toMatchObject({ input: 20, output: 9 })
+  })
+
+  it.each(wires)('%s: an overloaded service is asked again', async (wire) => {
+    const { model, requests } = fixtureModel(wire, 'error-529')
+    const retry = { maxRetries: 3, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 }
+    const run = new Agent({ model, retry }).prompt('Say hello.')
+    const events = await eventsOf(run)
+    expect(ofType(events, 'providerRetry')).toHaveLength(1)
+    expect(await run.text()).toBe('Hello, world.')
+    expect(await requests()).toHaveLength(2)
+  })
+})
