@@ -1,0 +1,81 @@
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import { type CapabilityRow, capabilitiesOf } from '../shared/capabilities.ts'
+import type { Backend } from './backends.ts'
+
+/** A model that does not think and takes `temperature`. */
+const plain: ModelCapabilities = {
+  thinking: 'none',
+  efforts: [],
+  sampling: true,
+  forcedToolChoice: true,
+  thinkingOff: true,
+  boundReasoning: false,
+  images: true,
+}
+
+/** A model that always thinks and takes no `temperature`. */
+const reasoner: ModelCapabilities = {
+  ...plain,
+  thinking: 'alwaysOn',
+  efforts: ['low', 'medium', 'high'],
+  sampling: false,
+  thinkingOff: false,
+}
+
+/** A model that thinks when asked to; `none` is one of its efforts. */
+function optional(efforts: readonly string[], sampling: boolean): ModelCapabilities {
+  return { ...plain, thinking: 'adaptive', efforts: ['none', ...efforts], sampling }
+}
+
+const upToHigh = ['low', 'medium', 'high']
+const upToXhigh = [...upToHigh, 'xhigh']
+const upToMax = [...upToXhigh, 'max']
+
+/**
+ * What OpenAI's models accept on Chat Completions; the first row that matches counts. Ids may carry a vendor (`openai/…`) or a
+ * fine-tune (`ft:…`). Source: reference/providers.md §2 "Efforts".
+ */
+export const openAiCapabilities: readonly CapabilityRow[] = [
+  { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false } },
+  { ids: /(^|[/:])(gpt-4|chatgpt-4o|gpt-5-chat)/, capabilities: plain },
+  { ids: /(^|[/:])o(1|3)-mini/, capabilities: { ...reasoner, images: false } },
+  { ids: /(^|[/:])o\d/, capabilities: reasoner },
+  { ids: /(^|[/:])gpt-5\.1/, capabilities: optional(upToHigh, true) },
+  { ids: /(^|[/:])gpt-5\.[2-5]/, capabilities: optional(upToXhigh, true) },
+  { ids: /(^|[/:])gpt-5\.6/, capabilities: optional(upToMax, true) },
+  { ids: /(^|[/:])gpt-5/, capabilities: { ...reasoner, efforts: ['minimal', ...upToHigh] } },
+  { ids: /(^|[/:])(gpt-6-luna|gpt-6-sol|gpt-6\.1-terra)/, capabilities: optional(upToMax, false) },
+]
+
+/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
+const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
+
+/** How a model's efforts and tools go together on this endpoint. */
+export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
+
+/** Some models take tools here only without `reasoning_effort`, some only with `none`. Source: reference/providers.md §2 "trap". */
+export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
+  if (/(^|[/:])gpt-5\.[45]/.test(model.id)) return 'withoutEffort'
+  return /(^|[/:])gpt-5\.6/.test(model.id) ? 'effortNone' : 'together'
+}
+
+/** Whether a model is served by the Responses API alone. */
+export function isResponsesOnly(model: ModelConfig): boolean {
+  return /(^|[/:])(o\d|gpt-5[\d.]*)-(pro|codex)/.test(model.id)
+}
+
+/**
+ * Whether the rules of OpenAI's own models hold: for its ids wherever they are served, and for unknown ids of its provider. OpenRouter
+ * adapts requests itself, and the open `gpt-oss` models run on servers of their own.
+ */
+export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean {
+  if (compat.thinkingFormat === 'openRouter' || model.id.includes('gpt-oss')) return false
+  return model.provider === 'openai' || openAiCapabilities.some(({ ids }) => ids.test(model.id))
+}
+
+/** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
+export function chatCapabilities(model: ModelConfig, backend: Backend): ModelCapabilities {
+  if (isOpenAiModel(model, backend.compat)) return capabilitiesOf(model, openAiCapabilities, newest)
+  const open: ModelCapabilities = model.reasoning ? { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : plain
+  return capabilitiesOf(model, [], { ...open, ...backend.capabilities })
+}

@@ -1,0 +1,215 @@
+import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
+import { ProviderError } from '../../types/errors.ts'
+import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { ModelConfig } from '../../types/model.ts'
+import type { StreamEvent } from '../../types/provider.ts'
+import { emptyUsage, type Usage } from '../../types/usage.ts'
+import { AssistantBuilder } from '../shared/assistant-builder.ts'
+import { classifyError } from '../shared/classify.ts'
+import type { StreamDecoder } from '../shared/send.ts'
+import { isFailure, stopReasonOf } from './finish-reason.ts'
+import { ReasoningDetails } from './reasoning-details.ts'
+import { ToolCallKeys } from './tool-call-keys.ts'
+import { usageOf } from './usage.ts'
+import type { ChatChoice, ChatChunk, ChatContentPart, ChatDelta, ChatToolCall, ChatUsage } from './wire.ts'
+
+/**
+ * Decodes a Chat Completions stream, OpenAI's or that of a backend that resembles it.
+ *
+ * **Contract**
+ * - A `finish_reason` completes the message, `[DONE]` or the end of the body ends it. Some backends send only `[DONE]`: that completes
+ *   a message too, provided that it has content.
+ * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
+ * - A refusal is shown as text and stops with `guardRail`.
+ *
+ * Source: reference/providers.md §0, §2.
+ */
+export class ChatDecoder implements StreamDecoder {
+  readonly builder: AssistantBuilder
+  readonly terminal = 'finish_reason'
+  progress = 0
+  readonly #model: ModelConfig
+  readonly #service: string
+  readonly #isReasoningOutside: boolean
+  readonly #sse: SseDecoder
+  readonly #calls = new ToolCallKeys()
+  readonly #details = new ReasoningDetails()
+  #textKey = ''
+  #thinkingKey = ''
+  #hasDetails = false
+  #open: 'text' | 'thinking' | 'toolCall' | undefined
+  #blocks = 0
+  #isRefusal = false
+  #finishReason: string | undefined
+  #sawDone = false
+  #usage: Usage | undefined
+
+  constructor(model: ModelConfig, service: string, isReasoningOutside: boolean, emit: (event: StreamEvent) => void) {
+    this.#model = model
+    this.#service = service
+    this.#isReasoningOutside = isReasoningOutside
+    this.builder = new AssistantBuilder(model, emit)
+    this.#sse = createSseDecoder((data, event) => this.#frame(data, event))
+  }
+
+  get isComplete(): boolean {
+    return this.#finishReason !== undefined || (this.#sawDone && this.builder.message.content.length > 0)
+  }
+
+  get isDone(): boolean {
+    return this.#sawDone
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#sse.feed(bytes)
+  }
+
+  end(): void {
+    this.#sse.end()
+  }
+
+  finish(): AssistantMessage {
+    const reason = this.#finishReason
+    if (reason !== undefined && isFailure(reason)) {
+      const message = `${this.#service} gave up in the middle of the answer (finish_reason "${reason}"). Try again.`
+      throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
+    }
+    const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
+    if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
+    return message
+  }
+
+  #stopReason(): StopReason {
+    const stopReason = this.#finishReason === undefined ? 'stop' : stopReasonOf(this.#finishReason)
+    if (this.#isRefusal && stopReason === 'stop') return 'guardRail'
+    // The calls, if there are any, turn "stop" into "toolUse" again.
+    return stopReason === 'toolUse' ? 'stop' : stopReason
+  }
+
+  #frame(data: string, event: string | undefined): void {
+    if (this.#sawDone) return
+    if (data === '[DONE]') {
+      this.#sawDone = true
+      return
+    }
+    const chunk = this.#parse(data)
+    if (event === 'error' || hasError(chunk)) throw this.#failure(chunk)
+    this.builder.start()
+    const usage = chunk.usage ?? chunk.x_groq?.usage
+    if (usage !== undefined && usage !== null) this.#setUsage(usage)
+    const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+    if (choice !== undefined && choice !== null) this.#choice(choice)
+  }
+
+  #parse(data: string): ChatChunk {
+    let value: unknown
+    try {
+      value = JSON.parse(data)
+    } catch {
+      value = undefined
+    }
+    // Every field that is read from it is checked or may be absent.
+    if (typeof value === 'object' && value !== null) return value as ChatChunk
+    throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
+  }
+
+  #failure(chunk: ChatChunk): ProviderError {
+    return classifyError({ service: this.#service, body: chunk })
+  }
+
+  #setUsage(raw: ChatUsage): void {
+    this.#usage = usageOf(raw, this.#isReasoningOutside)
+    // So that a message that fails later still says what it cost.
+    this.builder.message.usage = this.#usage
+  }
+
+  #choice(choice: ChatChoice): void {
+    const { delta, finish_reason: reason, usage } = choice
+    if (delta !== undefined && delta !== null) this.#delta(delta)
+    if (usage !== undefined && usage !== null) this.#setUsage(usage)
+    if (typeof reason === 'string' && reason !== '') {
+      this.#finishReason = reason
+      this.progress++
+    }
+  }
+
+  #delta(delta: ChatDelta): void {
+    const { content, refusal, tool_calls: calls } = delta
+    this.#reasoning(delta)
+    if (typeof content === 'string') this.#text(content)
+    else if (Array.isArray(content)) for (const part of content) this.#part(part)
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#isRefusal = true
+      this.#text(refusal)
+    }
+    if (Array.isArray(calls)) for (const call of calls) if (call !== null) this.#toolCall(call)
+  }
+
+  #reasoning(delta: ChatDelta): void {
+    const text = delta.reasoning_content || delta.reasoning || delta.reasoning_text
+    const details = delta.reasoning_details
+    if (Array.isArray(details) && details.length > 0) {
+      const shown = this.#details.add(details)
+      if (!this.#hasDetails) this.#keepDetails()
+      this.progress++
+      // Where the text also comes in `reasoning`, it is the same.
+      this.#thinking(typeof text === 'string' && text !== '' ? text : shown)
+    } else if (typeof text === 'string') this.#thinking(text)
+  }
+
+  /** The first thinking block carries the details, also those of later blocks: they are sent back as one list. */
+  #keepDetails(): void {
+    this.#hasDetails = true
+    if (this.#open !== 'thinking') this.#openThinking()
+    const payload = { reasoningDetails: this.#details.entries }
+    this.builder.setProviderState(this.#thinkingKey, { api: 'openAiCompletions', model: this.#model.id, payload })
+  }
+
+  #openThinking(): void {
+    this.#open = 'thinking'
+    this.#thinkingKey = `thinking${this.#blocks++}`
+  }
+
+  #text(delta: string): void {
+    if (delta === '') return
+    if (this.#open !== 'text') {
+      this.#open = 'text'
+      this.#textKey = `text${this.#blocks++}`
+    }
+    this.progress++
+    this.builder.text(this.#textKey, delta)
+  }
+
+  #thinking(delta: string): void {
+    if (delta === '') return
+    if (this.#open !== 'thinking') this.#openThinking()
+    this.progress++
+    this.builder.thinking(this.#thinkingKey, delta)
+  }
+
+  #part(part: ChatContentPart | null): void {
+    if (typeof part !== 'object' || part === null) return
+    if (part.type === 'text' && typeof part.text === 'string') this.#text(part.text)
+    if (part.type !== 'thinking') return
+    if (typeof part.thinking === 'string') this.#thinking(part.thinking)
+    else if (Array.isArray(part.thinking))
+      for (const piece of part.thinking) if (typeof piece?.text === 'string') this.#thinking(piece.text)
+  }
+
+  #toolCall(call: ChatToolCall): void {
+    const id = call.id ?? undefined
+    const name = call.function?.name ?? undefined
+    const args = call.function?.arguments
+    this.#open = 'toolCall'
+    this.progress++
+    const { key, isNew } = this.#calls.keyOf(call.index ?? undefined, id, name)
+    if (isNew || id !== undefined || name !== undefined) this.builder.toolCall(key, id, name)
+    if (typeof args === 'string') this.builder.toolArguments(key, args)
+    else if (typeof args === 'object' && args !== null) this.builder.toolArguments(key, JSON.stringify(args))
+  }
+}
+
+/** An error object in any of its shapes: `{error}`, or Mistral's flat `{object: 'error', message}`. */
+function hasError(chunk: ChatChunk): boolean {
+  return (chunk.error !== undefined && chunk.error !== null) || chunk.object === 'error'
+}

@@ -1,0 +1,55 @@
+import type { ThinkingContent } from '../../types/content.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { hashText } from '../shared/hash.ts'
+import { legalId } from '../shared/legal-id.ts'
+import type { NormaliseTarget } from '../shared/normalise.ts'
+import { backendOf } from './backends.ts'
+import { chatCapabilities } from './capabilities.ts'
+import { type MessageEncoder, messageEncoder } from './encode-message.ts'
+
+/** How one model is spoken to. */
+export interface Dialect {
+  compat: OpenAiCompat
+  capabilities: ModelCapabilities
+  /** Role of the system prompt. */
+  systemRole: 'developer' | 'system'
+  emptyBodyIsOverflow: boolean
+  target: NormaliseTarget
+  encoder: MessageEncoder
+}
+
+/** The dialect of a model, made once per configuration object. */
+export const dialectOf = perObject((model: ModelConfig): Dialect => {
+  const backend = backendOf(model)
+  const { compat } = backend
+  const capabilities = chatCapabilities(model, backend)
+  const echoesReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
+  return {
+    compat,
+    capabilities,
+    systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
+    emptyBodyIsOverflow: backend.emptyBodyIsOverflow === true,
+    target: {
+      api: 'openAiCompletions',
+      provider: model.provider,
+      model: model.id,
+      images: capabilities.images,
+      toolCallId: backend.hasNineCharIds === true ? nineChars : fortyChars,
+      keepsThinking: (block: ThinkingContent) => echoesReasoning || block.providerState !== undefined,
+    },
+    encoder: messageEncoder({ namesToolResults: compat.requiresToolResultName, echoesReasoning }),
+  }
+})
+
+/** Source: reference/providers.md §0 "Target: tool id rule". */
+const fortyChars = legalId('\\x21-\\x7e', 40)
+
+function nineChars(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashText(id).padStart(9, '0').slice(-9)
+}
+
+/** OpenRouter hands the role on to the vendor, and only two know it. */
+function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {
+  return compat.thinkingFormat !== 'openRouter' || /^(openai|anthropic)\//.test(model.id)
+}

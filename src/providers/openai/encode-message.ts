@@ -1,0 +1,98 @@
+import type { Content, ImageContent } from '../../types/content.ts'
+import type { JsonValue } from '../../types/json.ts'
+import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { toJson } from '../shared/json-text.ts'
+
+/** What a backend wants in its messages. */
+export interface MessageRules {
+  /** Tool messages carry the tool's `name`. */
+  namesToolResults: boolean
+  /** Assistant messages carry `reasoning_content`, empty if there was none. */
+  echoesReasoning: boolean
+}
+
+/** A tool result: the message itself, which takes text only, and its images as content parts for a user message. */
+export interface EncodedResult {
+  json: string
+  /** Comma-separated parts; empty without images. */
+  imageParts: string
+}
+
+/** Encodes normalised messages; what is known of a message is kept as long as the message. */
+export interface MessageEncoder {
+  user(message: UserMessage): string
+  /** The content of a user message as comma-separated parts, to be joined with others. */
+  userParts(message: UserMessage): string
+  assistant(message: AssistantMessage): string
+  toolResult(message: ToolResultMessage): EncodedResult
+}
+
+/** An encoder for `rules`. Source: reference/providers.md §2. */
+export function messageEncoder(rules: MessageRules): MessageEncoder {
+  return {
+    user: perObject(encodeUser),
+    userParts: perObject((message: UserMessage) => message.content.map(encodePart).join(',')),
+    assistant: perObject((message: AssistantMessage) => encodeAssistant(message, rules)),
+    toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules)),
+  }
+}
+
+/** A user message of content parts. */
+export function userOfParts(parts: string): string {
+  return `{"role":"user","content":[${parts}]}`
+}
+
+function encodeUser(message: UserMessage): string {
+  const [first, ...more] = message.content
+  if (first?.type === 'text' && more.length === 0) return toJson({ role: 'user', content: first.text })
+  return userOfParts(message.content.map(encodePart).join(','))
+}
+
+function encodePart(block: Content): string {
+  return block.type === 'image' ? encodeImage(block) : toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
+}
+
+function encodeImage({ mimeType, data }: ImageContent): string {
+  return toJson({ type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } })
+}
+
+function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): string {
+  const calls = content.filter((block) => block.type === 'toolCall')
+  const text = textOf(content)
+  const details = content.flatMap((block) => (block.type === 'thinking' ? detailsOf(block.providerState?.payload.reasoningDetails) : []))
+  return toJson({
+    role: 'assistant',
+    // Null is legal beside tool calls only.
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(rules.echoesReasoning ? { reasoning_content: thinkingOf(content) } : {}),
+    ...(details.length > 0 ? { reasoning_details: details } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
+  })
+}
+
+function encodeCall(call: { id: string; name: string; arguments: JsonValue }): JsonValue {
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.arguments) } }
+}
+
+function thinkingOf(content: readonly Content[]): string {
+  let thinking = ''
+  for (const block of content) if (block.type === 'thinking') thinking += block.thinking
+  return thinking
+}
+
+function detailsOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedResult {
+  const images = message.content.filter((block) => block.type === 'image')
+  const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const json = toJson({
+    role: 'tool',
+    tool_call_id: message.toolCallId,
+    ...(rules.namesToolResults ? { name: message.toolName } : {}),
+    content: text === '' ? '(see attached image)' : text,
+  })
+  return { json, imageParts: images.map(encodeImage).join(',') }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from '../../types/json.ts'
+
+/** The fields of an entry that arrive in fragments. */
+const growing = ['text', 'summary', 'data'] as const
+
+/**
+ * Collects OpenRouter's `reasoning_details`: fragments of one entry share type and index. The merged entries are what OpenRouter wants
+ * back, unmodified, in the order in which they began.
+ *
+ * Source: reference/providers.md §2 "OpenRouter reasoning_details".
+ */
+export class ReasoningDetails {
+  /** The entries as they are sent back; this list grows and its entries with it. */
+  readonly entries: JsonObject[] = []
+  readonly #byKey = new Map<string, JsonObject>()
+  #unindexed = 0
+
+  /** Merges one chunk's list; returns the text it adds that is to be shown. */
+  add(list: readonly unknown[]): string {
+    let shown = ''
+    for (const fragment of list) {
+      if (!isObject(fragment)) continue
+      shown += stringOf(fragment.text) || stringOf(fragment.summary) || stringOf(fragment.thinking)
+      this.#merge(fragment)
+    }
+    return shown
+  }
+
+  #merge(fragment: JsonObject): void {
+    const key = `${String(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
+    const entry = this.#byKey.get(key)
+    if (entry === undefined) {
+      const first = { ...fragment }
+      this.#byKey.set(key, first)
+      this.entries.push(first)
+      return
+    }
+    const before = growing.map((field) => stringOf(entry[field]))
+    for (const [field, value] of Object.entries(fragment)) if (value !== null && value !== '') entry[field] = value
+    growing.forEach((field, index) => {
+      const added = stringOf(fragment[field])
+      if (before[index] !== '' || added !== '') entry[field] = before[index] + added
+    })
+  }
+}
+
+function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The lists come out of `JSON.parse`, so an object in them is a `JsonObject`. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../types/json.ts'
+import type { ThinkingLevel } from '../../types/model.ts'
+import type { StreamRequest } from '../../types/provider.ts'
+import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
+import type { Dialect } from './dialect.ts'
+
+/** Efforts of all services, weakest first. */
+const ranks = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** Token budgets of backends that count instead of naming an effort. Source: spec/21 "Extended Thinking". */
+const budgets: { readonly [level in Exclude<ThinkingLevel, 'off'>]: number } = { minimal: 128, low: 512, medium: 2048, high: 8192 }
+
+/** The fields that ask for reasoning, and what the encoder has to know about them. */
+export interface ReasoningRequest {
+  fields: JsonObject
+  /** Whether `temperature` may be sent along. */
+  allowsSampling: boolean
+  warnings: readonly string[]
+}
+
+/**
+ * How the thinking level of `request` is asked for: an effort the model knows that is nearest to the level, or the switch of the backend.
+ * Source: reference/providers.md §2 "Efforts", "Compatible backends", §7 #13, #19.
+ */
+export function reasoningRequest(request: StreamRequest, dialect: Dialect): ReasoningRequest {
+  const { thinkingLevel: level, model } = request
+  const { capabilities, compat } = dialect
+  if (capabilities.thinking === 'none') {
+    const warnings = level === 'off' ? [] : [`thinkingLevel "${level}" was left out: ${model.id} is not described as a reasoning model.`]
+    return { fields: {}, allowsSampling: capabilities.sampling, warnings }
+  }
+  const effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
+  if (compat.thinkingFormat === 'openAi' || compat.thinkingFormat === 'xai') return byEffort(request, dialect, effort)
+  const fields = bySwitch(request, dialect, effort)
+  return { fields, allowsSampling: capabilities.sampling, warnings: [] }
+}
+
+/** The effort nearest to `level`, rather stronger than weaker; `undefined` where it is best left to the model. */
+export function effortFor(level: ThinkingLevel, efforts: readonly string[], isAlwaysOn: boolean): string | undefined {
+  if (level === 'off') return efforts.includes('none') ? 'none' : isAlwaysOn ? efforts[0] : undefined
+  const thinking = efforts.filter((effort) => effort !== 'none')
+  return thinking.find((effort) => ranks.indexOf(effort) >= ranks.indexOf(level)) ?? thinking.at(-1)
+}
+
+function byEffort(request: StreamRequest, { compat, capabilities }: Dialect, effort: string | undefined): ReasoningRequest {
+  const { model, tools, thinkingLevel } = request
+  const warnings: string[] = []
+  const rule = tools.length === 0 ? 'together' : toolsAndEffort(model)
+  if (rule !== 'together' && thinkingLevel !== 'off') {
+    warnings.push(
+      `thinkingLevel "${thinkingLevel}" was left out: ${model.id} takes tools on Chat Completions only without it. Use the Responses API.`,
+    )
+  }
+  if (!compat.supportsReasoningEffort && thinkingLevel !== 'off') {
+    warnings.push(`thinkingLevel "${thinkingLevel}" was left out: compat.supportsReasoningEffort is false for ${model.id}.`)
+  }
+  const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
+  // OpenAI's reasoning models take a temperature at effort "none" only; other backends ignore or use it.
+  const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
+  return { fields: sent === undefined ? {} : { reasoning_effort: sent }, allowsSampling, warnings }
+}
+
+function bySwitch({ thinkingLevel: level }: StreamRequest, { compat, capabilities }: Dialect, effort: string | undefined): JsonObject {
+  const isOn = level !== 'off'
+  const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
+  switch (compat.thinkingFormat) {
+    case 'openRouter':
+      if (isOn) return { reasoning: effortField }
+      // Some models refuse to be silenced, so "off" is only sent where it is known to be legal.
+      return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
+    case 'qwen':
+      return isOn ? { enable_thinking: true, thinking_budget: budgets[level] } : { enable_thinking: false }
+    case 'deepSeek': {
+      const thinking = { type: isOn ? 'enabled' : 'disabled' }
+      return isOn && compat.supportsReasoningEffort && effort !== undefined ? { thinking, reasoning_effort: effort } : { thinking }
+    }
+    case 'together':
+      return { reasoning: { enabled: isOn } }
+    case 'chatTemplate':
+      return { chat_template_kwargs: { enable_thinking: isOn } }
+    default:
+      return {}
+  }
+}

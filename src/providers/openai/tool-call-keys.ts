@@ -1,0 +1,41 @@
+/** Which call a fragment belongs to. */
+export interface ToolCallKey {
+  key: number
+  /** The fragment opens the call. */
+  isNew: boolean
+}
+
+/**
+ * Tells the fragments of parallel tool calls apart. OpenAI numbers them by `index`; other backends leave it out, repeat 0 for every
+ * call, or start at 1, so an id that was not seen before opens a call as well when a name comes with it.
+ *
+ * Source: reference/providers.md §2 "Stream", "Compatible backends".
+ */
+export class ToolCallKeys {
+  readonly #keyByIndex = new Map<number, number>()
+  readonly #keyById = new Map<string, number>()
+  /** Ids by key; empty while unknown. */
+  readonly #ids: string[] = []
+  #last = -1
+
+  /** The key of the call that a fragment with these fields belongs to: the position among the calls of the message. */
+  keyOf(index: number | undefined, id: string | undefined, name: string | undefined): ToolCallKey {
+    const known = index === undefined ? this.#withoutIndex(id, name) : this.#keyByIndex.get(index)
+    const isOther = known !== undefined && !!id && !!name && this.#ids[known] !== '' && this.#ids[known] !== id
+    const key = known === undefined || isOther ? this.#ids.push('') - 1 : known
+    if (index !== undefined) this.#keyByIndex.set(index, key)
+    if (id && this.#ids[key] === '') {
+      this.#ids[key] = id
+      this.#keyById.set(id, key)
+    }
+    this.#last = key
+    return { key, isNew: key !== known }
+  }
+
+  #withoutIndex(id: string | undefined, name: string | undefined): number | undefined {
+    const sameId = id ? this.#keyById.get(id) : undefined
+    if (sameId !== undefined) return sameId
+    // A name without a known id begins a call; anything else goes on with the last one.
+    return name || this.#last < 0 ? undefined : this.#last
+  }
+}

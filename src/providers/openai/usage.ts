@@ -1,0 +1,25 @@
+import type { Usage } from '../../types/usage.ts'
+import type { ChatUsage } from './wire.ts'
+
+/**
+ * Token counts in the terms of `Usage`: cached tokens taken out of the prompt, reasoning inside the output.
+ *
+ * xAI counts reasoning beside `completion_tokens`; its total shows it, so the total decides where there is one.
+ * Source: reference/providers.md §0 "Usage invariant", §2.
+ */
+export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
+  const prompt = count(raw.prompt_tokens)
+  const completion = count(raw.completion_tokens)
+  const reasoning = count(raw.completion_tokens_details?.reasoning_tokens)
+  const total = count(raw.total_tokens)
+  const cacheRead = count(raw.prompt_tokens_details?.cached_tokens) || count(raw.prompt_cache_hit_tokens) || count(raw.cached_tokens)
+  const cacheWrite = count(raw.prompt_tokens_details?.cache_write_tokens)
+  const isOutside = total === 0 ? isReasoningOutside : reasoning > 0 && total === prompt + completion + reasoning
+  const output = isOutside ? completion + reasoning : completion
+  const input = Math.max(0, prompt - cacheRead - cacheWrite)
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? value : 0
+}

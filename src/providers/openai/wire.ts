@@ -1,0 +1,56 @@
+/** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
+export interface ChatChunk {
+  choices?: ChatChoice[] | null
+  usage?: ChatUsage | null
+  /** Groq repeats the usage here. */
+  x_groq?: { usage?: ChatUsage | null } | null
+  error?: unknown
+  /** Mistral's flat error object says `error` here. */
+  object?: string
+}
+
+/** One alternative answer; only the first is read. */
+export interface ChatChoice {
+  delta?: ChatDelta | null
+  finish_reason?: string | null
+  /** Moonshot reports here. */
+  usage?: ChatUsage | null
+}
+
+/** What a chunk adds. */
+export interface ChatDelta {
+  content?: string | ChatContentPart[] | null
+  refusal?: string | null
+  reasoning_content?: string | null
+  reasoning?: string | null
+  reasoning_text?: string | null
+  reasoning_details?: unknown
+  tool_calls?: (ChatToolCall | null)[] | null
+}
+
+/** Mistral streams its content in parts while it thinks. */
+export interface ChatContentPart {
+  type?: string
+  text?: string
+  thinking?: string | { text?: string }[]
+}
+
+/** A fragment of a tool call. */
+export interface ChatToolCall {
+  index?: number | null
+  id?: string | null
+  function?: { name?: string | null; arguments?: unknown } | null
+}
+
+/** Token counts, with the places where backends put the cached ones. */
+export interface ChatUsage {
+  prompt_tokens?: number | null
+  completion_tokens?: number | null
+  total_tokens?: number | null
+  prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
+  completion_tokens_details?: { reasoning_tokens?: number | null } | null
+  /** DeepSeek. */
+  prompt_cache_hit_tokens?: number | null
+  /** Moonshot. */
+  cached_tokens?: number | null
+}
