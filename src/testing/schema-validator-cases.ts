@@ -207,6 +207,7 @@ export const refusedSchemas: readonly (readonly [name: string, schema: JsonSchem
   ['an external reference', object({ a: { $ref: 'https://example.com/schema.json' } }), '#/properties/a/$ref'],
   ['a reference to nothing', object({ a: { $ref: '#/$defs/missing' } }), '#/properties/a/$ref'],
   ['a reference to what is not a schema', object({ a: { $ref: '#/properties' } }), '#/properties/a/$ref'],
+  ['references that lead in a circle', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }, '#/$ref'],
   ['a dynamic reference', { $dynamicRef: '#node' }, '#/$dynamicRef'],
   ['an unknown keyword below a combination', { anyOf: [{}, { nullable: true }] }, '#/anyOf/1/nullable'],
 ]

@@ -1,0 +1,40 @@
+import * as z from 'zod'
+import { newId } from '../types/ids.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { LlmMessage, MessageEnvelope } from '../types/message.ts'
+import { count, fitting } from './codec.ts'
+import { nodeTagCodec, nodeTagSchema } from './node-tag.ts'
+import { provenanceCodec, provenanceSchema } from './provenance.ts'
+
+const turnIdSchema = z.looseObject({ loopId: z.string(), turnIndex: count })
+const tagsSchema = z.array(nodeTagSchema).min(1)
+const idSchema = z.string().min(1)
+
+/** The envelope as found, unchecked. */
+export type RawEnvelope = { [K in keyof MessageEnvelope]: unknown }
+
+/** The id of a message, or a new one: Rust messages have none. */
+export function idFromSpec(id: unknown): string {
+  return idSchema.safeParse(id).data ?? newId()
+}
+
+/** Reads the extras of a message. Malformed ones are dropped, as Rust does: a conversation is worth more than its annotations. */
+export function envelopeFromSpec(raw: RawEnvelope): MessageEnvelope {
+  return {
+    id: idFromSpec(raw.id),
+    ...fitting('turnId', turnIdSchema, raw.turnId),
+    ...fitting('provenanceHint', provenanceSchema, raw.provenanceHint),
+    ...fitting('nodeId', count, raw.nodeId),
+    ...fitting('parentId', count, raw.parentId),
+    ...fitting('tags', tagsSchema, raw.tags),
+  }
+}
+
+/** The extras whose value is spelled differently there. An empty list of tags is left out. */
+export function envelopeToSpec(message: LlmMessage): JsonObject {
+  const { provenanceHint, tags } = message
+  return {
+    ...(provenanceHint === undefined ? {} : { provenanceHint: provenanceCodec.encode(provenanceHint) }),
+    ...(tags === undefined || tags.length === 0 ? {} : { tags: tags.map(nodeTagCodec.encode) }),
+  }
+}

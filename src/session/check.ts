@@ -1,0 +1,66 @@
+import { invalidMessages, typeName } from './invalid-messages.ts'
+
+/** Throws `SessionError` `invalidMessages` when `value` does not fit; `path` says where it was found. */
+export type Check = (value: unknown, path: string) => void
+
+/** Checks by field name. A name that ends in `?` is optional: absent or fitting. */
+export type Fields = Readonly<Record<string, Check>>
+
+/** A value of this JSON type. */
+export function typed(type: 'string' | 'number' | 'boolean' | 'array' | 'object'): Check {
+  return (value, path) => {
+    if (typeName(value) !== type) throw invalidMessages(path, type, value)
+  }
+}
+
+const array = typed('array')
+const anyObject = typed('object')
+
+/** Anything but absent. */
+export const present: Check = (value, path) => {
+  if (value === undefined) throw invalidMessages(path, 'JSON value', value)
+}
+
+/** One of `names`, written with `|` between them. */
+export function oneOf(names: string): Check {
+  const allowed: unknown[] = names.split('|')
+  return (value, path) => {
+    if (!allowed.includes(value)) throw invalidMessages(path, names, value, true)
+  }
+}
+
+/** An array whose items all fit. */
+export function list(item: Check): Check {
+  return (value, path) => {
+    array(value, path)
+    const items = value as unknown[] // `array` has just shown that it is one
+    items.forEach((entry, index) => {
+      item(entry, `${path}[${index}]`)
+    })
+  }
+}
+
+/** An object with these fields; others are kept unseen. */
+export function object(fields: Fields): Check {
+  return (value, path) => {
+    anyObject(value, path)
+    const record = value as Record<string, unknown> // `anyObject` has just shown that it is one
+    // Nobody means this key; whoever copies the object by assignment would change its prototype.
+    if (Object.hasOwn(record, '__proto__')) throw invalidMessages(`${path}.__proto__`, 'no such key', value)
+    for (const key in fields) {
+      const name = key.replace('?', '')
+      const field = record[name]
+      if (name === key || field !== undefined) fields[key]?.(field, `${path}.${name}`)
+    }
+  }
+}
+
+/** An object whose string field `tag` picks the fields the rest must have. */
+export function tagged(tag: string, variants: Readonly<Record<string, Fields>>): Check {
+  const head = object({ [tag]: oneOf(Object.keys(variants).join('|')) })
+  return (value, path) => {
+    head(value, path)
+    const record = value as Record<string, string> // `head` has just shown that `tag` names a variant
+    object(variants[record[tag] ?? ''] ?? {})(value, path)
+  }
+}

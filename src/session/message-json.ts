@@ -1,0 +1,69 @@
+import { newId } from '../types/ids.ts'
+import type { AgentMessage } from '../types/message.ts'
+import { type Fields, list, object, oneOf, present, tagged, typed } from './check.ts'
+import { readJson } from './invalid-messages.ts'
+
+const string = typed('string')
+const number = typed('number')
+const json = typed('object')
+const state = object({ api: string, model: string, payload: json })
+
+const content = list(
+  tagged('type', {
+    text: { text: string, 'providerState?': state },
+    image: { data: string, mimeType: string },
+    thinking: { thinking: string, 'signature?': string, 'providerState?': state },
+    toolCall: { id: string, name: string, arguments: json, 'invalidArguments?': string, 'providerState?': state },
+  }),
+)
+
+const envelope: Fields = {
+  'id?': string,
+  content,
+  timestamp: number,
+  'turnId?': object({ loopId: string, turnIndex: number }),
+  'provenanceHint?': object({ kind: string }),
+  'nodeId?': number,
+  'parentId?': number,
+  'tags?': list(object({ kind: string, text: string, createdAtTurn: number, abandonedNodeIds: list(number) })),
+}
+
+const messages = list(
+  tagged('role', {
+    user: envelope,
+    assistant: {
+      ...envelope,
+      stopReason: oneOf('stop|length|toolUse|error|aborted|maxTurns|userStop|handoff|guardRail|contextCompacted|paused'),
+      model: string,
+      provider: string,
+      usage: object({ input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, totalTokens: number }),
+      'errorMessage?': string,
+    },
+    toolResult: { ...envelope, toolCallId: string, toolName: string, isError: typed('boolean'), 'childLoopId?': string },
+    extension: { 'id?': string, kind: string, data: present },
+  }),
+)
+
+/** A history as JSON text in the native format (camelCase). `parseMessages` reads it back. */
+export function serializeMessages(history: readonly AgentMessage[]): string {
+  return JSON.stringify(history)
+}
+
+/**
+ * Reads a history in the native format.
+ *
+ * **Contract**
+ * - Throws `SessionError` `invalidMessages` that names the path and what was wrong there, such as
+ *   `messages[3].content[0].type: expected text|image|thinking|toolCall, got "foo"`.
+ * - A message without an id gets a new one. Unknown keys are kept, so that an older version can carry what a newer one wrote.
+ * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
+ * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/schema`.
+ *
+ * Source: spec/11, reference/reliability.md §5, 59 and 63.
+ */
+export function parseMessages(text: string): AgentMessage[] {
+  const value = readJson(text)
+  messages(value, 'messages')
+  const history = value as AgentMessage[] // the check above is the proof
+  return history.map((message) => (message.id === undefined ? { ...(message as AgentMessage), id: newId() } : message))
+}
