@@ -111,8 +111,8 @@ function quote(text: string, credential: string | undefined): string {
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
 }
 
-/** `text` with every occurrence of `secret` replaced. */
+/** `text` with every occurrence of `secret` replaced. Shorter than 8 characters it is no secret, but a placeholder that any word may contain. */
 export function withoutSecret(text: string, secret: string | undefined): string {
   const key = secret?.trim() ?? ''
-  return key === '' ? text : text.replaceAll(key, '[redacted]')
+  return key.length < 8 ? text : text.replaceAll(key, '[redacted]')
 }

@@ -1,10 +1,12 @@
-import { errorText, ProviderError, type ProviderErrorOptions } from '../../types/errors.ts'
+import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { EncodedRequest } from '../../types/provider.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
-import { classifyError, type Failure, withoutSecret } from './classify.ts'
 import type { TransportOptions } from './factory-options.ts'
+import type { FailedCall } from './failure.ts'
 import { StallTimer } from './stall-timer.ts'
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 /** Turns the bytes of one response into operations on a builder. One per call; everything is synchronous. */
 export interface StreamDecoder {
@@ -17,7 +19,7 @@ export interface StreamDecoder {
   readonly isDone: boolean
   /** Counts pieces of content; pings and comments leave it unchanged. */
   readonly progress: number
-  /** Throws `ProviderError` for an error inside the stream and for bytes that cannot be read. */
+  /** Throws `StreamRefusal` for an error inside the stream, `ProviderError` for bytes that cannot be read. */
   push(bytes: Uint8Array): void
   /** The body ended: reads what is left of the last frame. May throw like `push`. */
   end(): void
@@ -53,7 +55,7 @@ const maxErrorBody = 64 * 1024
  * **Contract**
  * - Resolves with the finished message as soon as the decoder is done, also when the connection then hangs or breaks.
  * - Rejects only with `ProviderError`: refusals (see `classifyError`), `network` for transport, stalls and an end without the terminal
- *   event, `cancelled` when `signal` aborts. `partial` holds what came once the response had begun.
+ *   event, `cancelled` when `signal` aborts. `partial` holds what came once the message had started.
  * - Redirects are refused: a key must not follow them.
  * - On every path the body is cancelled and no timer or listener is left.
  *
@@ -61,13 +63,16 @@ const maxErrorBody = 64 * 1024
  */
 export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
   const call = new Call(exchange)
+  let error: unknown
   try {
-    return await call.run()
-  } catch (error) {
-    throw call.explain(error)
+    const message = await call.run()
+    if (message !== undefined) return message
+  } catch (thrown) {
+    error = thrown
   } finally {
     call.release()
   }
+  throw await call.failure(error)
 }
 
 class Call {
@@ -75,94 +80,91 @@ class Call {
   readonly #aborter = new AbortController()
   readonly #idle: StallTimer
   readonly #progress: StallTimer
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  #stage: 'open' | 'read' | 'decode' = 'open'
-  #stall: string | undefined
+  readonly #failed: FailedCall
+  #reader: Reader | undefined
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
+    this.#failed = { exchange, stage: 'open' }
     const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = exchange.transport
     this.#idle = new StallTimer(idleTimeoutMs, () => this.#stalled(`sent nothing for ${idleTimeoutMs} ms (idleTimeoutMs)`))
     this.#progress = new StallTimer(progressTimeoutMs, () =>
       this.#stalled(`sent no content for ${progressTimeoutMs} ms (progressTimeoutMs)`),
     )
-    exchange.signal.addEventListener('abort', this.#cancel)
+    exchange.signal.addEventListener('abort', this.#cut)
   }
 
-  async run(): Promise<AssistantMessage> {
-    const { signal, decoder, service } = this.#exchange
+  /** The message; `undefined` for a refusal and for an end without the terminal event. */
+  async run(): Promise<AssistantMessage | undefined> {
+    const { signal, decoder } = this.#exchange
     signal.throwIfAborted()
     const response = await this.#open()
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(service, response)
-    this.#stage = 'read'
-    const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader()
+    this.#failed.response = response
+    const reader = response.body?.getReader()
     this.#reader = reader
     // The response may have come in spite of an abort.
-    if (this.#aborter.signal.aborted) this.#cancel()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-    if (!response.ok || isJson) throw await this.#refused(response, reader)
-    if (reader !== undefined) await this.#read(reader)
-    if (!decoder.isComplete) throw incomplete(service, decoder, response)
-    return decoder.finish()
+    if (this.#aborter.signal.aborted) this.#cut()
+    // A server that answers in plain JSON has not understood that it should stream; mostly it is an error with status 200.
+    if (!response.ok || response.headers.get('content-type')?.startsWith('application/json')) {
+      this.#failed.stage = 'refused'
+      this.#failed.body = await readText(reader)
+    } else {
+      this.#failed.stage = 'read'
+      if (reader !== undefined) await this.#read(reader)
+      this.#failed.stage = 'decode'
+      if (decoder.isComplete) return decoder.finish()
+    }
+    return undefined
   }
 
-  /** Engines disagree on what an aborted fetch throws, so an abort is recognised by the signal. */
-  explain(error: unknown): ProviderError {
-    const { decoder, credential } = this.#exchange
-    const found = this.#cause(error)
-    const message = withoutSecret(found.message, credential)
-    const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
-    if (found.status !== undefined) options.status = found.status
-    if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
-    if (decoder.builder.isStarted) {
-      options.partial = decoder.builder.fail(found.code === 'cancelled' ? 'aborted' : 'error', message)
+  /** In words. Without the module that has them (it could not be loaded), the code at least is right. */
+  async failure(error: unknown): Promise<ProviderError> {
+    this.#failed.error = error
+    try {
+      const { failureOf } = await import('./failure.ts')
+      return failureOf(this.#failed)
+    } catch {
+      const code = this.#exchange.signal.aborted ? 'cancelled' : 'network'
+      return new ProviderError(code, `The call to ${this.#exchange.service} failed.`)
     }
-    return new ProviderError(found.code, message, options)
   }
 
   release(): void {
     this.#idle.stop()
     this.#progress.stop()
-    this.#exchange.signal.removeEventListener('abort', this.#cancel)
-    this.#cancel()
+    this.#exchange.signal.removeEventListener('abort', this.#cut)
+    this.#cut()
   }
 
   /** Cuts the connection. A pending read then ends at once, whatever the engine or an injected fetch does with its signal. */
-  readonly #cancel = (): void => {
+  readonly #cut = (): void => {
     this.#aborter.abort()
     this.#reader?.cancel().catch(() => undefined)
   }
 
   #stalled(what: string): void {
-    if (!this.#exchange.decoder.isComplete) this.#stall = what
-    this.#cancel()
+    if (!this.#exchange.decoder.isComplete) this.#failed.stall = what
+    this.#cut()
   }
 
-  async #open(): Promise<Response> {
+  /** Races the fetch against the cut: an injected one may not listen to its signal. */
+  #open(): Promise<Response> {
     const { encoded, transport } = this.#exchange
+    const { signal } = this.#aborter
     // A local, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
-    const cut = this.#aborter.signal
-    const response = send(encoded.url, { method: 'POST', headers: encoded.headers, body: encoded.body, redirect: 'manual', signal: cut })
-    return await new Promise<Response>((resolve, reject) => {
-      const onCut = (): void => reject(cut.reason)
-      cut.addEventListener('abort', onCut, { once: true })
-      response.then(
-        (value) => {
-          cut.removeEventListener('abort', onCut)
-          if (cut.aborted) value.body?.cancel().catch(() => undefined)
-          resolve(value)
-        },
-        (error: unknown) => {
-          cut.removeEventListener('abort', onCut)
-          reject(error)
-        },
-      )
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      send(encoded.url, { method: 'POST', headers: encoded.headers, body: encoded.body, redirect: 'manual', signal }).then((response) => {
+        if (signal.aborted) response.body?.cancel().catch(() => undefined)
+        resolve(response)
+      }, reject)
     })
   }
 
-  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  async #read(reader: Reader): Promise<void> {
     const { decoder, signal } = this.#exchange
+    const failed = this.#failed
     let progress = decoder.progress
     while (!decoder.isDone) {
       let chunk: ReadableStreamReadResult<Uint8Array>
@@ -172,11 +174,15 @@ class Call {
         if (decoder.isComplete && !signal.aborted) return
         throw error
       }
-      if (this.#aborter.signal.aborted) return this.#checkCut()
-      if (chunk.done) break
-      this.#stage = 'decode'
+      if (this.#aborter.signal.aborted) {
+        // By the caller, or by a stall: after the terminal event that is no failure.
+        if (signal.aborted || !decoder.isComplete) throw signal.reason
+        return
+      }
+      if (chunk.done) return this.#end()
+      failed.stage = 'decode'
       decoder.push(chunk.value)
-      this.#stage = 'read'
+      failed.stage = 'read'
       const atMs = performance.now()
       this.#idle.touch(atMs)
       if (decoder.progress !== progress) {
@@ -185,79 +191,30 @@ class Call {
       }
       if (decoder.isComplete) this.#idle.shorten(graceMs)
     }
-    this.#stage = 'decode'
-    if (!decoder.isDone) decoder.end()
   }
 
-  /** Throws, unless the message was complete when the connection was cut. */
-  #checkCut(): void {
-    this.#exchange.signal.throwIfAborted()
-    if (this.#stall !== undefined) throw new Error(this.#stall)
+  /** A frame that is cut off cannot be read; that the terminal event is missing says more. */
+  #end(): void {
+    try {
+      this.#exchange.decoder.end()
+    } catch (error) {
+      if (!ProviderError.isInstance(error)) throw error
+    }
   }
-
-  async #refused(response: Response, reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<ProviderError> {
-    const { service, credential, emptyBodyIsOverflow } = this.#exchange
-    const body = reader === undefined ? '' : await readText(reader)
-    this.#checkCut()
-    const failure: Failure = { service, headers: response.headers, body }
-    if (!response.ok) failure.status = response.status
-    if (credential !== undefined) failure.credential = credential
-    if (emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = emptyBodyIsOverflow
-    return classifyError(failure)
-  }
-
-  #cause(error: unknown): ProviderError {
-    const { service, signal, encoded, browserHint } = this.#exchange
-    if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
-    if (this.#stall !== undefined) return new ProviderError('network', `${service} ${this.#stall}.`)
-    if (error instanceof ProviderError) return error
-    const text = transportText(error)
-    if (this.#stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
-    if (this.#stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
-    const hint = browserHint === undefined ? '' : `, ${browserHint}`
-    return new ProviderError(
-      'network',
-      `${service} could not be reached at ${new URL(encoded.url).origin}: ${text}. Check the network and baseUrl; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${hint}.`,
-    )
-  }
-}
-
-function redirected(service: string, response: Response): ProviderError {
-  response.body?.cancel().catch(() => undefined)
-  const status = response.status === 0 ? '' : ` (${response.status})`
-  const options: ProviderErrorOptions = { isRetryable: false }
-  if (response.status !== 0) options.status = response.status
-  return new ProviderError(
-    'api',
-    `${service} redirected the request${status}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,
-    options,
-  )
-}
-
-function incomplete(service: string, decoder: StreamDecoder, response: Response): ProviderError {
-  const type = response.headers.get('content-type')
-  const was = decoder.builder.isStarted || type === null ? '' : ` (content-type ${type}: is baseUrl right?)`
-  return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
 }
 
 /** The text of an error body, at most 64 KiB of it. What cannot be read is left out: the status says enough. */
-async function readText(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+async function readText(reader: Reader | undefined): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {
-    while (text.length < maxErrorBody) {
+    while (reader !== undefined && text.length < maxErrorBody) {
       const { done, value } = await reader.read()
       if (done) break
       text += decoder.decode(value, { stream: true })
     }
   } catch {
-    // A broken connection: classify by status and what there is.
+    // A broken connection.
   }
   return text
-}
-
-/** Node hides the reason ("connect ECONNREFUSED …") in the cause. */
-function transportText(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
 }

@@ -1,0 +1,64 @@
+import type { Model } from '../../types/model.ts'
+import type { StreamProvider } from '../../types/provider.ts'
+import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { type Exchange, sendStreaming } from '../shared/send.ts'
+import { AnthropicDecoder } from './decode.ts'
+import { encodeRequest } from './encode.ts'
+
+/** How the Messages service is called. */
+export interface AnthropicProviderOptions extends TransportOptions {
+  /** Sends the header without which the service refuses calls from a browser. Anyone who can open the page can then read the key. */
+  dangerouslyAllowBrowser?: boolean
+  /** The `anthropic-version` header. Default `2023-06-01`. */
+  anthropicVersion?: string
+}
+
+/** What `anthropic` takes beside the model id. */
+export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProviderOptions
+
+/**
+ * A model of the Anthropic Messages service, or of one that speaks its protocol (`baseUrl`).
+ *
+ * **Contract**
+ * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
+ * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
+ *
+ * Source: spec/21, reference/providers.md §1.
+ *
+ * @example
+ * ```ts
+ * const model = anthropic('claude-sonnet-5', { apiKey })
+ * ```
+ */
+export function anthropic(id: string, options: AnthropicOptions = {}): Model {
+  const defaults = {
+    api: 'anthropicMessages',
+    provider: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    reasoning: true,
+    contextWindow: 200_000,
+    maxTokens: 8192,
+  } as const
+  const credentials = credentialsOf(options.apiKey)
+  const model: Model = { config: modelConfig(id, defaults, options), provider: anthropicProvider(options) }
+  if (credentials !== undefined) model.credentials = credentials
+  return model
+}
+
+/** Speaks the Messages protocol. It keeps no state between calls, so one provider may serve any number of models and runs. */
+export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
+  const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01' } = options
+  const wire = { dangerouslyAllowBrowser, anthropicVersion }
+  return {
+    api: 'anthropicMessages',
+    encode: async (request) => encodeRequest(request, wire).encoded,
+    stream: async (request, emit, signal) => {
+      const { encoded, prefixHash } = encodeRequest(request, wire)
+      const decoder = new AnthropicDecoder(request.model, emit, prefixHash)
+      const exchange: Exchange = { service: 'Anthropic', encoded, decoder, signal, transport: options }
+      if (request.credential !== undefined) exchange.credential = request.credential
+      if (!dangerouslyAllowBrowser) exchange.browserHint = 'or dangerouslyAllowBrowser'
+      return await sendStreaming(exchange)
+    },
+  }
+}

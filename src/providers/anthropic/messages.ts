@@ -1,0 +1,68 @@
+import type { AssistantMessage, Message } from '../../types/message.ts'
+import { type Hash, hashToString, joinHash } from '../shared/hash.ts'
+import { bareOf, type Piece, pieceHash, pieceOf } from './pieces.ts'
+
+/** The `messages` of a request. */
+export interface EncodedMessages {
+  json: string
+  /** What an answer to it is bound to; absent where the model binds nothing. */
+  prefixHash?: string
+}
+
+interface WireMessage {
+  role: 'user' | 'assistant'
+  blocks: string
+}
+
+const roleChange: Record<WireMessage['role'], Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3, b: 4 } }
+
+/**
+ * Joins the pieces of normalised messages: neighbours of one role become one message, results stand first in it.
+ *
+ * `head` is the hash of what comes before the messages, for models whose reasoning is bound to its prefix: reasoning whose recorded prefix
+ * is not the one it would be sent with is left out. With `marksCache`, the message before the last ends with a cache breakpoint.
+ */
+export function encodeMessages(messages: readonly Message[], head: Hash | undefined, marksCache: boolean): EncodedMessages {
+  const wire: WireMessage[] = []
+  let current: WireMessage | undefined
+  let held = ''
+  let prefix = head
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const piece = message.role === 'assistant' ? answerPiece(message, prefix) : pieceOf(message)
+    if (piece.blocks === '') continue
+    if (prefix !== undefined) prefix = joinHash(joinHash(prefix, roleChange[role]), pieceHash(piece))
+    if (current !== undefined && message.role !== 'toolResult' && held !== '') {
+      current.blocks += `,${held}`
+      held = ''
+    }
+    if (current?.role === role) current.blocks += `,${piece.blocks}`
+    else {
+      current = { role, blocks: piece.blocks }
+      wire.push(current)
+    }
+    if (piece.after !== '') held += held === '' ? piece.after : `,${piece.after}`
+  }
+  if (current !== undefined && held !== '') current.blocks += `,${held}`
+  const marked = marksCache ? wire.at(-2) : undefined
+  if (marked !== undefined) marked.blocks = withBreakpoint(marked.blocks)
+  const json = `[${wire.map(({ role, blocks }) => `{"role":"${role}","content":[${blocks}]}`).join(',')}]`
+  return prefix === undefined ? { json } : { json, prefixHash: hashToString(prefix) }
+}
+
+/** `json`, which ends with an object, with a cache breakpoint in that object. */
+export function withBreakpoint(json: string): string {
+  return `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"}}`
+}
+
+/** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
+function answerPiece(message: AssistantMessage, prefix: Hash | undefined): Piece {
+  if (prefix === undefined) return pieceOf(message)
+  let expected: string | undefined
+  for (const block of message.content) {
+    if (block.type !== 'thinking') continue
+    expected ??= hashToString(prefix)
+    if (block.providerState?.prefixHash !== expected) return bareOf(message)
+  }
+  return pieceOf(message)
+}

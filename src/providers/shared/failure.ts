@@ -1,0 +1,96 @@
+import { errorText, ProviderError, type ProviderErrorOptions } from '../../types/errors.ts'
+import { classifyError, type Failure, withoutSecret } from './classify.ts'
+import type { Exchange } from './send.ts'
+import { StreamRefusal } from './stream-refusal.ts'
+
+/** How far a call had come. */
+export type Stage = 'open' | 'refused' | 'read' | 'decode'
+
+/** What is known about a call that failed. */
+export interface FailedCall {
+  exchange: Exchange
+  stage: Stage
+  /** What was thrown; absent where the response ended too early. */
+  error?: unknown
+  response?: Response
+  /** Text of the body of a refusal. */
+  body?: string
+  /** Which stall timer fired, in words. */
+  stall?: string
+}
+
+/**
+ * The `ProviderError` for a failed call. It is a module of its own, loaded when something fails, so that programs do not carry these words
+ * from the start. An abort is recognised by the signal: engines disagree on what an aborted fetch throws.
+ */
+export function failureOf(call: FailedCall): ProviderError {
+  const { decoder, credential } = call.exchange
+  const found = causeOf(call)
+  // Not the error of the engine or of an injected fetch as `cause`: it may hold the headers.
+  const message = withoutSecret(found.message, credential)
+  const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
+  if (found.status !== undefined) options.status = found.status
+  if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
+  if (decoder.builder.isStarted) options.partial = decoder.builder.fail(found.code === 'cancelled' ? 'aborted' : 'error', message)
+  return new ProviderError(found.code, message, options)
+}
+
+function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
+  const { service, signal } = exchange
+  if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
+  if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
+  if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
+  if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
+  if (error instanceof ProviderError) return error
+  if (error === undefined) return incomplete(exchange, response)
+  const text = transportText(error)
+  if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
+  if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
+  return unreachable(exchange, text)
+}
+
+function refused(exchange: Exchange, response: Response, body: string): ProviderError {
+  const { status } = response
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirected(exchange.service, status)
+  const failure = failureFrom(exchange, body)
+  if (!response.ok) failure.status = status
+  failure.headers = response.headers
+  return classifyError(failure)
+}
+
+function failureFrom({ service, credential, emptyBodyIsOverflow }: Exchange, body: unknown): Failure {
+  const failure: Failure = { service, body }
+  if (credential !== undefined) failure.credential = credential
+  if (emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = emptyBodyIsOverflow
+  return failure
+}
+
+function redirected(service: string, status: number): ProviderError {
+  const options: ProviderErrorOptions = status === 0 ? { isRetryable: false } : { isRetryable: false, status }
+  const where = status === 0 ? '' : ` (${status})`
+  return new ProviderError(
+    'api',
+    `${service} redirected the request${where}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,
+    options,
+  )
+}
+
+function unreachable({ service, encoded, browserHint }: Exchange, text: string): ProviderError {
+  const hint = browserHint === undefined ? '' : `, ${browserHint}`
+  return new ProviderError(
+    'network',
+    `${service} could not be reached at ${new URL(encoded.url).origin}: ${text}. Check the network and baseUrl; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${hint}.`,
+  )
+}
+
+function incomplete({ service, decoder }: Exchange, response: Response | undefined): ProviderError {
+  const type = response?.headers.get('content-type')
+  const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type}: is baseUrl right?)`
+  return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
+}
+
+/** Node hides the reason ("connect ECONNREFUSED …") in the cause. */
+function transportText(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
+}
