@@ -31,7 +31,9 @@ export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<
     })
     if (run.signal.aborted) throw run.signal.reason
     announce(run, call, prepared)
-    return await conclude(run, call, await runTool(run, prepared))
+    // A listener may have aborted the run just now.
+    const result = run.signal.aborted ? errorResult('Cancelled') : await runTool(run, prepared)
+    return await conclude(run, call, result)
   } catch (error) {
     return answerStopped(run, call, error)
   }

@@ -14,9 +14,14 @@ export interface PausedTurn {
 }
 
 /** Leaves a mark in the history that says which calls wait, so that another process can continue. Models never see it. */
-export function markPaused(run: LoopRun): void {
+export async function markPaused(run: LoopRun): Promise<void> {
   const marker = extensionMessage(pausedKind, { toolCallIds: run.pausedCalls.map((pending) => pending.toolCallId) })
   run.append(marker)
+  try {
+    await run.record({ type: 'input', message: marker })
+  } catch (error) {
+    run.fail(error)
+  }
   run.events.message(marker)
 }
 

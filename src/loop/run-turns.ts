@@ -35,13 +35,13 @@ export async function runTurns(run: LoopRun, start: TurnsStart): Promise<RunStat
     trigger = 'continuation'
   }
   for (;;) {
-    const ended = endedEarly(run)
+    const ended = await endedEarly(run)
     if (ended !== undefined) return ended
     const reason = tracker?.exceeded()
     if (reason !== undefined) return await stopAtLimit(run, reason)
     const { message, results } = await runTurn(run, inputs, trigger)
     tracker?.recordTurn(message.usage)
-    const stopped = endedEarly(run) ?? statusOf(message)
+    const stopped = (await endedEarly(run)) ?? statusOf(message)
     if (stopped !== undefined) return stopped
     inputs = noInputs
     trigger = 'continuation'
@@ -56,12 +56,13 @@ export async function runTurns(run: LoopRun, start: TurnsStart): Promise<RunStat
 const noInputs: InputSource = () => []
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved. */
-function endedEarly(run: LoopRun): RunStatus | undefined {
+async function endedEarly(run: LoopRun): Promise<RunStatus | undefined> {
+  const isPaused = run.pausedCalls.length > 0
+  // Whatever else ended the run: what still waits can be continued.
+  if (isPaused) await markPaused(run)
   if (run.failure !== undefined) return 'error'
   if (run.signal.aborted) return 'aborted'
-  if (run.pausedCalls.length === 0) return undefined
-  markPaused(run)
-  return 'paused'
+  return isPaused ? 'paused' : undefined
 }
 
 function statusOf(message: AssistantEntry): RunStatus | undefined {

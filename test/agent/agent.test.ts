@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, AgentBusyError, type AgentEvent, ConfigError, SessionError, userMessage } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { add, gate, ofType, play } from '../support/play.ts'
+
+const waiting = () => new Agent({ model: scripted([{ text: 'x' }], { gate: () => new Promise(() => undefined) }) })
+
+describe('construction', () => {
+  it('needs a model', () => {
+    expect(() => new Agent({} as never)).toThrow(ConfigError)
+    expect(() => new Agent({} as never)).toThrow(/needs a model/)
+  })
+
+  it.each([
+    { toolExecution: { type: 'batched' as const, size: 0 } },
+    { maxTokens: 0 },
+    { toolTimeoutMs: -1 },
+    { replayBytes: 0 },
+    { tools: [add, add] },
+  ])('refuses what cannot work: %o', (options) => {
+    expect(() => new Agent({ model: scripted([]), ...options })).toThrow(ConfigError)
+  })
+
+  it('has stable ids of its own, or the given ones', () => {
+    const agent = new Agent({ model: scripted([]) })
+    expect(agent.agentId).not.toBe(agent.sessionId)
+    const given = new Agent({ model: scripted([]), agentId: 'a', sessionId: 's' })
+    expect([given.agentId, given.sessionId]).toEqual(['a', 's'])
+  })
+})
+
+describe('settings', () => {
+  it('are readable, and apply from the next run', async () => {
+    const model = scripted([{ text: 'a' }, { text: 'b' }])
+    const agent = new Agent({ model, systemPrompt: 'Be brief.' })
+    await agent.prompt('go').result
+    agent.configure({ systemPrompt: 'Be kind.' })
+    agent.thinking = 'high'
+    agent.maxTokens = 99
+    agent.temperature = 0.1
+    agent.setTools([add])
+    await agent.prompt('go').result
+    const [first, second] = model.provider.requests
+    expect(first).toMatchObject({ systemPrompt: 'Be brief.', thinkingLevel: 'off', tools: [] })
+    expect(second).toMatchObject({ systemPrompt: 'Be kind.', thinkingLevel: 'high', maxTokens: 99, temperature: 0.1 })
+    expect(second?.tools.map((tool) => tool.name)).toEqual(['add'])
+    agent.maxTokens = undefined
+    agent.temperature = undefined
+    expect([agent.maxTokens, agent.temperature, agent.thinking, agent.systemPrompt]).toEqual([undefined, undefined, 'high', 'Be kind.'])
+  })
+
+  it('are unchanged by a change that cannot work', () => {
+    const agent = new Agent({ model: scripted([]), maxTokens: 5 })
+    expect(() => agent.configure({ maxTokens: -1, systemPrompt: 'new' })).toThrow(ConfigError)
+    expect([agent.maxTokens, agent.systemPrompt]).toEqual([5, ''])
+  })
+
+  it('are copied by with(), with history and an identity of its own', async () => {
+    const { agent } = await play([{ text: 'a' }, { text: 'b' }], { systemPrompt: 'one', tools: [add] })
+    const copy = agent.with({ systemPrompt: 'two' })
+    expect([copy.systemPrompt, copy.tools.length, copy.messages.length]).toEqual(['two', 1, 2])
+    expect(copy.sessionId).not.toBe(agent.sessionId)
+    await copy.prompt('more').result
+    expect([agent.messages.length, copy.messages.length]).toEqual([2, 4])
+  })
+})
+
+describe('one run at a time', () => {
+  it('a second prompt throws AgentBusyError at once and changes nothing', async () => {
+    const agent = waiting()
+    const run = agent.prompt('first')
+    expect(agent.isStreaming).toBe(true)
+    const before = agent.messages.length
+    expect(() => agent.prompt('second')).toThrow(AgentBusyError)
+    expect(() => agent.continueLoop()).toThrow(AgentBusyError)
+    expect(() => agent.appendMessage(userMessage('x'))).toThrow(AgentBusyError)
+    expect(() => agent.clearMessages()).toThrow(AgentBusyError)
+    expect(() => agent.restoreMessages('[]')).toThrow(AgentBusyError)
+    expect(agent.messages).toHaveLength(before)
+    expect(agent.currentRun).toBe(run)
+    run.abort()
+    await run.result
+    expect(agent.isStreaming).toBe(false)
+  })
+
+  it('whoever reacts to agentEnd may prompt again', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
+    const second = gate()
+    const stop = agent.subscribe((event) => {
+      if (event.type !== 'agentEnd') return
+      stop()
+      agent.prompt('again').result.then(second.open)
+    })
+    await agent.prompt('go').result
+    await second.opened
+    expect(agent.messages).toHaveLength(4)
+  })
+
+  it('throws for an empty prompt, and stays idle', () => {
+    const agent = new Agent({ model: scripted([]) })
+    expect(() => agent.prompt('  ')).toThrow(/empty/)
+    expect(agent.isStreaming).toBe(false)
+  })
+})
+
+describe('input', () => {
+  it('takes text, messages and images', async () => {
+    const model = scripted([{ text: 'a' }, { text: 'b' }])
+    const agent = new Agent({ model })
+    await agent.prompt('text').result
+    await agent.prompt([userMessage('look', [{ type: 'image', data: 'AA==', mimeType: 'image/png' }]), userMessage('and tell')]).result
+    const contents = model.provider.requests[1]?.messages.map((message) => message.content.map((block) => block.type))
+    expect(contents).toEqual([['text'], ['text'], ['text', 'image'], ['text']])
+  })
+})
+
+describe('history', () => {
+  it('is saved and restored, and the next prompt sees all of it', async () => {
+    const { agent } = await play([{ thinking: 'hm', text: 'Hello Ada' }], {}, 'I am Ada')
+    const json = agent.saveMessages()
+    const model = scripted([{ text: 'Ada' }])
+    const other = new Agent({ model })
+    other.restoreMessages(json)
+    expect(other.messages).toEqual(agent.messages)
+    await other.prompt('Who am I?').result
+    expect(model.provider.requests[0]?.messages).toHaveLength(3)
+    expect(other.messages).toHaveLength(4)
+  })
+
+  it('is kept when what should be restored is broken', async () => {
+    const { agent } = await play([{ text: 'a' }])
+    for (const json of ['', '{}', '[1]', '[{"role":"system","content":[]}]']) {
+      expect(() => agent.restoreMessages(json), json).toThrow(SessionError)
+    }
+    expect(agent.messages).toHaveLength(2)
+  })
+
+  it('can be appended to, replaced and cleared between runs', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }]) })
+    agent.appendMessage(userMessage('q'))
+    expect((await agent.continueLoop().result).text).toBe('a')
+    agent.replaceMessages([userMessage('r')])
+    expect(agent.messages).toHaveLength(1)
+    agent.clearMessages()
+    expect(() => agent.continueLoop()).toThrow(/empty/)
+  })
+
+  it('continues after an error and a new user message', async () => {
+    const { agent } = await play([{ fail: { code: 'api', message: 'bad request' } }, { text: 'fine' }])
+    agent.appendMessage(userMessage('try again'))
+    expect((await agent.continueLoop().result).text).toBe('fine')
+  })
+})
+
+describe('loops', () => {
+  it('form one chain: each names the one before', async () => {
+    const { agent, events } = await play([{ text: 'a' }, { text: 'b' }])
+    const first = agent.lastLoopId
+    await agent.prompt('more').result
+    const [one, two] = ofType(events, 'agentStart')
+    expect(one).not.toHaveProperty('parentLoopId')
+    expect(two?.parentLoopId).toBe(first)
+    expect(agent.lastLoopId).toBe(two?.loopId)
+  })
+
+  it('are counted per configuration', async () => {
+    const { agent, events } = await play([{ text: 'a' }])
+    agent.configure({ model: scripted([{ text: 'b' }], { id: 'other' }) })
+    await agent.prompt('go').result
+    expect(ofType(events, 'agentStart').map((event) => event.loopId.split('.').slice(1).join('.'))).toEqual([
+      'scripted.scripted.1',
+      'scripted.other.1',
+    ])
+  })
+})
+
+describe('reset', () => {
+  it('aborts, clears history and queues, and the agent is idle at once', async () => {
+    const agent = waiting()
+    const run = agent.prompt('go')
+    const receipt = agent.followUp('later')
+    agent.reset()
+    expect(agent.isStreaming).toBe(false)
+    expect(agent.messages).toEqual([])
+    expect(receipt.status).toBe('returned')
+    expect((await run.result).status).toBe('aborted')
+    expect(agent.messages).toEqual([])
+  })
+})
+
+describe('subscribe', () => {
+  it('hears every run until it stops', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]) })
+    const ends: AgentEvent[] = []
+    const stop = agent.subscribe((event) => event.type === 'agentEnd' && ends.push(event))
+    await agent.prompt('1').result
+    await agent.prompt('2').result
+    stop()
+    await agent.prompt('3').result
+    expect(ends).toHaveLength(2)
+  })
+
+  it('that throws disturbs nobody, and is logged', async () => {
+    const warnings: string[] = []
+    const agent = new Agent({ model: scripted([{ text: 'a' }]), logger: { warn: (event) => warnings.push(event) } })
+    agent.subscribe(() => {
+      throw new Error('broken listener')
+    })
+    const run = agent.prompt('go')
+    let events = 0
+    run.subscribe(() => (events += 1))
+    expect((await run.result).text).toBe('a')
+    expect(events).toBeGreaterThan(5)
+    expect(new Set(warnings)).toEqual(new Set(['listenerFailed']))
+  })
+})
+
+describe('readers of a run', () => {
+  it('may come late: the events are replayed from the cursor', async () => {
+    const { agent } = await play([{ text: 'a' }, { text: 'b' }])
+    const run = agent.prompt('go')
+    await run.result
+    const all: AgentEvent[] = []
+    for await (const event of run) all.push(event)
+    const late: AgentEvent[] = []
+    for await (const event of run.events({ after: 4 })) late.push(event)
+    expect(all.at(-1)?.type).toBe('agentEnd')
+    expect(late).toEqual(all.slice(4))
+  })
+
+  it('survive structuredClone and JSON: events are plain data', async () => {
+    const { events } = await play([{ thinking: 'x', text: 'a', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'b' }], {
+      tools: [add],
+    })
+    expect(structuredClone(events)).toEqual(events)
+    expect(JSON.parse(JSON.stringify(events))).toEqual(events)
+  })
+})

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, type AgentEvent, type AgentOptions, type AgentRun, agentLoop, ConfigError, textOf } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
+import { ofType, tool } from '../support/play.ts'
+
+const calls = [{ id: 'c1', name: 'remove', arguments: { path: 'a.txt' } }]
+const script = [{ toolCalls: calls }, { text: 'done' }]
+
+/** Runs a call that needs approval; `onRequest` answers. */
+async function ask(onRequest: (run: AgentRun) => void, options: Partial<AgentOptions> = {}) {
+  const ran: unknown[] = []
+  const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
+  const agent = new Agent({ model: scripted(script), tools: [remove], ...options })
+  const run = agent.prompt('go')
+  const events: AgentEvent[] = []
+  run.subscribe((event) => {
+    events.push(event)
+    if (event.type === 'approvalRequested') onRequest(run)
+  })
+  return { agent, events, ran, result: await run.result }
+}
+
+const lastResult = (events: AgentEvent[]) => textOf(ofType(events, 'toolExecutionEnd')[0]?.result.content ?? [])
+
+describe('approval', () => {
+  it('suspends the call until it is approved', async () => {
+    const { events, ran, result } = await ask((run) => {
+      expect(run.pendingApprovals()).toMatchObject([{ toolCallId: 'c1', arguments: { path: 'a.txt' } }])
+      run.approve('c1')
+    })
+    expect(ran).toEqual([{ path: 'a.txt' }])
+    expect(result.status).toBe('completed')
+    const order = events.map((event) => event.type).filter((type) => /approval|toolExecution/.test(type))
+    expect(order).toEqual(['approvalRequested', 'approvalResolved', 'toolExecutionStart', 'toolExecutionEnd'])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('tells the model when it is denied, with the reason', async () => {
+    const { events, ran, result } = await ask((run) => run.deny('c1', 'not that file'))
+    expect(ran).toEqual([])
+    expect(lastResult(events)).toBe('The user denied this tool call: not that file')
+    expect(result.status).toBe('completed')
+  })
+
+  it('binds the decision to the arguments that were shown', async () => {
+    const { ran } = await ask((run) => {
+      const [pending] = run.pendingApprovals()
+      expect(() => run.approve('c1', { argumentsHash: 'beef' })).toThrow(ConfigError)
+      run.approve('c1', { argumentsHash: pending?.argumentsHash ?? '' })
+    })
+    expect(ran).toHaveLength(1)
+  })
+
+  it('refuses decisions about calls that do not wait', async () => {
+    await ask((run) => {
+      expect(() => run.approve('nope')).toThrow('No tool call "nope" waits for approval. Waiting now: c1.')
+      run.deny('c1')
+      expect(() => run.deny('c1')).toThrow(ConfigError)
+    })
+  })
+
+  it('asks as the arguments require; a rule that throws counts as yes', async () => {
+    const asked: boolean[] = []
+    for (const rule of [() => false, () => true, () => Promise.reject(new Error('rule'))]) {
+      const { events } = await ask((run) => run.approve('c1'), { tools: [tool('remove', () => 'ok', { needsApproval: rule })] })
+      asked.push(ofType(events, 'approvalRequested').length === 1)
+    }
+    expect(asked).toEqual([false, true, true])
+  })
+
+  it('is settled by an abort', async () => {
+    const { agent, events, ran, result } = await ask((run) => run.abort())
+    expect(ran).toEqual([])
+    expect(result.status).toBe('aborted')
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false }])
+    expect(unansweredCalls(agent.messages)).toEqual([])
+    expect(grammarFaults(events)).toEqual([])
+  })
+})
+
+describe('a run that nobody answers', () => {
+  it('ends paused, says what waits, and continues in another process', async () => {
+    const first = await ask(() => undefined, { approvalTimeoutMs: 5 })
+    expect(first.result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', toolName: 'remove' }] })
+    expect(grammarFaults(first.events)).toEqual([])
+    expect(first.ran).toEqual([])
+
+    const ran: unknown[] = []
+    const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
+    const model = scripted([{ text: 'done' }])
+    const elsewhere = new Agent({ model, tools: [remove] })
+    elsewhere.restoreMessages(first.agent.saveMessages())
+    const run = elsewhere.continueLoop()
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    expect(await run.result).toMatchObject({ status: 'completed', text: 'done' })
+    expect(ran).toEqual([{ path: 'a.txt' }])
+    expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult'])
+  })
+
+  it('keeps the results of siblings that needed no approval', async () => {
+    const tools = [tool('remove', () => 'removed', { needsApproval: true }), tool('look', () => 'seen')]
+    const model = scripted([{ toolCalls: [...calls, { id: 'c2', name: 'look', arguments: {} }] }, { text: 'done' }])
+    const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })
+    expect((await agent.prompt('go').result).status).toBe('paused')
+    const run = agent.continueLoop()
+    run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event.toolCallId))
+    expect((await run.result).status).toBe('completed')
+    const results = agent.messages.flatMap((message) => (message.role === 'toolResult' ? [message.toolCallId] : []))
+    expect(results.sort()).toEqual(['c1', 'c2'])
+  })
+
+  it('pauses at once in a bare loop without anyone to ask', async () => {
+    const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'x', { needsApproval: true })] }
+    const result = await agentLoop(
+      'go',
+      context,
+      { model: scripted(script) },
+      { emit: () => undefined, signal: new AbortController().signal },
+    )
+    expect(result.status).toBe('paused')
+  })
+})

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, type AgentEvent, type Journal, type JournalRecord } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../support/grammar.ts'
+import { add, gate, play, tool } from '../support/play.ts'
+
+const script = [{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }]
+
+/** A journal that remembers, and refuses the record number `refuseAt`. */
+function memoryJournal(refuseAt = Number.POSITIVE_INFINITY): Journal & { records: JournalRecord[] } {
+  const records: JournalRecord[] = []
+  return {
+    records,
+    append: async (record) => {
+      if (records.length >= refuseAt) throw new Error('disk full')
+      records.push(record)
+    },
+  }
+}
+
+const kinds = (records: JournalRecord[]) => records.map((record) => record.entry.type)
+
+describe('journal', () => {
+  it('gets each input, each answer, the intent before and the result after each tool', async () => {
+    const journal = memoryJournal()
+    const { agent, result } = await play(script, { tools: [add], journal })
+    expect(kinds(journal.records)).toEqual(['input', 'assistant', 'toolIntent', 'toolResult', 'assistant'])
+    const ids = new Set(journal.records.map(({ agentId, sessionId, loopId }) => `${agentId} ${sessionId} ${loopId}`))
+    expect(ids).toEqual(new Set([`${agent.agentId} ${agent.sessionId} ${result.loopId}`]))
+    expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 1])
+  })
+
+  it('is awaited: the tool does not run before its intent is durable', async () => {
+    const order: string[] = []
+    const journal: Journal = {
+      append: async ({ entry }) => {
+        for (let n = 0; n < 20; n += 1) await undefined
+        order.push(entry.type)
+      },
+    }
+    const spy = tool('add', () => `ok ${order.push('run')}`)
+    await play(script, { tools: [spy], journal })
+    expect(order).toEqual(['input', 'assistant', 'toolIntent', 'run', 'toolResult', 'assistant'])
+  })
+
+  it.each([0, 1, 2, 3, 4])('refusing record %i ends the run before the next side effect', async (refuseAt) => {
+    const ran: string[] = []
+    const spy = tool('add', () => `ok ${ran.push('run')}`)
+    const { events, model, result } = await play(script, { tools: [spy], journal: memoryJournal(refuseAt) })
+    expect(result.status).toBe('error')
+    expect(result.error).toMatchObject({ code: 'journal', message: expect.stringContaining('disk full') })
+    expect(grammarFaults(events)).toEqual([])
+    expect(model.provider.requests).toHaveLength([0, 1, 1, 1, 2][refuseAt] ?? 0)
+    expect(ran).toHaveLength([0, 0, 0, 1, 1][refuseAt] ?? 0)
+  })
+
+  it('leaves a history that goes on after a refusal', async () => {
+    for (const refuseAt of [0, 1, 2, 3, 4]) {
+      const { agent } = await play([...script, { text: 'fine' }, { text: 'fine' }, { text: 'fine' }], {
+        tools: [add],
+        journal: memoryJournal(refuseAt),
+      })
+      agent.configure({ journal: memoryJournal() })
+      expect((await agent.prompt('again').result).status).toBe('completed')
+    }
+  })
+
+  it('that never answers does not keep an aborted run alive', async () => {
+    const asked = gate()
+    const journal: Journal = {
+      append: () => {
+        asked.open()
+        return new Promise(() => undefined)
+      },
+    }
+    const agent = new Agent({ model: scripted(script), journal })
+    const run = agent.prompt('go')
+    const events: AgentEvent[] = []
+    run.subscribe((event) => events.push(event))
+    await asked.opened
+    run.abort()
+    expect((await run.result).status).toBe('error')
+    expect(grammarFaults(events)).toEqual([])
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { ExecutionTracker } from '../../src/context/execution-tracker.ts'
+import { emptyUsage, type Logger } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../support/grammar.ts'
+import { add, ofType, play } from '../support/play.ts'
+
+const endless = () => ({ toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 600, output: 100 } })
+const rates = { inputPerMillion: 1000, outputPerMillion: 1000, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+const limits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
+
+describe('execution limits', () => {
+  it.each([
+    ['turns', { maxTurns: 2 }, 2, '[Agent stopped: Max turns reached (2/2)]'],
+    ['tokens', { maxTotalTokens: 1000 }, 2, '[Agent stopped: Max tokens reached (1400/1000)]'],
+    ['duration', { maxDurationMs: 0 }, 0, '[Agent stopped: Max duration reached (0s/0s)]'],
+  ])('stop at %s, with the documented message as the last entry', async (_, changed, turns, text) => {
+    const { agent, events, result } = await play(endless, { tools: [add], limits: { ...limits, ...changed } })
+    expect(ofType(events, 'turnStart')).toHaveLength(turns)
+    expect(result.status).toBe('limit')
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'user', content: [{ type: 'text', text }] })
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('stop at the cost, after the turn that went over it', async () => {
+    const model = scripted(endless, { config: { cost: rates } })
+    const { events, result } = await play([], { model, tools: [add], limits: { ...limits, maxCost: 0.5 } })
+    expect(ofType(events, 'turnStart')).toHaveLength(1)
+    expect(result.status).toBe('limit')
+  })
+
+  it('warn when a cost limit has no rates to work with', async () => {
+    const warnings: string[] = []
+    const logger: Logger = { warn: (event) => warnings.push(event) }
+    const { result } = await play([{ text: 'free' }], { logger, limits: { ...limits, maxCost: 1 } })
+    expect(warnings).toEqual(['costLimitWithoutRates'])
+    expect(result.status).toBe('completed')
+  })
+
+  it('are off with one switch', async () => {
+    const script = [...Array.from({ length: 60 }, endless), { text: 'at last' }]
+    const { result } = await play(script, { tools: [add], contextManagement: false })
+    expect(result.text).toBe('at last')
+  })
+
+  it('default to 50 turns', async () => {
+    const { events, result } = await play(endless, { tools: [add] })
+    expect(ofType(events, 'turnStart')).toHaveLength(50)
+    expect(result.status).toBe('limit')
+  })
+
+  it('do not count cached tokens as input', () => {
+    const tracker = new ExecutionTracker({ ...limits, maxTotalTokens: 100 }, rates)
+    tracker.recordTurn({ ...emptyUsage(), input: 40, output: 40, cacheRead: 10_000 })
+    expect(tracker.exceeded()).toBeUndefined()
+    tracker.recordTurn({ ...emptyUsage(), output: 20 })
+    expect(tracker.exceeded()).toBe('Max tokens reached (100/100)')
+  })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, type AgentEvent, userMessage } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../support/grammar.ts'
+import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
+
+describe('a run of one turn', () => {
+  it('emits the documented order and returns user and assistant', async () => {
+    const { agent, events, result } = await play([{ text: 'hello' }])
+    expect(outline(events)).toEqual([
+      'agentStart',
+      'turnStart',
+      'messageStart user',
+      'messageEnd user',
+      'messageStart assistant',
+      'messageEnd assistant',
+      'turnEnd',
+      'agentEnd',
+    ])
+    expect(grammarFaults(events)).toEqual([])
+    expect(result).toMatchObject({ status: 'completed', text: 'hello' })
+    expect(result.messages.map((message) => message.role)).toEqual(['user', 'assistant'])
+    expect(agent.messages).toHaveLength(2)
+  })
+
+  it('streams: a delta is seen before the provider has finished', async () => {
+    const { opened, open } = gate()
+    let pieces = 0
+    const model = scripted([{ text: ['first', 'second'] }], { gate: () => (++pieces === 1 ? Promise.resolve() : opened) })
+    const run = new Agent({ model }).prompt('go')
+    const seen: string[] = []
+    for await (const event of run) {
+      if (event.type !== 'messageUpdate') continue
+      seen.push(event.delta.delta)
+      if (seen.length === 1) {
+        const partial = run.message(event.messageId)
+        expect(partial).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'first' }] })
+        open()
+      }
+    }
+    expect(seen).toEqual(['first', 'second'])
+  })
+
+  it('concatenates text deltas to the full text, between messageStart and messageEnd', async () => {
+    const { events, result } = await play([{ thinking: 'hm', text: 'one two three four five six' }])
+    const updates = ofType(events, 'messageUpdate')
+    const text = updates.flatMap(({ delta }) => (delta.type === 'text' ? [delta.delta] : [])).join('')
+    expect(text).toBe(result.text)
+    expect(updates.length).toBeGreaterThan(1)
+  })
+
+  it('carries ids, metadata and the configuration without a key on agentStart', async () => {
+    const { agent, events, result } = await play([{ text: 'x' }], { thinking: 'low', temperature: 0.5 })
+    const [start] = ofType(events, 'agentStart')
+    expect(start).toMatchObject({
+      agentId: agent.agentId,
+      sessionId: agent.sessionId,
+      loopId: `${agent.sessionId}.scripted.scripted.low.1`,
+      continuationKind: { kind: 'initial' },
+      configSnapshot: { model: 'scripted', provider: 'scripted', thinkingLevel: 'low', temperature: 0.5 },
+    })
+    expect(start).not.toHaveProperty('metadata')
+    expect(result.loopId).toBe(start?.loopId)
+  })
+
+  it('passes the metadata of the prompt through', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'x' }]) })
+    const events: AgentEvent[] = []
+    agent.subscribe((event) => events.push(event))
+    await agent.prompt('go', { metadata: { trace: 7 } }).result
+    expect(ofType(events, 'agentStart')[0]?.metadata).toEqual({ trace: 7 })
+  })
+
+  it('stamps every message with the turn it belongs to', async () => {
+    const { result } = await play([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: '3' }], { tools: [add] })
+    const turns = result.messages.map((message) => (message.role === 'extension' ? undefined : message.turnId))
+    expect(turns.map((turn) => turn?.turnIndex)).toEqual([0, 0, 0, 1])
+    expect(new Set(turns.map((turn) => turn?.loopId))).toEqual(new Set([result.loopId]))
+  })
+})
+
+describe('turns and tools', () => {
+  const callAdd = { toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }
+
+  it('runs the tool, feeds the result back and ends on the answer', async () => {
+    const { events, model, result } = await play([callAdd, { text: 'five' }], { tools: [add] })
+    expect(result.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult', 'assistant'])
+    expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', content: [{ type: 'text', text: 'sum 5' }] })
+    expect(ofType(events, 'turnStart').map((event) => event.triggeredBy)).toEqual(['user', 'continuation'])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('reports usage per turn and summed at the end', async () => {
+    const usage = { input: 10, output: 5, reasoning: 2 }
+    const { events, result } = await play(
+      [
+        { ...callAdd, usage },
+        { text: 'five', usage },
+      ],
+      { tools: [add] },
+    )
+    expect(ofType(events, 'turnEnd').map((event) => event.usage.output)).toEqual([5, 5])
+    expect(result.usage).toMatchObject({ input: 20, output: 10, reasoning: 4 })
+  })
+
+  it('keeps the whole history in the request of the second prompt', async () => {
+    const { agent, model } = await play([{ text: 'Hello Ada' }, { text: 'Ada' }], {}, 'My name is Ada')
+    await agent.prompt('What is my name?').result
+    expect(model.provider.requests[1]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
+  })
+
+  it('orders the request by insertion, whatever the timestamps say', async () => {
+    const late = { ...userMessage('first'), timestamp: 9_000_000_000_000 }
+    const { model } = await play([{ text: 'ok' }], { messages: [late] }, { ...userMessage('second'), timestamp: 1 })
+    const texts = model.provider.requests[0]?.messages.flatMap((message) => message.content.map((block) => 'text' in block && block.text))
+    expect(texts).toEqual(['first', 'second'])
+  })
+
+  it('runs transformContext and convertToLlm before every request without touching the history', async () => {
+    const { agent, model } = await play([callAdd, { text: 'x' }], {
+      tools: [add],
+      transformContext: (messages) => messages.slice(-1),
+      convertToLlm: (messages) => [userMessage(`${messages.length} message`)],
+    })
+    expect(model.provider.requests.map((request) => request.messages.length)).toEqual([1, 1])
+    expect(agent.messages).toHaveLength(4)
+  })
+
+  it('ends with an error when transformContext throws, and the history still continues', async () => {
+    let broken = true
+    const { agent, events, result } = await play([{ text: 'fine' }], {
+      transformContext: (messages) => {
+        if (broken) throw new Error('no embedding index')
+        return messages
+      },
+    })
+    expect(result).toMatchObject({ status: 'error', error: { message: 'no embedding index' } })
+    expect(grammarFaults(events)).toEqual([])
+    broken = false
+    expect((await agent.prompt('again').result).text).toBe('fine')
+  })
+
+  it('never sends extension messages', async () => {
+    const note = { role: 'extension' as const, id: 'n1', kind: 'note', data: { a: 1 } }
+    const { agent, model } = await play([{ text: 'ok' }], { messages: [note] })
+    expect(model.provider.requests[0]?.messages).toHaveLength(1)
+    expect(agent.messages[0]).toEqual(note)
+  })
+
+  it('does not run a call that the output limit may have cut', async () => {
+    const ran: string[] = []
+    const tools = ['a', 'b'].map((name) => tool(name, () => `ok ${ran.push(name)}`))
+    const calls = [
+      { name: 'a', arguments: {} },
+      { name: 'b', arguments: {} },
+    ]
+    const { events, result } = await play([{ toolCalls: calls, stopReason: 'length' }, { text: 'done' }], { tools })
+    expect(ran).toEqual(['a'])
+    expect(result.messages.flatMap((m) => (m.role === 'toolResult' ? [m.isError] : []))).toEqual([false, true])
+    expect(grammarFaults(events)).toEqual([])
+  })
+})

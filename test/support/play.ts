@@ -1,0 +1,58 @@
+import { Agent, type AgentEvent, type AgentOptions, type AgentTool, defineTool, type PromptInput, type RunResult } from '../../src/index.ts'
+import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
+
+/** An agent on a script, and everything it reported. */
+export interface Played {
+  agent: Agent
+  model: ScriptedModel
+  events: AgentEvent[]
+  result: RunResult
+}
+
+/** Runs one prompt on a scripted model to the end. */
+export async function play(script: Script, options: Partial<AgentOptions> = {}, prompt: PromptInput = 'go'): Promise<Played> {
+  const model = scripted(script)
+  const agent = new Agent({ model, retry: fastRetry, ...options })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => events.push(event))
+  const result = await agent.prompt(prompt).result
+  return { agent, model, events, result }
+}
+
+/** Retries without waiting. */
+export const fastRetry = { maxRetries: 3, initialDelayMs: 0, backoffMultiplier: 1, maxDelayMs: 0 }
+
+/** Adds two numbers. */
+export const add: AgentTool = defineTool({
+  name: 'add',
+  description: 'Adds two numbers',
+  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  execute: (args) => `sum ${Number(args.a) + Number(args.b)}`,
+})
+
+/** A tool without parameters that does `execute`. */
+export function tool(name: string, execute: AgentTool['execute'], more: Partial<AgentTool> = {}): AgentTool {
+  return { name, label: name, description: name, parameters: { type: 'object' }, execute, ...more }
+}
+
+/** A promise and the function that resolves it. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+/** The events in short: their types, message events with the role. */
+export function outline(events: readonly AgentEvent[]): string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'messageUpdate') return []
+    if (event.type === 'messageStart' || event.type === 'messageEnd') return [`${event.type} ${event.message.role}`]
+    return [event.type]
+  })
+}
+
+export function ofType<T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T): Extract<AgentEvent, { type: T }>[] {
+  return events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
+}
