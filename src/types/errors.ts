@@ -87,8 +87,8 @@ export class ToolError extends PhiError {
   }
 }
 
-/** Why a workspace refused. */
-export type WorkspaceErrorCode = 'outside' | 'notFound' | 'wrongKind' | 'conflict' | 'io'
+/** Why a workspace refused. `protected`: inside, but other programs on the host would execute or obey it (`.git`, start-up files). */
+export type WorkspaceErrorCode = 'outside' | 'notFound' | 'wrongKind' | 'conflict' | 'protected' | 'io'
 
 /** A file operation that failed. See `Workspace`. */
 export class WorkspaceError extends PhiError {

@@ -1,0 +1,99 @@
+import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, type Stats, unlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { ToolError } from '../../../src/index.ts'
+import { processesWith } from '../process/kill.ts'
+import { protectedDirectories, protectedFiles } from '../protected-names.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { sandboxWorkspace } from './profile.ts'
+
+/** The protected names of one workspace, held while a command runs. */
+export interface Reservation {
+  /** Those that exist now, to be mounted read-only. */
+  readonly names: readonly string[]
+  /** Gives them up; placeholders nobody needs any more are removed. */
+  release(): void
+}
+
+// Seconds since 1970. With emptiness, the mark of a placeholder: it is recognised after a crash and by other processes, and whoever puts
+// something into it takes the mark away.
+const placeholderTime = 1
+const inUse = new Map<string, number>()
+
+/**
+ * Makes every protected name exist in `root`, so that a sandbox can mount over it: what is missing becomes an empty placeholder for as
+ * long as a sandbox of this machine uses the workspace.
+ *
+ * Throws `ToolError` `failed` when one of them is a link, which cannot be protected. Source: reference/reliability.md §5, 6.
+ */
+export function reserveProtected(root: string): Reservation {
+  inUse.set(root, (inUse.get(root) ?? 0) + 1)
+  try {
+    const names = [
+      ...protectedFiles.filter((name) => reserve(join(root, name), createFile)),
+      ...protectedDirectories.filter((name) => reserve(join(root, name), mkdirSync)),
+    ]
+    return { names, release: () => release(root) }
+  } catch (error) {
+    release(root)
+    throw error
+  }
+}
+
+function reserve(path: string, create: (path: string) => void): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isSymbolicLink()) {
+    throw new ToolError(
+      'failed',
+      `Failed to execute: ${path} is a symbolic link, which the sandbox cannot protect. Replace it by what it links to.`,
+    )
+  }
+  if (stats !== undefined) return true
+  try {
+    create(path)
+    utimesSync(path, placeholderTime, placeholderTime)
+    return true
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'EEXIST') return reserve(path, create)
+    // Where we may not create it, neither may the sandbox: it has the same user and fewer rights.
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
+    throw error
+  }
+}
+
+function createFile(path: string): void {
+  closeSync(openSync(path, 'wx'))
+}
+
+function release(root: string): void {
+  const left = (inUse.get(root) ?? 1) - 1
+  if (left > 0) {
+    inUse.set(root, left)
+    return
+  }
+  inUse.delete(root)
+  // Removing a placeholder would take the mount away from a sandbox of another process; the last one to end removes it.
+  if (sandboxesOn(root)) return
+  for (const name of protectedFiles) removePlaceholder(join(root, name), unlinkSync)
+  for (const name of protectedDirectories) removePlaceholder(join(root, name), rmdirSync)
+}
+
+function sandboxesOn(root: string): boolean {
+  const bytes = Buffer.from(root).toString('latin1')
+  const binds = (args: string[], index: number) => args[index - 1] === '--bind' && args[index + 1] === sandboxWorkspace
+  return processesWith('cmdline', (args) => args.some((arg, index) => arg === bytes && binds(args, index))).length > 0
+}
+
+function removePlaceholder(path: string, remove: (path: string) => void): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined || !isPlaceholder(stats)) return
+  try {
+    remove(path)
+  } catch {
+    // Somebody uses it after all, or removed it first.
+  }
+}
+
+function isPlaceholder(stats: Stats): boolean {
+  return stats.mtimeMs === placeholderTime * 1000 && (stats.isDirectory() || (stats.isFile() && stats.size === 0))
+}

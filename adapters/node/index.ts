@@ -1,0 +1,5 @@
+export { type BashOptions, bashTool, defaultDenyPatterns } from './bash/bash-tool.ts'
+export { SandboxUnavailable } from './bash/sandbox.ts'
+export type { RipgrepMatch } from './search/read-match.ts'
+export { type RipgrepQuery, type RipgrepResult, ripgrepSearcher } from './search/ripgrep.ts'
+export { nodeWorkspace } from './workspace/node-workspace.ts'

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Writable } from 'node:stream'
+import { killMarked, signalGroup } from './kill.ts'
+
+/** A program to run to its end. */
+export interface ProcessSpec {
+  /** Absolute path. */
+  file: string
+  args: readonly string[]
+  /** The whole environment; nothing is inherited. */
+  env: Record<string, string>
+  cwd?: string
+  /** What the program finds on descriptors 3, 4, …; its standard input is empty. */
+  inputs?: readonly Uint8Array[]
+  /** Milliseconds. */
+  timeoutMs: number
+  signal: AbortSignal
+  /** `NAME=value` from `env` that identifies descendants which left the process group (Linux). */
+  mark?: string
+  onStdout(chunk: Uint8Array): void
+  onStderr(chunk: Uint8Array): void
+}
+
+/** How it ended. `exitCode` is -1 when a signal ended it. */
+export interface ProcessEnd {
+  exitCode: number
+  reason: 'exit' | 'timeout' | 'abort'
+}
+
+// Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
+const graceMs = 500
+
+/**
+ * Runs a program in a process group of its own.
+ *
+ * **Contract**
+ * - When the promise settles, the program and its group are gone: killed (TERM, then KILL) on timeout and abort, and what the program left
+ *   running in the background is killed when it ends.
+ * - Rejects only when it cannot be started, with the system's error.
+ */
+export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
+  return new Promise((resolve, reject) => {
+    const inputs = spec.inputs ?? []
+    const child = spawn(spec.file, spec.args, {
+      env: spec.env,
+      ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)],
+    })
+    let reason: ProcessEnd['reason'] = 'exit'
+    let patience: NodeJS.Timeout | undefined
+
+    const stop = (why: 'timeout' | 'abort') => {
+      if (patience !== undefined) return
+      reason = why
+      signalGroup(child.pid, 'SIGTERM')
+      patience = setTimeout(signalGroup, graceMs, child.pid, 'SIGKILL')
+    }
+    const onAbort = () => stop('abort')
+    const deadline = setTimeout(stop, spec.timeoutMs, 'timeout')
+    const settle = () => {
+      clearTimeout(deadline)
+      clearTimeout(patience)
+      spec.signal.removeEventListener('abort', onAbort)
+    }
+
+    spec.signal.addEventListener('abort', onAbort)
+    if (spec.signal.aborted) onAbort()
+    pipe(child, inputs, spec)
+    child.on('error', (error) => {
+      settle()
+      reject(error)
+    })
+    child.on('exit', () => {
+      clearTimeout(deadline)
+      clearTimeout(patience)
+      signalGroup(child.pid, 'SIGKILL')
+      if (spec.mark !== undefined) killMarked(spec.mark)
+      patience = setTimeout(closeOutput, graceMs, child)
+    })
+    child.on('close', (code) => {
+      settle()
+      resolve({ exitCode: code ?? -1, reason })
+    })
+  })
+}
+
+function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessSpec): void {
+  child.stdout?.on('data', (chunk: Uint8Array) => spec.onStdout(chunk))
+  child.stderr?.on('data', (chunk: Uint8Array) => spec.onStderr(chunk))
+  for (const [index, bytes] of inputs.entries()) {
+    const stream = child.stdio[3 + index]
+    if (!(stream instanceof Writable)) continue
+    // A program that ends without reading its input is not a failure of ours.
+    stream.on('error', () => {})
+    stream.end(bytes)
+  }
+}
+
+function closeOutput(child: ChildProcess): void {
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+}

@@ -1,0 +1,59 @@
+import { WorkspaceError } from '../../../src/index.ts'
+
+/** The system's code of a failed call (`ENOENT`, …), or undefined. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Runs `operation` on `path`; a failed system call becomes a `WorkspaceError`, any other error and the signal's reason pass. */
+export async function translated<T>(path: string, verb: string, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation()
+  } catch (error) {
+    const passes = error instanceof WorkspaceError || systemCode(error) === undefined || (signal?.aborted && error === signal.reason)
+    throw passes ? error : fromSystem(path, verb, error)
+  }
+}
+
+function fromSystem(path: string, verb: string, error: unknown): WorkspaceError {
+  switch (systemCode(error)) {
+    case 'ENOENT':
+      return notFound(path)
+    case 'ENOTDIR':
+    case 'EISDIR':
+      return new WorkspaceError(
+        'wrongKind',
+        `Cannot ${verb} ${path}: a part of the path is a file where a directory is meant, or the reverse.`,
+      )
+    default:
+      // The message of a system error names absolute host paths; its code says enough.
+      return new WorkspaceError('io', `Cannot ${verb} ${path}: ${systemCode(error)}.`)
+  }
+}
+
+export function notFound(path: string): WorkspaceError {
+  return new WorkspaceError('notFound', `${path} does not exist. List its directory to see what is there.`)
+}
+
+export function outside(path: string): WorkspaceError {
+  return new WorkspaceError('outside', `${path} leads outside the workspace. Use a path inside it.`)
+}
+
+export function notRegular(path: string): WorkspaceError {
+  return new WorkspaceError('wrongKind', `${path} is not a regular file.`)
+}
+
+export function isDirectory(path: string): WorkspaceError {
+  return new WorkspaceError('wrongKind', `${path} is a directory, not a file.`)
+}
+
+export function conflict(path: string, reason: string): WorkspaceError {
+  return new WorkspaceError('conflict', `${path} ${reason}. Read it again, then repeat the change.`)
+}
+
+export function protectedPath(path: string, segment: string): WorkspaceError {
+  return new WorkspaceError(
+    'protected',
+    `${path} may not be changed: other programs obey what is in ${segment}. Ask the user to make this change.`,
+  )
+}

@@ -1,0 +1,93 @@
+import type { BigIntStats } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
+import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { notRegular, outside } from './fs-errors.ts'
+
+/**
+ * A file or directory that was found inside the root and is held.
+ *
+ * On Linux `self` goes through an open descriptor, so it names the very thing that was verified, whatever happens to the path meanwhile.
+ * Elsewhere it is the real path at the time of the check.
+ */
+export interface Pinned {
+  /** Where it really is, absolute. */
+  readonly real: string
+  /** A path for system calls. */
+  readonly self: string
+  stat(): Promise<BigIntStats>
+  close(): Promise<void>
+}
+
+// Linux: refers to a place in the file system without opening it, so a FIFO cannot block and a device cannot react. Not in `constants`.
+const O_PATH = 0o10000000
+const hasDescriptorPaths = process.platform === 'linux' && existsSync('/proc/self/fd')
+
+/**
+ * Holds what `target` leads to, links followed, and verifies that it lies under `realRoot`. `path` is what messages call it.
+ *
+ * Rejects with `WorkspaceError` `outside` or `wrongKind`, or with the system's error (`ENOENT`, …).
+ */
+export async function pin(realRoot: string, target: string, path: string): Promise<Pinned> {
+  if (!hasDescriptorPaths) return pinByRealPath(realRoot, target, path)
+  const handle = await open(target, O_PATH)
+  try {
+    const self = `/proc/self/fd/${handle.fd}`
+    const real = await readlink(self)
+    verify(realRoot, real, path)
+    return { real, self, stat: () => handle.stat({ bigint: true }), close: () => handle.close() }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+async function pinByRealPath(realRoot: string, target: string, path: string): Promise<Pinned> {
+  const real = await realpath(target)
+  verify(realRoot, real, path)
+  return { real, self: real, stat: () => lstat(real, { bigint: true }), close: async () => {} }
+}
+
+function verify(realRoot: string, real: string, path: string): void {
+  if (!isUnder(realRoot, real)) throw outside(path)
+  // Files of the kernel call themselves regular. They only come into view when the root is `/`.
+  if (real.startsWith('/proc/') || real.startsWith('/sys/')) throw notRegular(path)
+}
+
+function isUnder(realRoot: string, real: string): boolean {
+  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
+}
+
+/** The path for system calls of an entry of a held directory. */
+export function entryOf(directory: Pinned, name: string): string {
+  return join(directory.self, name)
+}
+
+/** The path relative to the root, with forward slashes, of something held. */
+export function relativeTo(realRoot: string, pinned: Pinned): string {
+  const relative = pinned.real.slice(realRoot.length).split(sep).filter(Boolean).join('/')
+  return relative === '' ? '.' : relative
+}
+
+/** Opens a held regular file for reading. Rejects with `wrongKind` for everything that is not one. */
+export async function openHeld(pinned: Pinned, path: string): Promise<FileHandle> {
+  const before = await pinned.stat()
+  if (!before.isFile()) throw notRegular(path)
+  // On Linux the descriptor's path is a link by nature, and safe; elsewhere the last part must still not be one.
+  const noFollow = hasDescriptorPaths ? 0 : (constants.O_NOFOLLOW ?? 0)
+  const handle = await open(pinned.self, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | noFollow)
+  const after = await handle.stat({ bigint: true })
+  if (after.ino === before.ino && after.dev === before.dev) return handle
+  await handle.close()
+  throw outside(path)
+}
+
+/** Holds `target` while `use` runs. */
+export async function holding<T>(realRoot: string, target: string, path: string, use: (pinned: Pinned) => Promise<T>): Promise<T> {
+  const pinned = await pin(realRoot, target, path)
+  try {
+    return await use(pinned)
+  } finally {
+    await pinned.close()
+  }
+}

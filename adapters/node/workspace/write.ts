@@ -1,0 +1,133 @@
+import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs'
+import { type FileHandle, link, lstat, open, unlink } from 'node:fs/promises'
+import type { WorkspaceStat } from '../../../src/index.ts'
+import { conflict, isDirectory, notRegular, outside, systemCode } from './fs-errors.ts'
+import { holdParent, refuseProtected } from './parent.ts'
+import { entryOf, holding, type Pinned, relativeTo } from './pin.ts'
+import { versionOf } from './read.ts'
+
+export interface WriteOptions {
+  ifMatch?: string | null
+  signal?: AbortSignal
+}
+
+const chunkBytes = 4 * 1024 * 1024
+
+/**
+ * Replaces `path` by a new file with `data`: a temporary file beside it, fsync, rename. So a reader sees the old or the new content, and
+ * another name of the old file (a hard link, maybe outside the root) keeps the old content.
+ */
+export async function writeFileAt(realRoot: string, path: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
+  const place = await behindLink(realRoot, path, typeof options.ifMatch !== 'string').catch((error: unknown) => {
+    // A version belongs to a file that exists, so does its directory.
+    throw typeof options.ifMatch === 'string' && systemCode(error) === 'ENOENT' ? conflict(path, 'does not exist any more') : error
+  })
+  return replaceAt(realRoot, path, place, data, options)
+}
+
+// The place to write: `path` itself, or what it links to.
+async function behindLink(realRoot: string, path: string, create: boolean): Promise<string> {
+  const { directory, name } = await holdParent(realRoot, path, create)
+  try {
+    refuseProtected(realRoot, directory, name, path)
+    const current = await statEntry(directory, name)
+    if (current?.isSymbolicLink() !== true) return path
+    return await holding(realRoot, entryOf(directory, name), path, async (target) => relativeTo(realRoot, target))
+  } catch (error) {
+    // It was there a moment ago, so what is missing is its target.
+    throw systemCode(error) === 'ENOENT' ? outside(path) : error
+  } finally {
+    await directory.close()
+  }
+}
+
+async function replaceAt(realRoot: string, path: string, place: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
+  const { directory, name } = await holdParent(realRoot, place, false)
+  try {
+    refuseProtected(realRoot, directory, name, path)
+    const current = await statEntry(directory, name)
+    checkReplaceable(path, current, options.ifMatch)
+    const temporary = entryOf(directory, `.phi-${crypto.randomUUID()}.tmp`)
+    try {
+      const fresh = await writeTemporary(temporary, data, current, options.signal)
+      await putInPlace(temporary, entryOf(directory, name), path, options.ifMatch)
+      return { kind: 'file', size: data.byteLength, version: versionOf(fresh) }
+    } catch (error) {
+      await unlink(temporary).catch(() => {})
+      throw error
+    }
+  } finally {
+    await directory.close()
+  }
+}
+
+async function statEntry(directory: Pinned, name: string): Promise<BigIntStats | undefined> {
+  return lstat(entryOf(directory, name), { bigint: true }).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  })
+}
+
+function checkReplaceable(path: string, current: BigIntStats | undefined, ifMatch: string | null | undefined): void {
+  if (current?.isSymbolicLink()) throw outside(path)
+  if (current?.isDirectory()) throw isDirectory(path)
+  if (current !== undefined && !current.isFile()) throw notRegular(path)
+  if (ifMatch === null && current !== undefined) throw conflict(path, 'exists already')
+  if (typeof ifMatch === 'string' && (current === undefined || versionOf(current) !== ifMatch))
+    throw conflict(path, 'has changed meanwhile')
+}
+
+async function writeTemporary(
+  temporary: string,
+  data: Uint8Array,
+  current: BigIntStats | undefined,
+  signal: AbortSignal | undefined,
+): Promise<BigIntStats> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+  const handle = await open(temporary, flags, 0o666)
+  try {
+    for (let written = 0; written < data.byteLength; ) {
+      signal?.throwIfAborted()
+      written += (await handle.write(data, written, Math.min(chunkBytes, data.byteLength - written))).bytesWritten
+    }
+    if (current !== undefined) await takeAfter(handle, current)
+    await handle.sync()
+    signal?.throwIfAborted()
+    return await handle.stat({ bigint: true })
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Gives the new file the mode and owner of the one it replaces, and a later time, so that its version differs from every earlier one. */
+async function takeAfter(handle: FileHandle, current: BigIntStats): Promise<void> {
+  await handle.chmod(Number(current.mode & 0o777n))
+  const fresh = await handle.stat({ bigint: true })
+  if (fresh.uid !== current.uid || fresh.gid !== current.gid) {
+    // Only root may give files away; for everybody else the new file is theirs.
+    await handle.chown(Number(current.uid), Number(current.gid)).catch(() => {})
+  }
+  if (fresh.mtimeNs <= current.mtimeNs) {
+    const later = Number(current.mtimeNs / 1_000_000n + 1n) / 1000
+    await handle.utimes(later, later)
+  }
+}
+
+async function putInPlace(temporary: string, target: string, path: string, ifMatch: string | null | undefined): Promise<void> {
+  if (ifMatch === null && (await linkedInPlace(temporary, target, path))) return unlink(temporary)
+  // Check and rename in one go: nothing else in this process can come between.
+  const current = lstatSync(target, { bigint: true, throwIfNoEntry: false })
+  checkReplaceable(path, current, ifMatch)
+  renameSync(temporary, target)
+}
+
+/** A link cannot replace anything, so of several creators exactly one succeeds. False where the file system has no hard links. */
+async function linkedInPlace(temporary: string, target: string, path: string): Promise<boolean> {
+  try {
+    await link(temporary, target)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') throw conflict(path, 'exists already')
+    return false
+  }
+}

@@ -1,0 +1,304 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type BashOptions, bashTool } from '../../../adapters/node/index.ts'
+import { processesWith } from '../../../adapters/node/process/kill.ts'
+import type { JsonObject, ToolResult } from '../../../src/index.ts'
+import { failureOf, present, temporaryRoot, toolContext } from './temporary.ts'
+
+const hasBubblewrap = present('bwrap', '--version')
+const modes = [...(hasBubblewrap ? (['bubblewrap'] as const) : []), 'none' as const]
+
+function textOf(result: ToolResult | string): string {
+  if (typeof result === 'string') return result
+  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+function shell(sandbox: BashOptions['sandbox'], options: Partial<BashOptions> = {}) {
+  const { root, outside } = temporaryRoot()
+  const tool = bashTool({ root, sandbox: sandbox ?? 'bubblewrap', ...options })
+  const run = async (command: string, context = toolContext()) => textOf(await tool.execute({ command }, context))
+  return { root, outside, tool, run }
+}
+
+/** Processes of this user whose command line holds `argument`. */
+const running = (argument: string) => processesWith('cmdline', (args) => args.includes(argument)).length
+
+for (const sandbox of modes) {
+  describe(`bashTool: ${sandbox}`, () => {
+    it('gives exit code and output; a failure is a result', async () => {
+      const { tool, run } = shell(sandbox)
+      expect(await run('echo hi')).toBe('Exit code: 0\nhi\n')
+      expect(await run('echo out; echo err >&2; exit 3')).toBe('Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n')
+      const result = await tool.execute({ command: 'false' }, toolContext())
+      expect(result).toEqual({ content: [{ type: 'text', text: 'Exit code: 1\n' }], details: { exit_code: 1, success: false } })
+    })
+
+    it('works in the root and keeps what commands write', async () => {
+      const { root, run } = shell(sandbox)
+      writeFileSync(join(root, 'in'), 'content')
+      expect(await run('cat in; echo made > out')).toBe('Exit code: 0\ncontent')
+      expect(readFileSync(join(root, 'out'), 'utf8')).toBe('made\n')
+    })
+
+    it('gives commands an empty standard input, and the command as it is', async () => {
+      const { run } = shell(sandbox)
+      expect(await run('cat; echo "$0 $# \'q\' $((1+1))"')).toBe("Exit code: 0\nbash 0 'q' 2\n")
+    })
+
+    it('hides the environment of this process and passes the variables it is given', async () => {
+      process.env.PHI_CANARY = 'canary-value'
+      try {
+        const { run } = shell(sandbox, { env: { GIVEN: 'a b=c' } })
+        const output = await run('env; cat /proc/1/environ /proc/self/environ | tr "\\0" "\\n"')
+        expect(output).toContain('GIVEN=a b=c')
+        expect(output).not.toContain('canary-value')
+      } finally {
+        delete process.env.PHI_CANARY
+      }
+    })
+
+    it('refuses denied patterns and missing commands', async () => {
+      const { tool, run } = shell(sandbox)
+      expect(await failureOf(run('sudo rm -rf / --no-preserve-root'))).toBe(
+        "failed: Command blocked by safety policy: contains 'rm -rf /'. This pattern is denied for safety.",
+      )
+      expect(await failureOf(tool.execute({} satisfies JsonObject, toolContext()))).toBe(
+        "invalidArguments: Invalid arguments: missing 'command' parameter",
+      )
+      expect(await failureOf(run('echo a\0b'))).toMatch(/^failed: Failed to execute: /)
+    })
+
+    it('kills everything on timeout, also what left the process group', async () => {
+      const { run } = shell(sandbox, { timeoutMs: 300 })
+      expect(await failureOf(run('setsid sleep 301.25 & sleep 302.25 & trap "" TERM; sleep 303.25; sleep 303.25'))).toBe(
+        'timeout: Command timed out after 0.3s',
+      )
+      for (const argument of ['301.25', '302.25', '303.25']) expect(running(argument)).toBe(0)
+    })
+
+    it('kills everything on abort', async () => {
+      const { run } = shell(sandbox)
+      const controller = new AbortController()
+      const context = toolContext(controller.signal)
+      const call = run('setsid sleep 304.25 & echo started; sleep 305.25', { ...context, update: () => controller.abort() })
+      expect(await failureOf(call)).toBe('cancelled: Cancelled')
+      expect(running('304.25') + running('305.25')).toBe(0)
+      expect(await failureOf(run('touch never', toolContext(AbortSignal.abort())))).toBe('cancelled: Cancelled')
+    })
+
+    it('leaves nothing in the background when a command ends', async () => {
+      const { run } = shell(sandbox)
+      expect(await run('setsid sleep 306.25 & sleep 307.25 & disown; echo done')).toBe('Exit code: 0\ndone\n')
+      expect(running('306.25') + running('307.25')).toBe(0)
+    })
+
+    it('keeps beginning and end of a flood, in bounded memory', { timeout: 60_000 }, async () => {
+      const { run } = shell(sandbox, { maxOutputBytes: 1000, timeoutMs: 60_000 })
+      // The first flood lets the allocator grow to its working size; ten times as much must not need more.
+      const flood = (bytes: number) => run(`echo first; yes | head -c ${bytes}; echo last`, { ...toolContext(), update: () => {} })
+      await flood(50_000_000)
+      const before = process.memoryUsage().rss
+      const output = await flood(500_000_000)
+      expect(process.memoryUsage().rss - before).toBeLessThan(128 * 2 ** 20)
+      expect(output).toMatch(/^Exit code: 0\nfirst\ny\n/)
+      expect(output).toMatch(/\n\.\.\. \(output truncated\)\n\n?(y\n)+last\n$/)
+      expect(output.length).toBeLessThan(1100)
+    })
+
+    it('shows output while the command runs', async () => {
+      const { root, run } = shell(sandbox)
+      const context = toolContext()
+      const update = (partial: ToolResult) => {
+        context.update(partial)
+        // The command goes on only when its first output was seen.
+        writeFileSync(join(root, 'seen'), '')
+      }
+      await run('echo first; until [ -e seen ]; do :; done; printf "gr\\303\\274n"', { ...context, update })
+      expect(textOf(context.updates[0] ?? '')).toBe('first\n')
+      expect(textOf(context.updates.at(-1) ?? '')).toBe('first\ngrün')
+    })
+  })
+}
+
+describe('bashTool: construction', () => {
+  it('asks a person unless told otherwise, and has the documented shape', () => {
+    const { tool } = shell('none')
+    expect([tool.name, tool.needsApproval, tool.timeoutMs]).toEqual(['bash', true, 125_000])
+    expect(shell('none', { needsApproval: false }).tool.needsApproval).toBe(false)
+  })
+
+  it('refuses unusable options', () => {
+    const { root } = temporaryRoot()
+    expect(() => bashTool({ root: join(root, 'missing'), sandbox: 'none' })).toThrow('ENOENT')
+    expect(() => bashTool({ root, sandbox: 'none', timeoutMs: 0 })).toThrow('timeoutMs')
+    expect(() => bashTool({ root, sandbox: 'none', env: { A: 'x\0--bind\0/\0/host' } })).toThrow('cannot be an environment variable')
+  })
+
+  it('throws SandboxUnavailable where there is no bubblewrap', () => {
+    const { root } = temporaryRoot()
+    const path = process.env.PATH
+    process.env.PATH = root
+    try {
+      expect(() => bashTool({ root })).toThrow(/apt-get install bubblewrap.*sandbox: 'none'/)
+      expect(() => bashTool({ root })).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', code: 'sandboxUnavailable' }))
+    } finally {
+      process.env.PATH = path
+    }
+  })
+
+  it('throws SandboxUnavailable where bubblewrap does not work', () => {
+    const { root } = temporaryRoot()
+    writeFileSync(join(root, 'bwrap'), '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', { mode: 0o755 })
+    const path = process.env.PATH
+    process.env.PATH = root
+    try {
+      if (process.platform === 'linux') expect(() => bashTool({ root })).toThrow('no user namespaces')
+    } finally {
+      process.env.PATH = path
+    }
+  })
+})
+
+/** Runs each command and gives those that succeeded although they must not. */
+async function succeeded(run: (command: string) => Promise<string>, commands: readonly string[]): Promise<string[]> {
+  const wrong: string[] = []
+  for (const command of commands) {
+    if ((await run(command)).startsWith('Exit code: 0')) wrong.push(command)
+  }
+  return wrong
+}
+
+describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000 }, () => {
+  it('against reading and writing what is outside', async () => {
+    const { root, outside, run } = shell('bubblewrap')
+    writeFileSync(join(outside, 'secret'), 'SECRET')
+    symlinkSync(outside, join(root, 'link'))
+    const commands = [
+      `cat ${outside}/secret`,
+      'cat link/secret',
+      'cat /proc/1/root/etc/shadow',
+      'cat /etc/shadow',
+      'ls /root',
+      'ls /home',
+      `echo x > ${outside}/planted`,
+      'echo x > link/planted',
+      'touch /usr/planted',
+      'touch /etc/planted',
+      'touch /planted',
+      'touch /dev/planted',
+      'mv /workspace /elsewhere',
+      'ls /var/run/docker.sock /run/docker.sock',
+    ]
+    expect(await succeeded(run, commands)).toEqual([])
+    expect(readdirSync(outside)).toEqual(['secret'])
+  })
+
+  it('against changing what other programs obey, also where it does not exist yet', async () => {
+    for (const existing of [true, false]) {
+      const { root, run } = shell('bubblewrap')
+      if (existing) {
+        mkdirSync(join(root, '.git/hooks'), { recursive: true })
+        mkdirSync(join(root, '.vscode'))
+        for (const name of ['.git/config', '.bashrc', '.mcp.json', '.vscode/tasks.json']) writeFileSync(join(root, name), 'original')
+      }
+      const before = readdirSync(root, { recursive: true }).sort()
+      const commands = [
+        'mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit',
+        'echo evil > .git/config',
+        'echo evil >> .bashrc',
+        'rm .bashrc',
+        'mv .git .old',
+        'rmdir .git .vscode',
+        'rm -rf .vscode .git',
+        'mv -T /tmp .git',
+        'ln -sfT /tmp .vscode',
+        'echo evil > .mcp.json',
+        'mkdir -p .vscode && echo evil > .vscode/tasks.json',
+        'git init',
+        'umount .git',
+        'mount -o remount,rw .git',
+      ]
+      expect(await succeeded(run, commands)).toEqual([])
+      expect(readdirSync(root, { recursive: true }).sort()).toEqual(before)
+      if (existing) expect(readFileSync(join(root, '.bashrc'), 'utf8')).toBe('original')
+    }
+  })
+
+  it('keeps placeholders while another command still needs them, and removes them then', async () => {
+    const { root, run } = shell('bubblewrap')
+    const waiting = run('until [ -e go ]; do :; done; echo evil > .git/x; echo evil > .bashrc; ls -A')
+    await run('true')
+    expect(existsSync(join(root, '.git'))).toBe(true)
+    writeFileSync(join(root, 'go'), '')
+    expect(await waiting).toContain('.bashrc')
+    expect(readdirSync(root)).toEqual(['go'])
+  })
+
+  it('leaves alone what a person puts in a placeholder’s place', async () => {
+    const { root, run } = shell('bubblewrap')
+    const waiting = run('touch ready; until [ -e go ]; do :; done')
+    while (!existsSync(join(root, 'ready'))) await new Promise(setImmediate)
+    writeFileSync(join(root, '.git/HEAD'), 'ref')
+    writeFileSync(join(root, '.bashrc'), 'mine')
+    writeFileSync(join(root, 'go'), '')
+    await waiting
+    expect(readdirSync(root, { recursive: true }).sort()).toEqual(['.bashrc', '.git', '.git/HEAD', 'go', 'ready'])
+  })
+
+  it('refuses a workspace whose protected file is a link', async () => {
+    const { root, outside, run } = shell('bubblewrap')
+    symlinkSync(outside, join(root, '.git'))
+    expect(await failureOf(run('true'))).toMatch(/symbolic link/)
+    expect(readdirSync(root)).toEqual(['.git'])
+  })
+
+  it('against the network, foreign socket families and kernel interfaces', async () => {
+    const { run } = shell('bubblewrap')
+    const commands = ['1.1.1.1/80', '169.254.169.254/80', '127.0.0.1/22'].map((address) => `timeout 5 bash -c 'echo > /dev/tcp/${address}'`)
+    commands.push("timeout 5 bash -c 'echo > /dev/udp/1.1.1.1/53'")
+    expect(await succeeded(run, commands)).toEqual([])
+    const python = (code: string) => `python3 -c "${code}"`
+    if (!(await run('python3 -c "" ')).startsWith('Exit code: 0'))
+      return console.warn('python3 is not installed: the seccomp probes are SKIPPED')
+    expect(await run(python('import socket; socket.socket(40, 1)'))).toContain('Operation not permitted')
+    expect(await run(python('import socket; socket.socket(socket.AF_INET); socket.socketpair(); print(1)'))).toBe('Exit code: 0\n1\n')
+  })
+
+  it('against privilege: namespaces, mounts, devices, other processes', async () => {
+    const { run } = shell('bubblewrap')
+    const commands = [
+      'unshare -Ur true',
+      'unshare -Urm true',
+      'mount -t tmpfs x /tmp',
+      'mknod /tmp/disk b 8 0',
+      'chroot / true',
+      `kill -0 ${process.pid}`,
+      'nsenter -t 1 -m true',
+      `cat /proc/${process.pid}/environ`,
+      'echo x > /proc/sys/kernel/hostname',
+      // Opened for writing, nothing written: this one is the host's.
+      ': >> /proc/sys/kernel/core_pattern',
+      'echo c > /proc/sysrq-trigger',
+    ]
+    expect(await succeeded(run, commands)).toEqual([])
+    expect(await run('id -u; grep CapEff /proc/self/status')).toBe('Exit code: 0\n65534\nCapEff:\t0000000000000000\n')
+  })
+
+  it('against hogs: memory, disk, processor time', async () => {
+    const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
+    expect(await succeeded(run, ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big'])).toEqual([])
+    expect(await run('ulimit -f; ulimit -d; ulimit -t')).toBe('Exit code: 0\n1048576\n4194304\n40\n')
+  })
+
+  it('lets a repository made in a subdirectory execute nothing through git status of the root', async () => {
+    if (!present('git', '--version')) return
+    const { root, run } = shell('bubblewrap')
+    const { execFileSync } = await import('node:child_process')
+    execFileSync('git', ['init', '-q'], { cwd: root })
+    await run('mkdir sub && cd sub && git init -q && git config core.fsmonitor "touch /workspace/../pwned; touch pwned"')
+    expect(existsSync(join(root, 'sub/.git'))).toBe(true)
+    execFileSync('git', ['status'], { cwd: root, stdio: 'ignore' })
+    expect(readdirSync(root, { recursive: true }).filter((name) => String(name).includes('pwned'))).toEqual([])
+  })
+})
