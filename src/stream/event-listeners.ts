@@ -1,0 +1,74 @@
+import type { AgentEvent } from '../types/event.ts'
+
+interface Subscription {
+  readonly listener: (event: AgentEvent) => unknown
+  /** Newest `seq` when it was added: it hears what comes after. */
+  readonly since: number
+  isActive: boolean
+}
+
+/**
+ * Functions that are called with each event.
+ *
+ * **Contract**
+ * - `dispatch` calls every listener synchronously, in the order they were added; an event dispatched by a listener follows when all have
+ *   heard the present one.
+ * - A listener added during a dispatch hears the next event first; one removed is not called again.
+ * - What a listener throws or, being async, rejects with goes to `onError`; what that throws is ignored.
+ */
+export class EventListeners {
+  readonly #onError: (error: unknown) => void
+  /** Replaced, never changed, so that a dispatch under way keeps its own list. */
+  #subscriptions: readonly Subscription[] = []
+  #isDispatching = false
+  /** Events dispatched by listeners meanwhile. */
+  readonly #backlog: AgentEvent[] = []
+  #newest = 0
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = (error) => {
+      try {
+        onError(error)
+      } catch {
+        // Nobody is left to tell, and a run does not fail over its log.
+      }
+    }
+  }
+
+  /** Returns how to remove the listener; the same function may be added twice. */
+  add(listener: (event: AgentEvent) => void): () => void {
+    const added: Subscription = { listener, since: this.#newest, isActive: true }
+    this.#subscriptions = [...this.#subscriptions, added]
+    return () => {
+      added.isActive = false
+      this.#subscriptions = this.#subscriptions.filter((subscription) => subscription !== added)
+    }
+  }
+
+  dispatch(event: AgentEvent): void {
+    this.#newest = event.seq
+    if (this.#subscriptions.length === 0) return
+    if (this.#isDispatching) {
+      this.#backlog.push(event)
+      return
+    }
+    this.#isDispatching = true
+    this.#call(event)
+    // Grows while listeners dispatch more.
+    for (const later of this.#backlog) this.#call(later)
+    this.#backlog.length = 0
+    this.#isDispatching = false
+  }
+
+  #call(event: AgentEvent): void {
+    for (const subscription of this.#subscriptions) {
+      if (!subscription.isActive || subscription.since >= event.seq) continue
+      try {
+        const outcome = subscription.listener(event)
+        if (outcome instanceof Promise) outcome.catch(this.#onError)
+      } catch (error) {
+        this.#onError(error)
+      }
+    }
+  }
+}

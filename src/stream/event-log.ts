@@ -1,0 +1,107 @@
+import { ConfigError } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
+import { EventBuffer } from './event-buffer.ts'
+import { EventListeners } from './event-listeners.ts'
+import { EventReader, type ReaderOwner } from './event-reader.ts'
+
+const defaultReplayBytes = 4 * 1024 * 1024
+
+/** How an event log is made. */
+export interface EventLogOptions {
+  /** Bytes of events kept for readers that come later, as an estimate. Default 4 MiB (4,194,304). */
+  replayBytes?: number
+  /** Gets what a listener throws. */
+  onListenerError: (error: unknown) => void
+}
+
+/**
+ * The one queue of a run: everything it reports, for any number of listeners and readers.
+ *
+ * **Contract**
+ * - Events are appended with growing `seq`, are never cloned and never changed. `append` costs no promise and no closure.
+ * - Listeners hear every event as it is appended. Readers get it when they ask; each sees all events after its cursor, in order.
+ * - Beyond `replayBytes` older deltas of one block are joined (`fromSeq` to `seq`), of tool updates only the newest per call stays, and
+ *   the oldest events that all readers have are forgotten. A reader therefore costs at most the text it has not read.
+ * - A joined event never repeats text a reader already has: a cursor inside one has expired.
+ *
+ * Source: ARCHITECTURE §3 "AgentRun"; reference/reliability.md §3 "Slow/stopped consumer".
+ */
+export class EventLog {
+  readonly #buffer: EventBuffer
+  readonly #listeners: EventListeners
+  readonly #readers = new Set<EventReader>()
+  readonly #waiting = new Set<EventReader>()
+  readonly #owner: ReaderOwner = {
+    wait: (reader) => {
+      this.#waiting.add(reader)
+    },
+    detach: (reader) => {
+      this.#readers.delete(reader)
+      this.#waiting.delete(reader)
+    },
+  }
+
+  /** Throws `ConfigError` `invalidOption` when `replayBytes` is negative or no number. */
+  constructor(options: EventLogOptions) {
+    const { replayBytes = defaultReplayBytes, onListenerError } = options
+    if (!(replayBytes >= 0)) throw new ConfigError('invalidOption', `replayBytes is ${replayBytes}. Pass a number of bytes from 0.`)
+    this.#buffer = new EventBuffer(replayBytes)
+    this.#listeners = new EventListeners(onListenerError)
+  }
+
+  /** The oldest cursor that `read` still accepts: reading after it gives everything remembered. */
+  get oldest(): number {
+    return this.#buffer.oldest
+  }
+
+  /** Adds an event, amortised O(1). After `close` it does nothing, so that `agentEnd` stays the last. */
+  append(event: AgentEvent): void {
+    if (this.#buffer.isClosed) return
+    this.#buffer.append(event)
+    if (this.#waiting.size > 0) this.#wake()
+    if (this.#buffer.isFull) this.#compact()
+    this.#listeners.dispatch(event)
+  }
+
+  /** Nothing follows: readers end once they have read what is there. Idempotent. */
+  close(): void {
+    this.#buffer.close()
+    this.#wake()
+  }
+
+  /**
+   * Calls `listener` synchronously with each event from now on; returns how to stop. What it throws goes to `onListenerError` and disturbs
+   * nobody.
+   */
+  subscribe(listener: (event: AgentEvent) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  /**
+   * Reads the events after the cursor `after` (default 0: all), then the live ones, until the log is closed.
+   *
+   * **Contract**
+   * - Throws at once: `CursorExpired` when some of those events are forgotten or `after` lies inside a joined event, `ConfigError`
+   *   `invalidOption` when it is not a whole number from 0.
+   * - The reader is attached from this call until it has read to the end or is returned, and can be iterated once.
+   */
+  read(options: { after?: number } = {}): AsyncIterableIterator<AgentEvent, undefined> {
+    const { after = 0 } = options
+    this.#buffer.check(after)
+    const reader = new EventReader(this.#buffer, this.#owner, after)
+    this.#readers.add(reader)
+    return reader
+  }
+
+  /** Once per batch: a reader that was given one event waits again only after it has taken the rest. */
+  #wake(): void {
+    const readers = [...this.#waiting]
+    this.#waiting.clear()
+    for (const reader of readers) reader.wake()
+  }
+
+  #compact(): void {
+    const cursors = Array.from(this.#readers, (reader) => reader.cursor)
+    this.#buffer.compact(cursors.sort((a, b) => a - b))
+  }
+}
