@@ -1,2 +1,18 @@
+/**
+ * Conformance suites for what you plug in, and a `fetch` that fails as told. They import no test runner: give them yours.
+ *
+ * @example
+ * ```ts
+ * import { describe, expect, it } from 'vitest'
+ * import { sessionStoreSuite } from 'phi-core/testing'
+ *
+ * sessionStoreSuite({ describe, it, expect }, { name: 'my store', create: () => new MyStore() })
+ * ```
+ */
+export { type FaultFetch, type FaultScript, faultFetch, type RecordedCall } from './fault-fetch.ts'
+export type { FixtureAnswer, ProviderFixture } from './provider-fixture.ts'
+export { type SchemaValidatorSuiteOptions, schemaValidatorSuite } from './schema-validator-suite.ts'
 export { type SessionStoreSuiteOptions, sessionStoreSuite } from './session-store-suite.ts'
+export { type StreamProviderSuiteOptions, streamProviderSuite } from './stream-provider-suite.ts'
 export type { Expectation, TestRunner } from './test-runner.ts'
+export { type WorkspaceSuiteOptions, workspaceSuite } from './workspace-suite.ts'

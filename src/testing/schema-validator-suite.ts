@@ -1,7 +1,7 @@
 import { PhiError } from '../types/errors.ts'
 import type { SchemaIssue, SchemaValidator } from '../types/standard-schema.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
-import type { SuiteRunner } from './suite-runner.ts'
+import type { TestRunner } from './test-runner.ts'
 
 /** What `schemaValidatorSuite` tests. */
 export interface SchemaValidatorSuiteOptions {
@@ -14,7 +14,7 @@ export interface SchemaValidatorSuiteOptions {
  * The contract of the `SchemaValidator` port as tests: what is accepted, what is refused and where, which schemas are not taken.
  * Source: `SchemaValidator`, ARCHITECTURE §3 "AgentTool".
  */
-export function schemaValidatorSuite(runner: SuiteRunner, options: SchemaValidatorSuiteOptions): void {
+export function schemaValidatorSuite(runner: TestRunner, options: SchemaValidatorSuiteOptions): void {
   runner.describe(`SchemaValidator: ${options.name}`, () => {
     table(runner, options)
     refusals(runner, options)
@@ -26,7 +26,7 @@ function pathOf(issue: SchemaIssue): string {
   return (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('/')
 }
 
-function table({ it, expect }: SuiteRunner, { create }: SchemaValidatorSuiteOptions): void {
+function table({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
   for (const { name, schema, accepts, refuses } of schemaCases) {
     it(`enforces ${name}`, () => {
       const check = create().compile(schema)
@@ -50,7 +50,7 @@ function table({ it, expect }: SuiteRunner, { create }: SchemaValidatorSuiteOpti
   })
 }
 
-function refusals({ it, expect }: SuiteRunner, { create }: SchemaValidatorSuiteOptions): void {
+function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
   for (const [name, schema, pointer] of refusedSchemas) {
     it(`refuses ${name} when it compiles`, () => {
       let thrown: unknown
@@ -93,7 +93,7 @@ function refusals({ it, expect }: SuiteRunner, { create }: SchemaValidatorSuiteO
   })
 }
 
-function robustness({ it, expect }: SuiteRunner, { create }: SchemaValidatorSuiteOptions): void {
+function robustness({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
   it('takes frozen schemas and leaves schemas as they were', () => {
     const schema = Object.freeze({ type: 'object', properties: Object.freeze({ a: Object.freeze({ type: 'string' }) }) })
     const before = JSON.stringify(schema)

@@ -1,6 +1,6 @@
 import { PhiError } from '../types/errors.ts'
 import type { Workspace } from '../types/workspace.ts'
-import type { SuiteRunner } from './suite-runner.ts'
+import type { TestRunner } from './test-runner.ts'
 
 /** What `workspaceSuite` tests. */
 export interface WorkspaceSuiteOptions {
@@ -43,7 +43,7 @@ const refusedPaths = [
 /**
  * The contract of the `Workspace` port as tests. Source: `Workspace`, reference/reliability.md §5.
  */
-export function workspaceSuite(runner: SuiteRunner, options: WorkspaceSuiteOptions): void {
+export function workspaceSuite(runner: TestRunner, options: WorkspaceSuiteOptions): void {
   runner.describe(`Workspace: ${options.name}`, () => {
     readingAndWriting(runner, options)
     conditionalWrites(runner, options)
@@ -53,7 +53,7 @@ export function workspaceSuite(runner: SuiteRunner, options: WorkspaceSuiteOptio
   })
 }
 
-function readingAndWriting({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions): void {
+function readingAndWriting({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   it('reads back what was written, byte for byte', async () => {
     const workspace = await create()
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
@@ -117,7 +117,7 @@ function readingAndWriting({ it, expect }: SuiteRunner, { create }: WorkspaceSui
   })
 }
 
-function conditionalWrites({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions): void {
+function conditionalWrites({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   it('gives each content its version; write and stat agree', async () => {
     const workspace = await create()
     const first = await workspace.write('f', text('one'))
@@ -158,7 +158,7 @@ function conditionalWrites({ it, expect }: SuiteRunner, { create }: WorkspaceSui
   })
 }
 
-function directories({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions): void {
+function directories({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   it('lists direct children, sorted by path, relative to the root', async () => {
     const workspace = await create()
     for (const path of ['z.txt', 'a/2.txt', 'a/1.txt', 'a/sub/x.txt', 'B.txt']) await workspace.write(path, text(path))
@@ -199,7 +199,7 @@ function directories({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOpti
   })
 }
 
-function refusals({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions): void {
+function refusals({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   for (const path of refusedPaths) {
     it(`refuses ${JSON.stringify(path)} in every method`, async () => {
       const workspace = await create()
@@ -230,7 +230,7 @@ function refusals({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions
   })
 }
 
-function aborts({ it, expect }: SuiteRunner, { create }: WorkspaceSuiteOptions): void {
+function aborts({ it, expect }: TestRunner, { create }: WorkspaceSuiteOptions): void {
   it('rejects with the reason of an aborted signal and touches nothing', async () => {
     const workspace = await create()
     await workspace.write('f', text('x'))

@@ -1,0 +1,142 @@
+import { seededRandom } from './seeded-random.ts'
+
+/** What one call gets: a response, and what goes wrong with it. Offsets count bytes of the body after `duplicate` was applied. */
+export interface FaultScript {
+  /** Default: empty. */
+  body?: string | Uint8Array
+  /** Default 200. */
+  status?: number
+  headers?: Record<string, string>
+  /** How the body arrives: in chunks of so many bytes, or of random sizes from 1 byte up. Default: in one chunk. */
+  split?: number | { seed: number }
+  /** Sends the bytes from `from` (inclusive) to `to` (exclusive) twice. */
+  duplicate?: { from: number; to: number }
+  /** Ends the body after `at` bytes: as if it were complete (`end`), or with a broken connection (`reset`). */
+  cut?: { at: number; how: 'end' | 'reset' }
+  /** Sends nothing more after `at` bytes, until the call is aborted. `onStall` runs when the reader asks for more. */
+  stall?: { at: number; onStall?: () => void }
+  /** No response at all: the call rejects with a `TypeError` of this message, as every `fetch` does. */
+  networkError?: string
+}
+
+/** One call that was made. */
+export interface RecordedCall {
+  url: string
+  method: string
+  headers: Headers
+  /** The body, where it was text. */
+  body: string
+}
+
+/** A `fetch` that answers by script. */
+export interface FaultFetch {
+  (input: RequestInfo | URL, init?: RequestInit): Promise<Response>
+  /** In the order they were made. */
+  readonly calls: readonly RecordedCall[]
+  /** Bodies that are neither read to their end, nor broken, nor cancelled. */
+  readonly openStreams: number
+}
+
+function applyDuplicate(script: FaultScript): Uint8Array {
+  const { body = '', duplicate } = script
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  if (duplicate === undefined) return bytes
+  const twice = bytes.subarray(duplicate.from, duplicate.to)
+  const result = new Uint8Array(bytes.length + twice.length)
+  result.set(bytes.subarray(0, duplicate.to))
+  result.set(twice, duplicate.to)
+  result.set(bytes.subarray(duplicate.to), duplicate.to + twice.length)
+  return result
+}
+
+/** Sizes of the chunks to come. Random ones favour the small: that is where decoders break. */
+function chunkSizes(split: FaultScript['split'], total: number): () => number {
+  if (typeof split === 'number') return () => split
+  if (split === undefined) return () => total
+  const random = seededRandom(split.seed)
+  return () => 1 + Math.floor(random() ** 3 * 64)
+}
+
+function bodyStream(script: FaultScript, signal: AbortSignal | undefined, onClose: () => void): ReadableStream<Uint8Array> {
+  const all = applyDuplicate(script)
+  const end = Math.min(all.length, script.cut?.at ?? all.length, script.stall?.at ?? all.length)
+  const nextSize = chunkSizes(script.split, all.length)
+  let sent = 0
+  let onAbort: () => void = () => undefined
+  const close = (): void => {
+    signal?.removeEventListener('abort', onAbort)
+    onClose()
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        onAbort = () => {
+          controller.error(signal?.reason)
+          close()
+        }
+        signal?.addEventListener('abort', onAbort)
+      },
+      pull(controller) {
+        if (sent < end) {
+          const from = sent
+          sent = Math.min(end, from + nextSize())
+          // A copy: a reader may transfer or overwrite what it was given.
+          controller.enqueue(all.slice(from, sent))
+          return
+        }
+        if (script.stall !== undefined) {
+          script.stall.onStall?.()
+          return
+        }
+        if (script.cut?.how === 'reset') controller.error(new TypeError('terminated'))
+        else controller.close()
+        close()
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function recorded(input: RequestInfo | URL, init: RequestInit | undefined): RecordedCall {
+  const request = input instanceof Request ? input : undefined
+  return {
+    url: request?.url ?? String(input),
+    method: init?.method ?? request?.method ?? 'GET',
+    headers: new Headers(init?.headers ?? request?.headers),
+    body: typeof init?.body === 'string' ? init.body : '',
+  }
+}
+
+/**
+ * A `fetch` that answers its first call by the first script, and so on; the last script serves all further calls.
+ *
+ * **Contract**
+ * - It behaves as a platform's `fetch`: rejects with the signal's reason when the call is aborted, and so does the body being read.
+ * - Chunks are made as they are read, nothing in advance; no timers.
+ *
+ * Source: reference/reliability.md §3 "FaultFetch".
+ */
+export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]): FaultFetch {
+  const scripts = [first, ...more]
+  const calls: RecordedCall[] = []
+  let openStreams = 0
+  const respond = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const script = scripts[Math.min(calls.length, scripts.length - 1)] ?? first
+    calls.push(recorded(input, init))
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    signal?.throwIfAborted()
+    if (script.networkError !== undefined) throw new TypeError(script.networkError)
+    openStreams += 1
+    let isOpen = true
+    const stream = bodyStream(script, signal, () => {
+      if (isOpen) openStreams -= 1
+      isOpen = false
+    })
+    return new Response(stream, { status: script.status ?? 200, headers: script.headers ?? {} })
+  }
+  return Object.defineProperties(respond, {
+    calls: { value: calls },
+    openStreams: { get: () => openStreams },
+  }) as FaultFetch // defineProperties does not tell the type what it added
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { type ProviderFixture, streamProviderSuite } from '../../src/testing/index.ts'
+
+const runner = { describe, it, expect }
+const apiKey = 'sk-canary-4f9d2c7b81'
+
+function fixture(path: string, expected: ProviderFixture['expect'], terminal?: string): ProviderFixture {
+  const body = readFileSync(new URL(`../fixtures/${path}.sse`, import.meta.url))
+  const found = { name: path, body: new Uint8Array(body), contentType: 'text/event-stream', expect: expected }
+  return terminal === undefined ? found : { ...found, terminal }
+}
+
+const bothTools = [
+  { name: 'read', arguments: { path: 'a.ts' } },
+  { name: 'list', arguments: { depth: 2 } },
+]
+
+streamProviderSuite(runner, {
+  name: 'anthropic',
+  create: (fetch) => anthropic('claude-test', { apiKey, fetch }),
+  fixtures: [
+    fixture('anthropic/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, 'message_stop'),
+    fixture('anthropic/thinking', { text: 'Done.', thinking: 'Let me see.', stopReason: 'stop' }, 'message_stop'),
+    fixture('anthropic/redacted', { text: 'Done.', stopReason: 'stop' }, 'message_stop'),
+    fixture('anthropic/parallel-tools', { text: 'Both.', toolCalls: bothTools, stopReason: 'toolUse' }, 'message_stop'),
+    fixture('anthropic/mid-stream-error', { errorCode: 'api' }),
+    fixture('anthropic/truncated', { errorCode: 'network' }),
+  ],
+})
+
+const stop = '"finish_reason":"stop"'
+const toolCalls = '"finish_reason":"tool_calls"'
+
+streamProviderSuite(runner, {
+  name: 'openai',
+  create: (fetch) => openai('gpt-test', { apiKey, fetch }),
+  fixtures: [
+    fixture('openai/text', { text: 'Grüße, Welt 😀!', stopReason: 'stop' }, stop),
+    fixture(
+      'openai/parallel-tools',
+      {
+        text: 'Both.',
+        toolCalls: [
+          { id: 'call_a', name: 'read', arguments: { path: 'é.ts' } },
+          { id: 'call_b', name: 'list', arguments: { depth: 2 } },
+        ],
+        stopReason: 'toolUse',
+      },
+      toolCalls,
+    ),
+    fixture('openai/mid-stream-error', { errorCode: 'api' }),
+    fixture('openai/truncated', { errorCode: 'network' }),
+  ],
+})
+
+streamProviderSuite(runner, {
+  name: 'openaiCompatible',
+  create: (fetch) => openaiCompatible('some-model', { apiKey, fetch, baseUrl: 'https://example.test/v1' }),
+  fixtures: [
+    fixture('openai/reasoning', { text: 'Done', thinking: 'Let me think…', stopReason: 'stop' }, stop),
+    fixture(
+      'openai/mistral',
+      {
+        text: '4',
+        thinking: 'Two plus two is four.',
+        toolCalls: [{ id: 'abcdefghi', name: 'note', arguments: { n: 4 } }],
+        stopReason: 'toolUse',
+      },
+      toolCalls,
+    ),
+  ],
+})
