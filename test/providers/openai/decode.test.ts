@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest'
+import type { Usage } from '../../../src/types/usage.ts'
+import { chunk, fetchOf, fixture, play, playBytes, sse } from './harness.ts'
+
+const usage: Usage = { input: 10, output: 9, reasoning: 3, cacheRead: 8, cacheWrite: 2, totalTokens: 29 }
+
+describe('Chat Completions decoder', () => {
+  it('reads text and usage', async () => {
+    const { message, streamed, starts } = await playBytes(fixture('text'))
+    expect(message).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Grüße, Welt 😀!' }],
+      stopReason: 'stop',
+      model: 'm',
+      provider: 'openai-compatible',
+      usage,
+      timestamp: 0,
+    })
+    expect(streamed).toEqual(['Grüße, Welt 😀!'])
+    expect(starts).toBe(1)
+  })
+
+  it('reads CRLF, comments, usage beside a choice, and a last frame without a blank line', async () => {
+    const { message } = await playBytes(fixture('text-crlf'))
+    expect(message?.content).toEqual([{ type: 'text', text: 'Hello 日本' }])
+    expect(message?.usage).toMatchObject({ input: 4, output: 2, totalTokens: 6 })
+  })
+
+  it('reads reasoning text and a cache that DeepSeek reports its own way', async () => {
+    const { message } = await playBytes(fixture('reasoning'))
+    expect(message?.content).toEqual([
+      { type: 'thinking', thinking: 'Let me think…' },
+      { type: 'text', text: 'Done' },
+    ])
+    expect(message?.usage).toMatchObject({ input: 7, cacheRead: 5, output: 7, totalTokens: 19 })
+  })
+
+  it('keeps interleaved parallel calls apart', async () => {
+    const { message, streamed } = await playBytes(fixture('parallel-tools'))
+    expect(message?.content).toEqual([
+      { type: 'text', text: 'Both.' },
+      { type: 'toolCall', id: 'call_a', name: 'read', arguments: { path: 'é.ts' } },
+      { type: 'toolCall', id: 'call_b', name: 'list', arguments: { depth: 2 } },
+    ])
+    expect(message?.stopReason).toBe('toolUse')
+    expect(streamed).toEqual(['Both.', '{"path":"é.ts"}', '{"depth":2}'])
+  })
+
+  it('takes absent and empty arguments as none, and calls under "stop" as tool use', async () => {
+    const { message } = await playBytes(fixture('empty-arguments'))
+    expect(message?.content).toEqual([
+      { type: 'toolCall', id: 'call_e', name: 'ping', arguments: {} },
+      { type: 'toolCall', id: 'call_f', name: 'pong', arguments: {} },
+    ])
+    expect(message?.stopReason).toBe('toolUse')
+  })
+
+  it('shows a refusal and stops with guardRail', async () => {
+    const { message } = await playBytes(fixture('refusal'))
+    expect(message?.content).toEqual([{ type: 'text', text: "I can't do that." }])
+    expect(message?.stopReason).toBe('guardRail')
+  })
+
+  it('marks a call that the length limit cut, also without [DONE]', async () => {
+    const { message } = await playBytes(fixture('length'))
+    expect(message?.stopReason).toBe('length')
+    expect(message?.content.slice(1)).toEqual([
+      { type: 'toolCall', id: 'call_1', name: 'one', arguments: { a: 1 } },
+      { type: 'toolCall', id: 'call_2', name: 'two', arguments: {}, invalidArguments: '{"b":"cut he' },
+    ])
+  })
+
+  it('merges reasoning_details, shows their text once, and keeps them for the way back', async () => {
+    const { message } = await playBytes(fixture('openrouter'))
+    const reasoningDetails = [
+      { type: 'reasoning.text', text: 'Hmm.', signature: 'sig==', format: 'anthropic-claude-v1', index: 0 },
+      { type: 'reasoning.encrypted', data: 'ENC', id: 'rs_1', format: 'openai-responses-v1', index: 1 },
+    ]
+    expect(message?.content).toEqual([
+      { type: 'thinking', thinking: 'Hmm.', providerState: { api: 'openAiCompletions', model: 'm', payload: { reasoningDetails } } },
+      { type: 'text', text: 'Yes.' },
+    ])
+    expect(message?.usage).toEqual(usage)
+  })
+
+  it('shows reasoning that comes in details alone, and summaries', async () => {
+    const details = (entry: object) => chunk({ content: '', reasoning_details: [entry] })
+    const { message } = await playBytes(
+      sse(
+        details({ type: 'reasoning.summary', summary: 'In ', index: 0 }),
+        details({ type: 'reasoning.summary', summary: 'short', index: 0 }),
+        chunk({ content: '!' }, 'stop'),
+      ),
+    )
+    expect(message?.content[0]).toMatchObject({ type: 'thinking', thinking: 'In short' })
+  })
+
+  it('reads content parts with thinking, and arguments that come as an object without an index', async () => {
+    const { message } = await playBytes(fixture('mistral'))
+    expect(message?.content).toEqual([
+      { type: 'thinking', thinking: 'Two plus two is four.' },
+      { type: 'text', text: '4' },
+      { type: 'toolCall', id: 'abcdefghi', name: 'note', arguments: { n: 4 } },
+    ])
+  })
+})
+
+describe('Chat Completions oddities', () => {
+  const done = chunk({}, 'tool_calls')
+  const call = (fields: object) => chunk({ tool_calls: [fields] })
+  const calls = async (...chunks: object[]) => {
+    const { message } = await playBytes(sse(...chunks, done))
+    return message?.content.flatMap((block) => (block.type === 'toolCall' ? [[block.id, block.name, block.arguments]] : []))
+  }
+
+  it('starts at any index', async () => {
+    expect(await calls(call({ index: 1, id: 'x', function: { name: 'f', arguments: '{}' } }))).toEqual([['x', 'f', {}]])
+  })
+
+  it('opens a call for a new id at a used index', async () => {
+    const found = await calls(
+      call({ index: 0, id: 'x', function: { name: 'f', arguments: '{"a":1}' } }),
+      call({ index: 0, id: 'y', function: { name: 'f', arguments: '{"a":' } }),
+      call({ index: 0, function: { arguments: '2}' } }),
+    )
+    expect(found).toEqual([
+      ['x', 'f', { a: 1 }],
+      ['y', 'f', { a: 2 }],
+    ])
+  })
+
+  it('takes repeated ids and names as the same call', async () => {
+    const found = await calls(
+      call({ index: 0, id: 'x', function: { name: 'f', arguments: '{"a"' } }),
+      call({ index: 0, id: 'x', function: { name: 'f', arguments: ':1}' } }),
+    )
+    expect(found).toEqual([['x', 'f', { a: 1 }]])
+  })
+
+  it('tells calls without an index apart by name and id', async () => {
+    const found = await calls(
+      call({ id: 'x', function: { name: 'f', arguments: '{"a"' } }),
+      call({ function: { arguments: ':1}' } }),
+      call({ id: 'y', function: { name: 'g', arguments: '' } }),
+      call({ id: 'y', function: { arguments: '{"b":2}' } }),
+    )
+    expect(found).toEqual([
+      ['x', 'f', { a: 1 }],
+      ['y', 'g', { b: 2 }],
+    ])
+  })
+
+  it('gives an id where there is none', async () => {
+    const [found] = (await calls(call({ index: 0, function: { name: 'f', arguments: '{"a":1}' } }))) ?? []
+    expect(found?.slice(1)).toEqual(['f', { a: 1 }])
+    expect(String(found?.[0])).toMatch(/^\S{8,40}$/)
+  })
+
+  it('accepts [DONE] as the end of an answer without a finish_reason, but not of an empty one', async () => {
+    const answered = await playBytes(sse(call({ index: 0, id: 'x', function: { name: 'f', arguments: '{}' } }), '[DONE]'))
+    expect(answered.message?.stopReason).toBe('toolUse')
+    expect((await playBytes(sse(chunk({ role: 'assistant' }), '[DONE]'))).code).toBe('network')
+  })
+
+  it('ignores what it does not know', async () => {
+    const odd = [{}, { choices: null }, { choices: [] }, { choices: [null] }, chunk({ content: null, tool_calls: [null] }), { usage: null }]
+    const { message } = await playBytes(sse(...odd, chunk({ content: 'ok', tool_calls: [] }, 'stop')))
+    expect(message?.content).toEqual([{ type: 'text', text: 'ok' }])
+  })
+
+  const reasons: [string, string][] = [
+    ['stop', 'stop'],
+    ['end', 'stop'],
+    ['length', 'length'],
+    ['model_length', 'length'],
+    ['tool_calls', 'stop'],
+    ['content_filter', 'guardRail'],
+    ['something_new', 'error'],
+    ['constructor', 'error'],
+  ]
+  it.each(reasons)('finish_reason %s of plain text is %s', async (reason, expected) => {
+    const { message, code } = await playBytes(sse(chunk({ content: 'x' }, reason)))
+    expect(code).toBeUndefined()
+    expect(message?.stopReason).toBe(expected)
+    expect(message?.errorMessage === undefined).toBe(expected !== 'error')
+  })
+
+  it.each([
+    ['error', 'api'],
+    ['network_error', 'network'],
+    ['insufficient_system_resource', 'api'],
+  ])('finish_reason %s is a retryable failure', async (reason, code) => {
+    const outcome = await playBytes(sse(chunk({ content: 'x' }, reason)))
+    expect(outcome.error).toMatchObject({ code, isRetryable: true })
+    expect(outcome.message?.content).toEqual([{ type: 'text', text: 'x' }])
+  })
+})
+
+describe('Chat Completions usage', () => {
+  const usageOf = async (raw: object, provider = 'openai') => {
+    const { message } = await play(
+      fetchOf(sse(chunk({ content: 'x' }, 'stop', { usage: raw }))),
+      provider === 'xai' ? { compat: { thinkingFormat: 'xai' } } : {},
+    )
+    return message?.usage
+  }
+
+  it('never counts below zero', async () => {
+    const raw = { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } }
+    expect(await usageOf(raw)).toMatchObject({ input: 0, cacheRead: 9 })
+  })
+
+  it('moves reasoning that is counted beside the completion into the output', async () => {
+    const raw = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 20, completion_tokens_details: { reasoning_tokens: 6 } }
+    expect(await usageOf(raw)).toEqual({ input: 10, output: 10, reasoning: 6, cacheRead: 0, cacheWrite: 0, totalTokens: 20 })
+    const untotalled = { prompt_tokens: 10, completion_tokens: 4, completion_tokens_details: { reasoning_tokens: 6 } }
+    expect(await usageOf(untotalled, 'xai')).toMatchObject({ output: 10, totalTokens: 20 })
+    expect(await usageOf(untotalled)).toMatchObject({ output: 4, totalTokens: 14 })
+  })
+
+  it('is found in the choice, in x_groq and at the top; the last report counts', async () => {
+    const inChoice = { choices: [{ delta: { content: 'x' }, finish_reason: 'stop', usage: { prompt_tokens: 3, cached_tokens: 1 } }] }
+    expect((await playBytes(sse(inChoice))).message?.usage).toMatchObject({ input: 2, cacheRead: 1 })
+    const groq = { ...chunk({ content: 'x' }, 'stop'), x_groq: { usage: { prompt_tokens: 4 } } }
+    expect((await playBytes(sse(groq))).message?.usage.input).toBe(4)
+    const growing = [
+      chunk({ content: 'x' }, null, { usage: { completion_tokens: 1 } }),
+      chunk({}, 'stop', { usage: { completion_tokens: 2 } }),
+    ]
+    expect((await playBytes(sse(...growing))).message?.usage.output).toBe(2)
+  })
+})

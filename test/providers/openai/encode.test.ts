@@ -1,0 +1,335 @@
+import { describe, expect, it } from 'vitest'
+import { openAiProvider, openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
+import type { Content } from '../../../src/types/content.ts'
+import { ProviderError } from '../../../src/types/errors.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../../src/types/message.ts'
+import { userMessage } from '../../../src/types/message.ts'
+import type { Model, ThinkingLevel } from '../../../src/types/model.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { requestFor } from './harness.ts'
+
+const image: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+const tools = [{ name: 'add', description: 'Adds', parameters: { type: 'object', properties: { a: { type: 'number' } } } }]
+
+async function encode(model: Model, more: Partial<StreamRequest> = {}) {
+  const encoded = await model.provider.encode(requestFor(model, more))
+  return { ...encoded, body: JSON.parse(encoded.body) }
+}
+
+function answer(model: Model, ...content: Content[]): AssistantMessage {
+  const { id, provider } = model.config
+  return { role: 'assistant', content, stopReason: 'stop', model: id, provider, usage: emptyUsage(), timestamp: 0 }
+}
+
+function result(toolCallId: string, ...content: Content[]): ToolResultMessage {
+  return { role: 'toolResult', toolCallId, toolName: 'add', content, isError: false, timestamp: 0 }
+}
+
+const call = (id: string): Content => ({ type: 'toolCall', id, name: 'add', arguments: { a: 1 } })
+const text = (value: string): Content => ({ type: 'text', text: value })
+
+describe('Chat Completions request', () => {
+  it('is what OpenAI expects', async () => {
+    const model = openai('gpt-4o', { headers: { 'OpenAI-Project': 'p1' } })
+    const { url, headers, redactedHeaders, body, warnings } = await encode(model, {
+      systemPrompt: 'Be brief.',
+      tools,
+      credential: 'sk-secret',
+      maxTokens: 99,
+      temperature: 0.5,
+    })
+    expect(url).toBe('https://api.openai.com/v1/chat/completions')
+    expect(headers).toEqual({ 'content-type': 'application/json', authorization: 'Bearer sk-secret', 'openai-project': 'p1' })
+    expect(JSON.stringify(redactedHeaders)).not.toContain('sk-secret')
+    expect(warnings).toEqual([])
+    expect(body).toEqual({
+      model: 'gpt-4o',
+      stream: true,
+      stream_options: { include_usage: true },
+      store: false,
+      max_completion_tokens: 99,
+      temperature: 0.5,
+      tools: [{ type: 'function', function: tools[0] }],
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'hi' },
+      ],
+    })
+  })
+
+  it('is plain for a backend nobody knows', async () => {
+    const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:1234/v1/' })
+    const { url, headers, body } = await encode(model, { systemPrompt: 'S', temperature: 1 })
+    expect(url).toBe('http://127.0.0.1:1234/v1/chat/completions')
+    expect(headers).toEqual({ 'content-type': 'application/json' })
+    expect(body).toEqual({
+      model: 'm',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 4096,
+      temperature: 1,
+      messages: [
+        { role: 'system', content: 'S' },
+        { role: 'user', content: 'hi' },
+      ],
+    })
+  })
+
+  it.each([
+    ['http://127.0.0.1:1', 'http://127.0.0.1:1/v1/chat/completions'],
+    ['http://127.0.0.1:1/', 'http://127.0.0.1:1/v1/chat/completions'],
+    ['https://h.example/api/v9/', 'https://h.example/api/v9/chat/completions'],
+    ['https://h.example/v1?key=x', 'https://h.example/v1/chat/completions?key=x'],
+  ])('joins %s', async (baseUrl, url) => {
+    expect((await encode(openaiCompatible('m', { baseUrl }))).url).toBe(url)
+  })
+
+  it('names what is wrong with a baseUrl', async () => {
+    const model = openaiCompatible('m', { baseUrl: 'nonsense' })
+    await expect(encode(model)).rejects.toThrow(/nonsense/)
+    await expect(encode(model)).rejects.toBeInstanceOf(ProviderError)
+  })
+
+  it('takes the flags of the configuration', async () => {
+    const compat = { supportsUsageInStreaming: false, maxTokensField: 'maxCompletionTokens', supportsDeveloperRole: true } as const
+    const { body } = await encode(openaiCompatible('m', { baseUrl: 'http://h/v1', compat }), { systemPrompt: 'S' })
+    expect(body).toEqual({
+      model: 'm',
+      stream: true,
+      max_completion_tokens: 4096,
+      messages: [
+        { role: 'developer', content: 'S' },
+        { role: 'user', content: 'hi' },
+      ],
+    })
+  })
+
+  it('finds the flags of a known provider in a configuration without any', async () => {
+    const { compat: _none, ...config } = openai('gpt-4o').config
+    const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }))
+    expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 4096 })
+  })
+})
+
+describe('Chat Completions messages', () => {
+  const model = openai('gpt-4o')
+  const messagesOf = async (messages: Message[], from: Model = model) => (await encode(from, { messages })).body.messages
+
+  it('sends one text as a string, more as parts', async () => {
+    const mixed: Message = { role: 'user', content: [text('look'), image], timestamp: 0 }
+    expect(await messagesOf([mixed])).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ],
+      },
+    ])
+  })
+
+  it('sends calls with null content, results as text, and their images after the last of them', async () => {
+    const history: Message[] = [
+      userMessage('go'),
+      answer(model, call('a'), call('b')),
+      result('a', text('one'), image),
+      result('b', image),
+      userMessage('and now?'),
+    ]
+    const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    expect(await messagesOf(history)).toEqual([
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'a', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
+          { id: 'b', type: 'function', function: { name: 'add', arguments: '{"a":1}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'one' },
+      { role: 'tool', tool_call_id: 'b', content: '(see attached image)' },
+      { role: 'user', content: [picture, picture, { type: 'text', text: 'and now?' }] },
+    ])
+  })
+
+  it('joins neighbours of one role', async () => {
+    const history = [userMessage('a'), userMessage('b'), answer(model, text('c')), answer(model, text('d')), userMessage('e')]
+    expect(await messagesOf(history)).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      { role: 'assistant', content: 'cd' },
+      { role: 'user', content: 'e' },
+    ])
+  })
+
+  it('shortens ids on both sides alike, and only where it must', async () => {
+    const long = 'x'.repeat(60)
+    const other = `${'x'.repeat(59)}y`
+    const history = [
+      userMessage('go'),
+      answer(model, call('functions.add:0'), call(long), call(other)),
+      result(other),
+      result(long),
+      result('functions.add:0'),
+    ]
+    const [, calls, ...results] = await messagesOf(history)
+    const ids = calls.tool_calls.map((one: { id: string }) => one.id)
+    expect(ids[0]).toBe('functions.add:0')
+    expect(new Set(ids).size).toBe(3)
+    for (const id of ids) expect(id.length).toBeLessThanOrEqual(40)
+    expect(results.map((one: { tool_call_id: string }) => one.tool_call_id)).toEqual(ids)
+  })
+
+  it('bridges results and questions, names tools, and keeps ids short, for Mistral', async () => {
+    const mistral = openaiCompatible('m', { backend: 'mistral' })
+    const history = [userMessage('go'), answer(mistral, call('call_123456789')), result('call_123456789', text('1')), userMessage('next')]
+    const [, calls, toolMessage, bridge, next] = await messagesOf(history, mistral)
+    expect(calls.tool_calls[0].id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect(toolMessage).toMatchObject({ role: 'tool', name: 'add', tool_call_id: calls.tool_calls[0].id })
+    expect(bridge.role).toBe('assistant')
+    expect(next).toEqual({ role: 'user', content: 'next' })
+  })
+
+  it('replaces images for a model without eyes, and lone surrogates', async () => {
+    const [only] = await messagesOf([{ role: 'user', content: [text('\ud800!'), image], timestamp: 0 }], openai('gpt-3.5-turbo'))
+    expect(only.content[0].text).toBe('\ufffd!')
+    expect(JSON.stringify(only)).not.toContain('image_url')
+  })
+
+  it('gives OpenRouter its details back unmodified, and to no other model', async () => {
+    const from = openrouter('anthropic/claude-sonnet-5')
+    const reasoningDetails = [{ type: 'reasoning.text', text: 'Hmm', signature: 's', index: 0 }]
+    const thinking: Content = {
+      type: 'thinking',
+      thinking: 'Hmm',
+      providerState: { api: 'openAiCompletions', model: from.config.id, payload: { reasoningDetails } },
+    }
+    const history = [userMessage('go'), answer(from, thinking, text('ok')), userMessage('more')]
+    expect((await messagesOf(history, from))[1]).toEqual({ role: 'assistant', content: 'ok', reasoning_details: reasoningDetails })
+    expect((await messagesOf(history, openrouter('openai/gpt-6-sol')))[1]).toEqual({ role: 'assistant', content: 'ok' })
+    expect((await messagesOf(history))[1]).toEqual({ role: 'assistant', content: 'ok' })
+  })
+
+  it('gives DeepSeek its reasoning back, and an empty one where there was none', async () => {
+    const from = openaiCompatible('deepseek-v4', { backend: 'deepseek' })
+    const history = [
+      userMessage('go'),
+      answer(from, { type: 'thinking', thinking: 'I add.' }, call('a')),
+      result('a', text('1')),
+      answer(from, text('done')),
+      userMessage('more'),
+    ]
+    const [, first, , second] = await messagesOf(history, from)
+    expect(first).toMatchObject({ reasoning_content: 'I add.', content: null })
+    expect(second).toEqual({ role: 'assistant', content: 'done', reasoning_content: '' })
+  })
+
+  it('marks cache breakpoints for Anthropic behind OpenRouter, unless told not to', async () => {
+    const from = openrouter('anthropic/claude-sonnet-5')
+    const mark = { cache_control: { type: 'ephemeral' } }
+    const { body } = await encode(from, { systemPrompt: 'S' })
+    expect(body.messages).toEqual([
+      { role: 'developer', content: [{ type: 'text', text: 'S', ...mark }] },
+      { role: 'user', content: [{ type: 'text', text: 'hi', ...mark }] },
+    ])
+    const off = await encode(from, { systemPrompt: 'S', cache: { type: 'disabled' } })
+    expect(JSON.stringify(off.body)).not.toContain('cache_control')
+    const other = await encode(openrouter('google/gemini-4'), { systemPrompt: 'S' })
+    expect(other.body.messages[0]).toEqual({ role: 'system', content: 'S' })
+  })
+})
+
+describe('Chat Completions reasoning', () => {
+  const effortOf = async (id: string, thinkingLevel: ThinkingLevel, withTools = false) => {
+    const { body, warnings } = await encode(openai(id), { thinkingLevel, tools: withTools ? tools : [] })
+    return [body.reasoning_effort, warnings.length]
+  }
+
+  it.each<[string, ThinkingLevel, string | undefined]>([
+    ['o3', 'off', 'low'],
+    ['o4-mini', 'minimal', 'low'],
+    ['gpt-5', 'off', 'minimal'],
+    ['gpt-5-mini', 'minimal', 'minimal'],
+    ['gpt-5.1', 'off', 'none'],
+    ['gpt-5.1', 'minimal', 'low'],
+    ['gpt-5.4', 'high', 'high'],
+    ['gpt-5.6', 'medium', 'medium'],
+    ['gpt-6-sol', 'off', 'none'],
+    ['gpt-6-astra', 'off', 'low'],
+    ['gpt-9-unheard-of', 'medium', 'medium'],
+    ['ft:gpt-4o:mine', 'off', undefined],
+  ])('%s at %s: %s', async (id, level, effort) => {
+    expect(await effortOf(id, level)).toEqual([effort, 0])
+  })
+
+  it('leaves the effort out, or forces none, where tools forbid it', async () => {
+    expect(await effortOf('gpt-5.4', 'high', true)).toEqual([undefined, 1])
+    expect(await effortOf('gpt-5.5', 'off', true)).toEqual([undefined, 0])
+    expect(await effortOf('gpt-5.6', 'high', true)).toEqual(['none', 1])
+    expect(await effortOf('gpt-5.2', 'high', true)).toEqual(['high', 0])
+  })
+
+  it('warns about a level that a model cannot take, and about models that are not served here', async () => {
+    expect(await effortOf('gpt-4o', 'high')).toEqual([undefined, 1])
+    expect((await encode(openai('gpt-5-pro'))).warnings).toHaveLength(1)
+  })
+
+  it.each<[string, ThinkingLevel, boolean]>([
+    ['gpt-4o', 'off', true],
+    ['o3', 'off', false],
+    ['gpt-5', 'low', false],
+    ['gpt-5.2', 'off', true],
+    ['gpt-5.2', 'low', false],
+    ['gpt-6-sol', 'off', false],
+    ['gpt-9-unheard-of', 'off', false],
+  ])('temperature for %s at %s: %s', async (id, thinkingLevel, isSent) => {
+    const { body, warnings } = await encode(openai(id), { thinkingLevel, temperature: 0.2 })
+    expect([body.temperature, warnings.length]).toEqual(isSent ? [0.2, 0] : [undefined, 1])
+  })
+
+  it('lets the configuration overrule the table', async () => {
+    const model = openai('gpt-9-unheard-of', { capabilities: { efforts: ['none', 'high'], sampling: true } })
+    const { body } = await encode(model, { temperature: 0.2 })
+    expect(body).toMatchObject({ reasoning_effort: 'none', temperature: 0.2 })
+  })
+
+  it.each<[Model, object, object]>([
+    [openrouter('x/y'), {}, { reasoning: { effort: 'high' } }],
+    [openrouter('x/y', { capabilities: { thinkingOff: true } }), { reasoning: { enabled: false } }, { reasoning: { effort: 'high' } }],
+    [
+      openaiCompatible('m', { backend: 'qwen', reasoning: true }),
+      { enable_thinking: false },
+      { enable_thinking: true, thinking_budget: 8192 },
+    ],
+    [
+      openaiCompatible('m', { backend: 'deepseek' }),
+      { thinking: { type: 'disabled' } },
+      { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
+    ],
+    [openaiCompatible('m', { backend: 'moonshot' }), { thinking: { type: 'disabled' } }, { thinking: { type: 'enabled' } }],
+    [openaiCompatible('m', { backend: 'together', reasoning: true }), { reasoning: { enabled: false } }, { reasoning: { enabled: true } }],
+    [
+      openaiCompatible('m', { backend: 'vllm', reasoning: true }),
+      { chat_template_kwargs: { enable_thinking: false } },
+      { chat_template_kwargs: { enable_thinking: true } },
+    ],
+    [openaiCompatible('m', { backend: 'mistral', reasoning: true }), { reasoning_effort: 'none' }, { reasoning_effort: 'high' }],
+    [openaiCompatible('m', { backend: 'xai', reasoning: true }), {}, {}],
+    [openaiCompatible('gpt-oss-120b', { backend: 'ollama' }), {}, {}],
+  ])('is asked for as the backend wants it', async (model, off, high) => {
+    const known = ['model', 'stream', 'stream_options', 'max_tokens', 'messages']
+    const askedFor = async (thinkingLevel: ThinkingLevel) => {
+      const { body } = await encode(model, { thinkingLevel })
+      return Object.fromEntries(Object.entries(body).filter(([field]) => !known.includes(field)))
+    }
+    expect(await askedFor('off')).toEqual(off)
+    expect(await askedFor('high')).toEqual(high)
+  })
+})
