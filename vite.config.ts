@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
@@ -28,6 +28,11 @@ function workers() {
   }
 }
 
+function dependencies(): string[] {
+  const manifest: { dependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return Object.keys(manifest.dependencies)
+}
+
 /** Absent where there is no browser: the other projects still run, and `--project chromium` fails. */
 async function chromium() {
   try {
@@ -39,7 +44,11 @@ async function chromium() {
       instances: [{ browser: 'chromium' as const }],
       provider: playwright({ launchOptions }),
     }
-    return [{ test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }]
+    // Known from the start: a dependency that vite discovers late reloads the page under a running test.
+    const optimizeDeps = { include: dependencies() }
+    return [
+      { optimizeDeps, test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } },
+    ]
   } catch (error) {
     console.warn(error instanceof Error ? error.message : error)
     return []
