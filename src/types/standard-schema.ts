@@ -3,7 +3,7 @@ import type { JsonSchema } from './json.ts'
 /** One complaint of a schema. `path` leads from the root to the offending value. */
 export interface SchemaIssue {
   message: string
-  path?: readonly (PropertyKey | { key: PropertyKey })[]
+  path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
 /** The outcome of a check: the (possibly transformed) value, or what is wrong with it. */

@@ -29,12 +29,20 @@ export function enforceableSchema(schema: JsonSchema): JsonSchema {
   const walk: Walk = { open: new Set(), copies: new Set(), refs: [] }
   const copy = copySchema(schema, '#', walk, 0)
   if (!isObject(copy)) throw refuse('#', 'a schema must be an object')
-  for (const { ref, pointer } of walk.refs) {
-    const target = resolveRef(copy, ref)
-    if (typeof target === 'boolean' || (isObject(target) && walk.copies.has(target))) continue
-    throw refuse(pointer, `"$ref": ${JSON.stringify(ref)} does not lead to a schema in this document. Put the schema under "$defs"`)
-  }
+  for (const { ref, pointer } of walk.refs) checkRef(copy, ref, pointer, walk.copies)
   return copy
+}
+
+function checkRef(root: JsonSchema, ref: string, pointer: string, copies: ReadonlySet<object>): void {
+  const seen = new Set<unknown>()
+  let target = resolveRef(root, ref)
+  while (isObject(target) && copies.has(target) && typeof target.$ref === 'string') {
+    if (seen.has(target)) throw refuse(pointer, `"$ref": ${JSON.stringify(ref)} leads in a circle`)
+    seen.add(target)
+    target = resolveRef(root, target.$ref)
+  }
+  if (typeof target === 'boolean' || (isObject(target) && copies.has(target))) return
+  throw refuse(pointer, `"$ref": ${JSON.stringify(ref)} does not lead to a schema in this document. Put the schema under "$defs"`)
 }
 
 function copySchema(node: unknown, pointer: string, walk: Walk, depth: number): JsonSchema | boolean {

@@ -1,0 +1,55 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { ConfigError, type JsonSchema, type SchemaResult, type SchemaValidator } from '../../src/index.ts'
+import { enforceableSchema } from '../../src/tools/index.ts'
+import { formats } from './formats.ts'
+import { readErrors } from './issues.ts'
+
+/**
+ * A `SchemaValidator` on ajv 8, for runtimes that allow code generation: slower to compile, faster to check than the default.
+ *
+ * **Contract**
+ * - Takes and refuses the same schemas as the default validator, and one more refusal: ajv cannot see a property named `__proto__`, so a
+ *   schema that declares one throws `ConfigError` `unsupportedSchema`.
+ * - Where code generation is forbidden (Workers, strict content security policies) `compile` throws; use the default there.
+ *
+ * Source: ARCHITECTURE §1 "ajv".
+ */
+export function ajvValidator(): SchemaValidator {
+  // The schema is checked before ajv sees it, so its own strictness and its meta-schema are not needed.
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, ownProperties: true, validateSchema: false, formats })
+  return {
+    compile(schema: JsonSchema) {
+      const root = enforceableSchema(schema)
+      if (JSON.stringify(root).includes('"__proto__":')) {
+        throw new ConfigError(
+          'unsupportedSchema',
+          'ajv cannot enforce a property named "__proto__". Rename it, or use the default validator.',
+        )
+      }
+      const validate = compileWith(ajv, root)
+      return (value) => check(validate, value)
+    },
+  }
+}
+
+function compileWith(ajv: Ajv2020, root: JsonSchema): ValidateFunction {
+  try {
+    return ajv.compile(root)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError('unsupportedSchema', `ajv cannot compile this schema: ${reason}`, { cause })
+  } finally {
+    // Ajv would keep every schema it has ever seen.
+    ajv.removeSchema(root)
+  }
+}
+
+function check(validate: ValidateFunction, value: unknown): SchemaResult<unknown> {
+  try {
+    if (validate(value)) return { value }
+    return { issues: readErrors(validate.errors ?? [], value) }
+  } catch (error) {
+    if (error instanceof RangeError) return { issues: [{ message: 'too large or too deeply nested to check' }] }
+    return { issues: [{ message: `cannot be checked: ${error instanceof Error ? error.message : String(error)}` }] }
+  }
+}

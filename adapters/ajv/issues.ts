@@ -1,0 +1,51 @@
+import type { ErrorObject } from 'ajv'
+import type { SchemaIssue } from '../../src/index.ts'
+
+const maxIssues = 20
+
+/** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
+export function readErrors(errors: readonly ErrorObject[], value: unknown): SchemaIssue[] {
+  return errors
+    .filter((error) => error.keyword !== 'if')
+    .slice(0, maxIssues)
+    .map((error) => readError(error, value))
+}
+
+function readError(error: ErrorObject, value: unknown): SchemaIssue {
+  const path = pathOf(error.instancePath, value)
+  const message = error.message ?? `fails ${error.keyword}`
+  switch (error.keyword) {
+    case 'required':
+      return { path: [...path, String(error.params.missingProperty)], message: 'is required' }
+    case 'additionalProperties':
+      return { path: [...path, String(error.params.additionalProperty)], message: 'is not allowed' }
+    case 'unevaluatedProperties':
+      return { path: [...path, String(error.params.unevaluatedProperty)], message: 'is not allowed' }
+    case 'false schema':
+      return { path, message: 'is not allowed' }
+    case 'type':
+      return { path, message: `expected ${String(error.params.type).replaceAll(',', ' or ')}, got ${typeName(error.data)}` }
+    case 'enum':
+      return { path, message: `${message}: ${JSON.stringify(error.params.allowedValues).slice(0, 200)}` }
+    default:
+      return { path, message }
+  }
+}
+
+function pathOf(pointer: string, value: unknown): PropertyKey[] {
+  let found = value
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => {
+      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+      const step = Array.isArray(found) ? Number(key) : key
+      found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined
+      return step
+    })
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

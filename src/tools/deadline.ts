@@ -1,0 +1,56 @@
+import { ToolError } from '../types/errors.ts'
+
+/** Thrown and used as abort reason when the call was cancelled. */
+export function cancelled(): ToolError {
+  return new ToolError('cancelled', 'Cancelled')
+}
+
+/**
+ * Throws `Cancelled` when `signal` has aborted. File tools call this between their steps, so a run's abort and the loop's tool timeout stop
+ * them before the next read or write.
+ */
+export function checkCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw cancelled()
+}
+
+/**
+ * Runs `work` with a signal that aborts when `signal` does or after `ms` milliseconds.
+ *
+ * **Contract**
+ * - Rejects with `ToolError` `cancelled`, or with `timeout` and the message `timedOut`, even if `work` never settles.
+ * - Leaves no timer and no listener behind.
+ */
+export async function withDeadline<T>(
+  signal: AbortSignal,
+  ms: number,
+  timedOut: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  checkCancelled(signal)
+  const inner = new AbortController()
+  let stop: (reason: ToolError) => void = () => undefined
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (reason) => {
+      inner.abort(reason)
+      reject(reason)
+    }
+  })
+  const onAbort = () => stop(cancelled())
+  signal.addEventListener('abort', onAbort, { once: true })
+  const timer = setTimeout(() => stop(new ToolError('timeout', timedOut)), ms)
+  try {
+    return await Promise.race([work(inner.signal), stopped])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/**
+ * Lets timers and aborts happen during long work: await it between steps, and throws the signal's reason once it has aborted.
+ * Without it a workspace that answers at once (memory) would keep the thread until the end.
+ */
+export async function breathe(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  signal.throwIfAborted()
+}

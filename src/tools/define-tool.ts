@@ -1,0 +1,86 @@
+import { ConfigError } from '../types/errors.ts'
+import type { JsonObject, JsonSchema } from '../types/json.ts'
+import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
+import type { AgentTool, ToolContext, ToolParameters, ToolResult } from '../types/tool.ts'
+import { enforceableSchema } from '../validation/supported-keywords.ts'
+import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
+
+/** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */
+export interface ToolOptions<Parameters extends ToolParameters, Args> {
+  /** What the model calls: `[a-zA-Z0-9_-]{1,64}`. */
+  name: string
+  /** For people. Default: `name`. */
+  label?: string
+  /** For the model: what the tool does and when to use it. */
+  description: string
+  parameters: Parameters
+  /** JSON Schema for the model, when `parameters` is a Standard Schema that cannot produce one (valibot, zod/mini). */
+  jsonSchema?: JsonSchema
+  /** Ask a person first: always, or as the arguments require. */
+  needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>)
+  /** Running the same call twice does no harm. */
+  idempotent?: boolean
+  /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
+  timeoutMs?: number
+  execute(args: Args, ctx: ToolContext): Promise<ToolResult | string> | ToolResult | string
+}
+
+/**
+ * Makes a tool. The type of the arguments comes from the Standard Schema, or is given beside a JSON Schema: `defineTool<{ path: string }>(…)`.
+ *
+ * **Contract**
+ * - `execute` gets validated arguments; what it returns or throws is data for the model.
+ * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, parameters that are not an object schema or have no
+ *   JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
+ *
+ * Source: spec/05, ARCHITECTURE §3 "AgentTool".
+ *
+ * @example
+ * const add = defineTool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => String(a + b),
+ * })
+ */
+export function defineTool<Schema extends StandardSchema>(options: ToolOptions<Schema, SchemaOutput<Schema>>): AgentTool
+export function defineTool<Args extends object = JsonObject>(options: ToolOptions<JsonSchema, Args>): AgentTool
+export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): AgentTool {
+  checkOptions(options)
+  const { needsApproval, execute, ...rest } = options
+  const tool: AgentTool = {
+    ...rest,
+    label: options.label ?? options.name,
+    // The loop passes on what `parameters` accepted, which is an Args: only the erased type does not know.
+    execute: (args, ctx) => execute.call(options, args as Args, ctx),
+    ...(needsApproval === undefined ? {} : { needsApproval: eraseApproval(needsApproval) }),
+  }
+  const schema = toolJsonSchema(tool)
+  if (!isStandardSchema(tool.parameters)) checkKeywords(tool.name, schema)
+  return tool
+}
+
+function eraseApproval<Args>(ask: boolean | ((args: Args) => boolean | Promise<boolean>)): NonNullable<AgentTool['needsApproval']> {
+  // Asked about validated arguments only, as `execute` is.
+  return typeof ask === 'function' ? (args) => ask(args as Args) : ask
+}
+
+function checkOptions(options: ToolOptions<ToolParameters, never>): void {
+  const { name, description } = options
+  if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new ConfigError('invalidTool', `Tool name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw new ConfigError('invalidTool', `Tool "${name}" needs a description: it is how the model knows when to use it.`)
+  }
+  if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
+}
+
+function checkKeywords(name: string, schema: JsonSchema): void {
+  try {
+    enforceableSchema(schema)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.code, `Tool "${name}": ${error.message}`, { cause: error })
+  }
+}

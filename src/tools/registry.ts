@@ -1,0 +1,54 @@
+import { ConfigError } from '../types/errors.ts'
+import type { AgentTool } from '../types/tool.ts'
+
+/**
+ * Tools by name, for configuration that names its tools in text.
+ *
+ * **Contract**
+ * - Names are unique: registering one twice throws `ConfigError` `invalidTool`.
+ * - `resolve` throws for a name it does not know: a tool an agent was promised is never left out silently.
+ *
+ * Source: spec/18 "ToolRegistry".
+ */
+export class ToolRegistry {
+  // A Map, so that `constructor` or `__proto__` are names like any other.
+  readonly #tools = new Map<string, AgentTool>()
+
+  constructor(tools: Iterable<AgentTool> = []) {
+    for (const tool of tools) this.register(tool)
+  }
+
+  /** Adds a tool; returns the registry. */
+  register(tool: AgentTool): this {
+    if (this.#tools.has(tool.name)) {
+      throw new ConfigError('invalidTool', `A tool named "${tool.name}" is already registered. Give one of them another name.`)
+    }
+    this.#tools.set(tool.name, tool)
+    return this
+  }
+
+  /** The tool with that name, if there is one. */
+  get(name: string): AgentTool | undefined {
+    return this.#tools.get(name)
+  }
+
+  /** Whether a tool with that name is registered. */
+  has(name: string): boolean {
+    return this.#tools.has(name)
+  }
+
+  /** All names, in the order of registration. */
+  get names(): string[] {
+    return [...this.#tools.keys()]
+  }
+
+  /** The tools with these names, in this order. Throws `ConfigError` `invalidTool` naming every unknown one and all known ones. */
+  resolve(names: readonly string[]): AgentTool[] {
+    const unknown = names.filter((name) => !this.#tools.has(name))
+    if (unknown.length > 0) {
+      const known = this.names.join(', ') || 'none'
+      throw new ConfigError('invalidTool', `Unknown tools: ${unknown.map((name) => JSON.stringify(name)).join(', ')}. Known: ${known}.`)
+    }
+    return names.flatMap((name) => this.#tools.get(name) ?? [])
+  }
+}

@@ -1,0 +1,83 @@
+import { WorkspaceError } from '../types/errors.ts'
+import type { AgentTool, ToolResult } from '../types/tool.ts'
+import type { Workspace } from '../types/workspace.ts'
+import { resolvePath } from '../workspace/path.ts'
+import { accessError } from './access-error.ts'
+import { withDeadline } from './deadline.ts'
+import { defineTool } from './define-tool.ts'
+import { escapeName } from './escape-name.ts'
+import type { Searcher, SearchOutcome } from './searcher.ts'
+import { workspaceSearcher } from './workspace-searcher.ts'
+
+/** Options of `searchTool`. */
+export interface SearchToolOptions {
+  workspace: Workspace
+  /** Matches shown, over all files. Default 50. */
+  maxResults?: number
+  /** Milliseconds. Default 30,000. */
+  timeoutMs?: number
+  /** How files are looked through. Default: `workspaceSearcher(workspace)`. */
+  searcher?: Searcher
+}
+
+interface SearchArgs {
+  pattern: string
+  path?: string
+  include?: string
+  case_sensitive?: boolean
+}
+
+const maxLineShown = 500
+
+/**
+ * `search`: lines that match a regular expression.
+ *
+ * **Contract**
+ * - One line per match, `{file}:{line}:{text}`, ordered by path and line; long lines are cut. Case is ignored unless `case_sensitive`.
+ * - Ends with `(N matches)`, or `... (showing first M matches)`; without any, `No matches found for 'p'`.
+ * - `details` is `{ matches, truncated }`, `matches` the number shown.
+ *
+ * Source: spec/27 "SearchTool", reference/phi-core-0.10.md §5.
+ */
+export function searchTool(options: SearchToolOptions): AgentTool {
+  const { workspace, maxResults = 50, timeoutMs = 30_000, searcher = workspaceSearcher(workspace) } = options
+  return defineTool<SearchArgs>({
+    name: 'search',
+    label: 'Search',
+    description: 'Search file contents with a regular expression. Answers with file:line:text for each matching line.',
+    parameters: {
+      type: 'object',
+      properties: {
+        pattern: { type: 'string', minLength: 1, description: 'Regular expression (RE2 syntax: no lookaround, no backreferences)' },
+        path: { type: 'string', description: 'Directory or file, relative to the workspace root. Default: the root' },
+        include: { type: 'string', description: 'Glob for files, for example *.ts' },
+        case_sensitive: { type: 'boolean', description: 'Default: false' },
+      },
+      required: ['pattern'],
+    },
+    idempotent: true,
+    async execute({ pattern, path = '.', include, case_sensitive: caseSensitive = false }, ctx) {
+      const run = async (signal: AbortSignal) => {
+        const query = { pattern, path: resolvePath(path), caseSensitive, maxResults, signal }
+        return searcher(include === undefined ? query : { ...query, include })
+      }
+      try {
+        return report(pattern, await withDeadline(ctx.signal, timeoutMs, 'Search timed out', run))
+      } catch (error) {
+        throw error instanceof WorkspaceError ? accessError(`Cannot search ${path}`, error) : error
+      }
+    },
+  })
+}
+
+function report(pattern: string, { matches, truncated }: SearchOutcome): ToolResult {
+  const details = { matches: matches.length, truncated }
+  if (matches.length === 0) return { content: [{ type: 'text', text: `No matches found for '${pattern}'` }], details }
+  const lines = matches.map((match) => `${escapeName(match.path)}:${match.line}:${cut(match.text)}`)
+  const count = truncated ? `... (showing first ${matches.length} matches)` : `(${matches.length} matches)`
+  return { content: [{ type: 'text', text: `${lines.join('\n')}\n\n${count}` }], details }
+}
+
+function cut(text: string): string {
+  return text.length > maxLineShown ? `${text.slice(0, maxLineShown)}…` : text
+}

@@ -1,0 +1,13 @@
+import type { ToolContext, ToolResult } from '../../src/types/tool.ts'
+
+/** The context of a call outside any loop. */
+export function context(signal: AbortSignal = new AbortController().signal): ToolContext {
+  const ids = { toolCallId: 'call', toolName: 'tool', sessionId: 'session', loopId: 'loop' }
+  return { ...ids, signal, update: () => undefined, progress: () => undefined }
+}
+
+/** The text of a tool's answer. */
+export function textOf(result: ToolResult | string): string {
+  if (typeof result === 'string') return result
+  return result.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('')
+}

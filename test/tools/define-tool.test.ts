@@ -1,0 +1,71 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import * as mini from 'zod/mini'
+import { defineTool } from '../../src/tools/index.ts'
+import { context } from './context.ts'
+
+const base = { name: 'add', description: 'Adds.', execute: () => 'done' }
+
+describe('defineTool', () => {
+  it('types and runs a tool on a zod schema', async () => {
+    const tool = defineTool({
+      name: 'add',
+      description: 'Adds.',
+      parameters: z.object({ a: z.number(), b: z.number().default(2) }),
+      needsApproval: ({ a }) => a > 10,
+      execute: ({ a, b }) => (a + b).toFixed(1),
+    })
+    expect(tool.label).toBe('add')
+    expect(await tool.execute({ a: 1, b: 2 }, context())).toBe('3.0')
+    expect(typeof tool.needsApproval === 'function' && (await tool.needsApproval({ a: 11 }))).toBe(true)
+  })
+
+  it('takes a raw JSON Schema with a type for its arguments', async () => {
+    const tool = defineTool<{ path: string }>({
+      ...base,
+      parameters: { type: 'object', properties: { path: { type: 'string' } } },
+      execute: ({ path }) => path.toUpperCase(),
+    })
+    expect(await tool.execute({ path: 'a' }, context())).toBe('A')
+  })
+
+  it('takes a Standard Schema with a JSON Schema beside it', () => {
+    const jsonSchema = { type: 'object', properties: { a: { type: 'string' } } }
+    const tool = defineTool({ ...base, parameters: v.object({ a: v.string() }), jsonSchema, execute: ({ a }) => a.trim() })
+    expect(tool.jsonSchema).toBe(jsonSchema)
+  })
+
+  it.each(['', 'a b', 'ünïcode', 'x'.repeat(65), 'a.b', '../x'])('refuses the name %j', (name) => {
+    expect(() => defineTool({ ...base, name, parameters: { type: 'object' } })).toThrow(expect.objectContaining({ code: 'invalidTool' }))
+  })
+
+  it.each(['x', '__proto__', 'constructor', 'a-b_C9', 'x'.repeat(64)])('takes the name %j', (name) => {
+    expect(defineTool({ ...base, name, parameters: { type: 'object' } }).name).toBe(name)
+  })
+
+  it('says what to do about a schema that produces no JSON Schema', () => {
+    const parameters = mini.object({ a: mini.string() })
+    expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass it beside as "jsonSchema"/)
+    expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Pass one as "jsonSchema"/)
+  })
+
+  it('refuses a root that is not an object', () => {
+    expect(() => defineTool({ ...base, parameters: z.string() })).toThrow(/object schema/)
+    expect(() => defineTool({ ...base, parameters: { anyOf: [{ type: 'object' }] } })).toThrow(/object schema/)
+  })
+
+  it('refuses a keyword that cannot be enforced, naming tool, keyword and place', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'string', startsWith: 'x' } } }
+    const expected = { code: 'unsupportedSchema', message: expect.stringMatching(/"add".*#\/properties\/a\/startsWith.*"startsWith"/) }
+    expect(() => defineTool({ ...base, parameters })).toThrow(expect.objectContaining(expected))
+  })
+
+  it('refuses what only JavaScript callers can pass', () => {
+    const define = (options: object) => () => Reflect.apply(defineTool, undefined, [options])
+    expect(define({ ...base, description: ' ', parameters: { type: 'object' } })).toThrow(/needs a description/)
+    expect(define({ ...base, parameters: 'object' })).toThrow(/Standard Schema or a JSON Schema/)
+    expect(define({ ...base, parameters: null })).toThrow(/Standard Schema or a JSON Schema/)
+    expect(define({ ...base, parameters: { type: 'object' }, execute: 'x' })).toThrow(/execute/)
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { editFileTool } from '../../src/tools/index.ts'
+import type { Workspace } from '../../src/types/workspace.ts'
+import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
+import { context } from './context.ts'
+
+const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+
+async function edit(content: string | Uint8Array, oldText: string, newText: string): Promise<string> {
+  const workspace = memoryWorkspace({ f: content })
+  await editFileTool({ workspace }).execute({ path: 'f', old_text: oldText, new_text: newText }, context())
+  return decode(await workspace.read('f'))
+}
+
+describe('edit_file', () => {
+  it('replaces the one occurrence and reports lines', async () => {
+    const workspace = memoryWorkspace({ f: 'one\ntwo\nthree\n' })
+    const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'two\nthree', new_text: '2' }, context())
+    expect(result).toEqual({
+      content: [{ type: 'text', text: 'Replaced 2 line(s) with 1 line(s) in f' }],
+      details: { path: 'f', old_lines: 2, new_lines: 1 },
+    })
+    expect(decode(await workspace.read('f'))).toBe('one\n2\n')
+  })
+
+  it('takes both texts literally', async () => {
+    expect(await edit('a.*b', '.*', '$& $1')).toBe('a$& $1b')
+  })
+
+  it('keeps CRLF line ends and a byte order mark', async () => {
+    expect(await edit('\uFEFFa\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz')).toBe('\uFEFFx\r\ny\r\nz\r\nc\r\n')
+  })
+
+  it('says nothing changed when both texts are equal', async () => {
+    const workspace = memoryWorkspace({ f: 'a' })
+    const before = await workspace.stat('f')
+    const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a', new_text: 'a' }, context())
+    expect(result).toMatchObject({ content: [{ text: 'No changes (old_text == new_text)' }] })
+    expect(await workspace.stat('f')).toEqual(before)
+  })
+
+  it.each([
+    ['a\na\n', 'a', 'old_text matches 2 locations in f. Include more surrounding context to make the match unique.'],
+    ['a\n', 'b', 'old_text not found in f.\n\nTip: Use read_file'],
+    ['if x:\n    run()\nend\n', 'if x:\n  run()', 'old_text not found in f.\n\nDid you mean:\n```\nif x:\n    run()\nend\n```\n'],
+    [new Uint8Array([0xff, 0x61]), 'a', 'f is not UTF-8 text and cannot be edited.'],
+    ['a', '', 'old_text must not be empty.'],
+  ])('refuses %j with %j', async (content, oldText, message) => {
+    await expect(edit(content, oldText, 'x')).rejects.toThrow(message)
+  })
+
+  it('points to write_file for a missing file', async () => {
+    const call = editFileTool({ workspace: memoryWorkspace() }).execute({ path: 'f', old_text: 'a', new_text: 'b' }, context())
+    await expect(call).rejects.toMatchObject({ code: 'notFound', message: 'Cannot read f. Use write_file to create new files.' })
+  })
+
+  it('writes nothing when the file changes in between', async () => {
+    const inner = memoryWorkspace({ f: 'old' })
+    const workspace: Workspace = {
+      ...inner,
+      async read(path, options) {
+        const bytes = await inner.read(path, options)
+        await inner.write(path, new TextEncoder().encode('old, changed by someone'))
+        return bytes
+      },
+    }
+    const call = editFileTool({ workspace }).execute({ path: 'f', old_text: 'old', new_text: 'new' }, context())
+    await expect(call).rejects.toThrow('f was changed while it was being edited; nothing was written. Read it again and retry.')
+    expect(decode(await inner.read('f'))).toBe('old, changed by someone')
+  })
+
+  it('writes nothing after it is cancelled', async () => {
+    const abort = new AbortController()
+    const inner = memoryWorkspace({ f: 'old' })
+    const workspace: Workspace = {
+      ...inner,
+      read: (path) => {
+        abort.abort()
+        return inner.read(path)
+      },
+    }
+    const call = editFileTool({ workspace }).execute({ path: 'f', old_text: 'old', new_text: 'new' }, context(abort.signal))
+    await expect(call).rejects.toMatchObject({ code: 'cancelled', message: 'Cancelled' })
+    expect(decode(await inner.read('f'))).toBe('old')
+  })
+})

@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compileGlob } from '../../src/tools/glob.ts'
+
+describe('compileGlob', () => {
+  it.each([
+    ['*.ts', 'a/b/c.ts', true],
+    ['*.ts', 'c.tsx', false],
+    ['*', '.hidden', true],
+    ['src/*.ts', 'src/a.ts', true],
+    ['src/*.ts', 'src/b/a.ts', false],
+    ['src/**/*.ts', 'src/a.ts', true],
+    ['src/**/*.ts', 'src/b/c/a.ts', true],
+    ['**/*.ts', 'a.ts', true],
+    ['**/a.ts', 'xa.ts', false],
+    ['**/a.ts', 'b/a.ts', true],
+    ['src/**', 'src/a/b', true],
+    ['src/**', 'srcs/a', false],
+    ['./src/*.ts', 'src/a.ts', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'a🙂c', true],
+    ['a/?', 'a/b', true],
+    ['a?b/', 'a/b/', false],
+    ['[a-c]x', 'bx', true],
+    ['[!a-c]x', 'bx', false],
+    ['[]]x', ']x', true],
+    ['[a', '[a', true],
+    ['*.{ts,tsx}', 'a.tsx', true],
+    ['*.{ts,{js,mjs}}', 'a.mjs', true],
+    ['{a}', '{a}', true],
+    ['a.b', 'axb', false],
+    ['(a+)+$', '(a+)+$', true],
+    ['', 'a', false],
+  ])('%j on %j: %s', (pattern, path, expected) => {
+    expect(compileGlob(pattern)(path)).toBe(expected)
+  })
+
+  it('needs no more than states times characters, also for hostile patterns', () => {
+    const isMatch = compileGlob(`${'*a'.repeat(300)}b`)
+    expect(isMatch('a'.repeat(2000))).toBe(false)
+    expect(compileGlob(`${'**/'.repeat(200)}x`)(`${'a/'.repeat(300)}y`)).toBe(false)
+  })
+
+  it('limits length and alternatives', () => {
+    expect(() => compileGlob('a'.repeat(1001))).toThrow(/longer/)
+    expect(() => compileGlob('{a,b}'.repeat(10))).toThrow(/alternatives/)
+  })
+
+  it('matches every name without special characters by itself, and throws nothing but its own errors', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z0-9 ._()+$^|-]{1,20}$/), (name) => {
+        expect(compileGlob(name)(`dir/${name}`)).toBe(true)
+      }),
+    )
+    fc.assert(fc.property(fc.string(), fc.string(), (pattern, path) => typeof compileGlob(pattern)(path) === 'boolean'))
+  })
+})

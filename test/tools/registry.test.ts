@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { defineTool, ToolRegistry } from '../../src/tools/index.ts'
+
+const tool = (name: string) => defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => name })
+
+describe('ToolRegistry', () => {
+  it('resolves nothing when empty', () => {
+    const registry = new ToolRegistry()
+    expect(registry.resolve([])).toEqual([])
+    expect(registry.names).toEqual([])
+  })
+
+  it('resolves a subset in the order asked for', () => {
+    const registry = new ToolRegistry([tool('a'), tool('b')]).register(tool('c'))
+    expect(registry.resolve(['c', 'a']).map(({ name }) => name)).toEqual(['c', 'a'])
+    expect(registry.names).toEqual(['a', 'b', 'c'])
+  })
+
+  it('throws for unknown names and names the known ones', () => {
+    const registry = new ToolRegistry([tool('a'), tool('b')])
+    expect(() => registry.resolve(['a', 'x', 'y'])).toThrow('Unknown tools: "x", "y". Known: a, b.')
+    expect(() => registry.resolve(['x'])).toThrow(expect.objectContaining({ code: 'invalidTool' }))
+  })
+
+  it('refuses a second tool of the same name', () => {
+    expect(() => new ToolRegistry([tool('a'), tool('a')])).toThrow(/already registered/)
+  })
+
+  it('knows only its own names', () => {
+    const registry = new ToolRegistry()
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      expect(registry.has(name)).toBe(false)
+      expect(registry.get(name)).toBe(undefined)
+      expect(registry.register(tool(name)).get(name)?.name).toBe(name)
+    }
+  })
+})

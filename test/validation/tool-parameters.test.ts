@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { SchemaValidator } from '../../src/types/standard-schema.ts'
+import type { AgentTool, ToolParameters } from '../../src/types/tool.ts'
+import { checkArguments, formatIssues, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
+
+function toolWith(parameters: ToolParameters, rest: Partial<AgentTool> = {}): AgentTool {
+  return { name: 'tool', label: 'tool', description: 'tool', parameters, execute: () => '', ...rest }
+}
+
+const raw = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
+
+describe('toolJsonSchema', () => {
+  it('returns a raw JSON Schema as it is', () => {
+    expect(toolJsonSchema(toolWith(raw))).toBe(raw)
+  })
+
+  it('asks a Standard Schema once and remembers', () => {
+    const tool = toolWith(z.object({ query: z.string().describe('q') }))
+    const schema = toolJsonSchema(tool)
+    expect(schema).toMatchObject({ type: 'object', properties: { query: { type: 'string', description: 'q' } }, required: ['query'] })
+    expect(toolJsonSchema(tool)).toBe(schema)
+  })
+
+  it('takes the JSON Schema beside a Standard Schema', () => {
+    expect(toolJsonSchema(toolWith(v.object({ query: v.string() }), { jsonSchema: raw }))).toBe(raw)
+  })
+
+  it('throws invalidTool without one', () => {
+    expect(() => toolJsonSchema(toolWith(v.object({})))).toThrow(expect.objectContaining({ code: 'invalidTool' }))
+  })
+})
+
+describe('checkArguments', () => {
+  it('validates a raw schema with the default interpreter, loaded on first use', async () => {
+    const tool = toolWith(raw)
+    expect(await checkArguments(tool, { query: 'a' })).toEqual({ value: { query: 'a' } })
+    const result = checkArguments(tool, { query: 5 })
+    // Loaded by now: no promise any more.
+    expect(result).not.toBeInstanceOf(Promise)
+    expect(formatIssues((await result).issues ?? [])).toBe('query: expected string, got number')
+  })
+
+  it('lets a Standard Schema validate and transform', async () => {
+    const tool = toolWith(z.object({ n: z.string().transform(Number), m: z.number().default(1) }))
+    expect(await checkArguments(tool, { n: '5' })).toEqual({ value: { n: 5, m: 1 } })
+    expect(formatIssues((await checkArguments(tool, { n: 5 })).issues ?? [])).toMatch(/^n: .*expected string/)
+  })
+
+  it('awaits asynchronous schemas', async () => {
+    const tool = toolWith(
+      v.objectAsync({
+        a: v.pipeAsync(
+          v.string(),
+          v.checkAsync(async (text) => text === 'ok', 'is not ok'),
+        ),
+      }),
+    )
+    expect((await checkArguments(tool, { a: 'ok' })).issues).toBe(undefined)
+    expect(formatIssues((await checkArguments(tool, { a: 'x' })).issues ?? [])).toBe('a: is not ok')
+  })
+
+  it('uses the validator it is given and compiles once per tool', () => {
+    let compiled = 0
+    const validator: SchemaValidator = {
+      compile: () => {
+        compiled += 1
+        return (value) => ({ value })
+      },
+    }
+    const tool = toolWith(raw)
+    checkArguments(tool, { query: 1 }, validator)
+    expect(checkArguments(tool, { query: 2 }, validator)).toEqual({ value: { query: 2 } })
+    expect(compiled).toBe(1)
+  })
+
+  it('turns everything a validator throws into issues', async () => {
+    const failing = z.object({
+      a: z.string().refine(() => {
+        throw new Error('boom')
+      }),
+    })
+    const rejecting = v.objectAsync({
+      a: v.pipeAsync(
+        v.string(),
+        v.checkAsync(() => Promise.reject(new Error('boom'))),
+      ),
+    })
+    const throwing: SchemaValidator = {
+      compile: () => {
+        throw new Error('boom')
+      },
+    }
+    for (const result of [
+      checkArguments(toolWith(failing), { a: 'x' }),
+      checkArguments(toolWith(rejecting, { jsonSchema: raw }), { a: 'x' }),
+      checkArguments(toolWith(raw), {}, throwing),
+    ]) {
+      expect(formatIssues((await result).issues ?? [])).toMatch(/could not be validated: /)
+    }
+    expect((await checkArguments(toolWith({ type: 'object', unknownKeyword: 1 }), {})).issues).toHaveLength(1)
+  })
+})
+
+describe('formatIssues', () => {
+  it('writes one line per issue, with paths a model can read', () => {
+    const issues = [
+      { path: ['files', 0, { key: 'name' }], message: 'is required' },
+      { path: ['a b\n', '__proto__'], message: 'two\nlines' },
+      { message: 'wrong' },
+    ]
+    expect(formatIssues(issues)).toBe('files[0].name: is required\n["a b\\n"].__proto__: two lines\narguments: wrong')
+  })
+})
