@@ -1,5 +1,6 @@
+// The entry `./adapters/node`: named exports only, each with its contract in TSDoc.
 export { type BashOptions, bashTool, defaultDenyPatterns } from './bash/bash-tool.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
-export type { RipgrepMatch } from './search/read-match.ts'
-export { type RipgrepQuery, type RipgrepResult, ripgrepSearcher } from './search/ripgrep.ts'
+export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
+export { ripgrepSearcher } from './search/ripgrep.ts'
 export { nodeWorkspace } from './workspace/node-workspace.ts'

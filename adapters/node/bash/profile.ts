@@ -10,6 +10,8 @@ export interface SandboxProfile {
   /** Real path of the workspace on the host. */
   root: string
   access: 'read' | 'write'
+  /** Where the command starts, relative to the root. Default: the root. */
+  directory?: string
   /** Names at the root of the workspace that exist and stay read-only. */
   readOnlyNames?: readonly string[]
   /** Files outside of `/usr` that are visible too, at the same path. */
@@ -25,7 +27,7 @@ export interface SandboxProfile {
  * Source: reference/toolchain.md §6, reference/reliability.md §5, 1–16.
  */
 export function sandboxArguments(profile: SandboxProfile): string[] {
-  const { root, access, readOnlyNames = [], readOnlyFiles = [] } = profile
+  const { root, access, directory = '.', readOnlyNames = [], readOnlyFiles = [] } = profile
   return [
     ...['--die-with-parent', '--new-session', '--unshare-all', '--unshare-user', '--disable-userns', '--hostname', 'sandbox'],
     ...['--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL'],
@@ -35,7 +37,7 @@ export function sandboxArguments(profile: SandboxProfile): string[] {
     // The size counts for the next mount only.
     ...['/dev/shm', '/run', '/tmp'].flatMap((path) => ['--size', scratchBytes, '--tmpfs', path]),
     ...readOnlyFiles.flatMap((path) => ['--ro-bind', path, path]),
-    ...[access === 'write' ? '--bind' : '--ro-bind', root, sandboxWorkspace, '--chdir', sandboxWorkspace],
+    ...[access === 'write' ? '--bind' : '--ro-bind', root, sandboxWorkspace, '--chdir', `${sandboxWorkspace}/${directory}`],
     ...readOnlyNames.flatMap((name) => ['--ro-bind', `${root}/${name}`, `${sandboxWorkspace}/${name}`]),
     // Kernel settings belong to root: when this process is root, so is the sandbox's user in the eyes of their owner check.
     ...['--remount-ro', '/proc', '--remount-ro', '/dev', '--remount-ro', '/'],

@@ -12,8 +12,8 @@ export interface ProcessSpec {
   cwd?: string
   /** What the program finds on descriptors 3, 4, …; its standard input is empty. */
   inputs?: readonly Uint8Array[]
-  /** Milliseconds. */
-  timeoutMs: number
+  /** Milliseconds. Default: no limit but the signal's. */
+  timeoutMs?: number
   signal: AbortSignal
   /** `NAME=value` from `env` that identifies descendants which left the process group (Linux). */
   mark?: string
@@ -57,7 +57,7 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       patience = setTimeout(signalGroup, graceMs, child.pid, 'SIGKILL')
     }
     const onAbort = () => stop('abort')
-    const deadline = setTimeout(stop, spec.timeoutMs, 'timeout')
+    const deadline = spec.timeoutMs === undefined ? undefined : setTimeout(stop, spec.timeoutMs, 'timeout')
     const settle = () => {
       clearTimeout(deadline)
       clearTimeout(patience)

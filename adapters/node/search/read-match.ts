@@ -1,12 +1,7 @@
-/** A line that matched; `path` is relative to the workspace root, `line` counts from 1. */
-export interface RipgrepMatch {
-  path: string
-  line: number
-  text: string
-}
+import type { SearchMatch } from '../../../src/tools/index.ts'
 
 /** The match in a line of `rg --json`, or undefined for its other messages. */
-export function readMatch(json: string): RipgrepMatch | undefined {
+export function readMatch(json: string): SearchMatch | undefined {
   const message: unknown = JSON.parse(json)
   if (!isRecord(message) || message.type !== 'match' || !isRecord(message.data)) return undefined
   const { path, lines, line_number: line } = message.data

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
-import { resolvePath } from '../../../src/workspace/path.ts'
+import type { Searcher, SearchMatch, SearchOutcome, SearchQuery } from '../../../src/tools/index.ts'
+import { joinPath, resolvePath } from '../../../src/workspace/path.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireBubblewrap, SandboxUnavailable } from '../bash/sandbox.ts'
 import { findExecutable } from '../find-executable.ts'
@@ -9,96 +10,100 @@ import { translated } from '../workspace/fs-errors.ts'
 import { realDirectory } from '../workspace/node-workspace.ts'
 import { holding, relativeTo } from '../workspace/pin.ts'
 import { LineSplitter } from './line-splitter.ts'
-import { type RipgrepMatch, readMatch } from './read-match.ts'
+import { readMatch } from './read-match.ts'
 
-export interface RipgrepQuery {
-  pattern: string
-  path: string
-  include?: string
-  caseSensitive: boolean
-  maxResults: number
-  signal: AbortSignal
+/** Where to search, relative to the root, links resolved; `file` is set when that is one file in `directory`. */
+interface Place {
+  directory: string
+  file?: string
 }
 
-export interface RipgrepResult {
-  matches: RipgrepMatch[]
-  truncated: boolean
-}
-
-// Milliseconds; the search tool's own limit is the same.
-const timeoutMs = 30_000
 const longestError = 2000
 
 /**
- * Search with the `rg` of this machine, for the port of the portable `search` tool; undefined where there is none.
+ * Search with the `rg` of this machine, for the port of the `search` tool; undefined where there is none.
  *
- * **Contract**
- * - Searches under `path` inside `root`, in path order, links not followed, no configuration file read. What is searched for is never taken
- *   for an option. Where bubblewrap works, `rg` runs in its sandbox and sees nothing but `root`.
- * - Keeps `maxResults` matches of at most 1 MiB each, then kills `rg`; also on abort, which rejects with the signal's reason.
- * - Rejects with `ToolError` `failed` for what `rg` refuses (a malformed expression), `timeout` after 30 s; `WorkspaceError` for `path`.
+ * **Contract** (beside that of `Searcher`)
+ * - Links are not followed, no configuration and no ignore file is read. Where bubblewrap works, `rg` runs in its sandbox and sees nothing
+ *   but `root`.
+ * - A matching line above 1 MiB is left out and counts as `truncated`. `rg` is killed as soon as there are more than `maxResults` matches.
+ * - Has no time limit of its own. Throws `ConfigError` `invalidOption` when `root` is not a directory.
  *
  * Source: spec/27 "SearchTool", reference/reliability.md §5, 28–30.
  */
-export function ripgrepSearcher(root: string): ((query: RipgrepQuery) => Promise<RipgrepResult>) | undefined {
+export function ripgrepSearcher(root: string): Searcher | undefined {
   const program = findExecutable('rg')
   if (program === undefined) return undefined
   const realRoot = realDirectory(root)
   const launch = launcher(program, realRoot)
   return async (query) => {
     query.signal.throwIfAborted()
-    const inside = resolvePath(query.path)
-    // What a link on the way leads to; the sandbox knows no links to absolute paths of the host.
-    const place = await translated(inside, 'search', query.signal, () =>
-      holding(realRoot, join(realRoot, inside), inside, async (held) => relativeTo(realRoot, held)),
-    )
-    return search(launch(argumentsFor(query, place)), query)
+    const path = resolvePath(query.path)
+    const place = await translated(path, 'search', query.signal, () => placeOf(realRoot, path))
+    const { matches, truncated } = await search(launch(place.directory, argumentsFor(query, place)), query)
+    const named = (match: SearchMatch) => ({ ...match, path: place.file === undefined ? joinPath(path, match.path) : path })
+    return { matches: matches.map(named), truncated }
   }
 }
 
-function launcher(program: string, root: string): (args: string[]) => Launch {
-  const direct = (args: string[]): Launch => ({ file: program, args, env: {}, cwd: root })
+/** Follows the links on the way, which must stay inside; `rg` then meets none. */
+function placeOf(realRoot: string, path: string): Promise<Place> {
+  return holding(realRoot, join(realRoot, path), path, async (held) => {
+    const real = relativeTo(realRoot, held)
+    if ((await held.stat()).isDirectory()) return { directory: real }
+    const slash = real.lastIndexOf('/')
+    return { directory: slash === -1 ? '.' : real.slice(0, slash), file: real.slice(slash + 1) }
+  })
+}
+
+function launcher(program: string, root: string): (directory: string, args: string[]) => Launch {
+  const readOnlyFiles = program.startsWith('/usr/') ? [] : [program]
   try {
     requireBubblewrap()
   } catch (error) {
-    if (error instanceof SandboxUnavailable) return direct
-    throw error
+    if (!(error instanceof SandboxUnavailable)) throw error
+    return (directory, args) => ({ file: program, args, env: {}, cwd: join(root, directory) })
   }
-  const readOnlyFiles = program.startsWith('/usr/') ? [] : [program]
-  return (args) => sandboxed({ root, access: 'read', readOnlyFiles }, {}, [program, ...args])
+  return (directory, args) => sandboxed({ root, access: 'read', directory, readOnlyFiles }, {}, [program, ...args])
 }
 
-function argumentsFor({ pattern, include, caseSensitive, maxResults }: RipgrepQuery, place: string): string[] {
+function argumentsFor({ pattern, include, caseSensitive, maxResults }: SearchQuery, { file }: Place): string[] {
   return [
-    ...['--json', '--no-config', '--no-follow', '--no-ignore-parent', '--no-ignore-global', '--sort=path', '--color=never'],
+    ...['--json', '--no-config', '--no-messages', '--no-follow', '--no-ignore', '--hidden', '--sort=path'],
     // One more than is kept, to know that there are more.
     `--max-count=${maxResults + 1}`,
     caseSensitive ? '--case-sensitive' : '--ignore-case',
-    ...(include === undefined ? [] : [`--glob=${include}`]),
+    // A file that is named is searched, whatever its name.
+    ...(include === undefined || file !== undefined ? [] : [`--glob=${literalStart(include)}`]),
+    ...['--glob=!target/', '--glob=!.git/', '--glob=!node_modules/'],
     `--regexp=${pattern}`,
     '--',
-    place === '.' ? './' : `./${place}`,
+    `./${file ?? ''}`,
   ]
 }
 
-async function search(launch: Launch, query: RipgrepQuery): Promise<RipgrepResult> {
+/** A glob whose first character means itself: for `rg` a leading `!` negates and a leading `#` is a comment. */
+function literalStart(glob: string): string {
+  return glob.replace(/^(?:\.?\/)+/, '').replace(/^[!#]/, '\\$&')
+}
+
+async function search(launch: Launch, query: SearchQuery): Promise<SearchOutcome> {
   const enough = new AbortController()
-  const matches: RipgrepMatch[] = []
-  let truncated = false
+  const outcome: SearchOutcome = { matches: [], truncated: false }
   let complaint = ''
   const lines = new LineSplitter((line) => {
     const match = line === undefined ? undefined : readMatch(line)
-    // A dropped line held a match that is too long to show.
-    if (match === undefined) truncated ||= line === undefined
-    else if (matches.length < query.maxResults) matches.push(match)
-    else {
-      truncated = true
+    if (match !== undefined && outcome.matches.length < query.maxResults) {
+      outcome.matches.push(match)
+    } else if (match !== undefined) {
+      outcome.truncated = true
       enough.abort()
+    } else if (line === undefined) {
+      outcome.truncated = true
     }
   })
   const end = await runProcess({
     ...launch,
-    timeoutMs,
     signal: AbortSignal.any([query.signal, enough.signal]),
     onStdout: (chunk) => lines.push(chunk),
     onStderr: (chunk) => {
@@ -106,10 +111,9 @@ async function search(launch: Launch, query: RipgrepQuery): Promise<RipgrepResul
     },
   })
   query.signal.throwIfAborted()
-  if (end.reason === 'timeout') throw new ToolError('timeout', 'Search timed out')
-  // 2 with matches: some files could not be read, the rest was searched.
-  if (end.reason === 'exit' && end.exitCode !== 0 && end.exitCode !== 1 && matches.length === 0) {
-    throw new ToolError('failed', complaint.trim() || `rg ended with exit code ${end.exitCode}`)
+  // Unreadable files are passed over in silence, so what `rg` says is about the expression or the glob.
+  if (end.reason === 'exit' && end.exitCode !== 0 && complaint !== '' && outcome.matches.length === 0) {
+    throw new ToolError('invalidArguments', `Cannot search: ${complaint.trim()}`)
   }
-  return { matches, truncated }
+  return outcome
 }

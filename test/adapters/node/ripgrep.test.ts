@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type RipgrepQuery, ripgrepSearcher } from '../../../adapters/node/index.ts'
+import { nodeWorkspace, ripgrepSearcher } from '../../../adapters/node/index.ts'
+import { type SearchQuery, workspaceSearcher } from '../../../src/tools/index.ts'
 import { failureOf, present, temporaryRoot } from './temporary.ts'
 
 const hasRipgrep = present('rg', '--version')
@@ -14,7 +15,7 @@ function searcher(files: Record<string, string>) {
   }
   const search = ripgrepSearcher(root)
   if (search === undefined) throw new Error('rg disappeared')
-  const query = (pattern: string, rest: Partial<RipgrepQuery> = {}) =>
+  const query = (pattern: string, rest: Partial<SearchQuery> = {}) =>
     search({ pattern, path: '.', caseSensitive: false, maxResults: 50, signal: new AbortController().signal, ...rest })
   return { root, outside, query }
 }
@@ -49,6 +50,57 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
     expect(await query('absent')).toEqual({ matches: [], truncated: false })
   })
 
+  it('searches hidden and ignored files, but no dependencies, history or builds unless they are the start', async () => {
+    const { root, query } = searcher({
+      '.gitignore': 'ignored.txt\n',
+      'ignored.txt': 'needle',
+      '.hidden': 'needle',
+      'node_modules/a/b.js': 'needle',
+      '.git/config': 'needle',
+      'target/x': 'needle',
+      'sub/node_modules/c.js': 'needle',
+      'sub/target': 'needle',
+    })
+    symlinkSync('node_modules/a', join(root, 'link'))
+    const paths = async (rest: Partial<SearchQuery>) => (await query('needle', rest)).matches.map((match) => match.path)
+    expect(await paths({})).toEqual(['.hidden', 'ignored.txt', 'sub/target'])
+    expect(await paths({ path: 'node_modules' })).toEqual(['node_modules/a/b.js'])
+    expect(await paths({ path: 'node_modules/a' })).toEqual(['node_modules/a/b.js'])
+    expect(await paths({ path: 'link', include: 'b.*' })).toEqual(['link/b.js'])
+    expect(await paths({ path: 'node_modules/a/b.js', include: '*.ts' })).toEqual(['node_modules/a/b.js'])
+    expect(await paths({ path: 'node_modules', include: 'a/*.js' })).toEqual(['node_modules/a/b.js'])
+  })
+
+  it('gives what the portable searcher gives', async () => {
+    const { root, query } = searcher({
+      'a.txt': 'foo\nbar foo\r\nbaz',
+      'b/c.ts': 'Foo(bar)\n\tfoo',
+      'b/c.txt': 'grün foo\n',
+      'b/nul.bin': 'foo\0foo\n',
+      'b.txt': 'f.o\n',
+      '#!.ts': 'foo',
+      '!x.ts': 'foo',
+    })
+    const portable = workspaceSearcher(nodeWorkspace(root))
+    const cases: Partial<SearchQuery>[] = [
+      {},
+      { path: 'b' },
+      { path: 'a.txt' },
+      { include: '*.txt' },
+      { include: '*.{ts,bin}' },
+      { include: '!*.ts' },
+      { include: '#*' },
+      { include: './b/*' },
+      { maxResults: 2 },
+    ]
+    for (const rest of cases) {
+      for (const pattern of ['foo', '^f.o', 'f\\.o', '(bar|baz)$', 'ü']) {
+        const full = { pattern, path: '.', caseSensitive: false, maxResults: 50, signal: new AbortController().signal, ...rest }
+        expect(await query(pattern, rest)).toEqual(await portable(full))
+      }
+    }
+  })
+
   it('stops at the limit over all files and says so', async () => {
     const { query } = searcher({ 'a.txt': 'hit\n'.repeat(8), 'b.txt': 'hit\n'.repeat(100_000) })
     const found = await query('hit', { maxResults: 10 })
@@ -69,7 +121,7 @@ describe.skipIf(!hasRipgrep)('ripgrepSearcher: results', () => {
 
   it('tells what is wrong with an expression or a path', async () => {
     const { query } = searcher({ 'a.txt': 'x' })
-    expect(await failureOf(query('(unclosed'))).toMatch(/^failed: .*unclosed group/s)
+    expect(await failureOf(query('(unclosed'))).toMatch(/^invalidArguments: .*unclosed group/s)
     expect(await failureOf(query('x', { path: 'missing' }))).toBe('notFound')
     expect(await failureOf(query('x', { path: '../outside' }))).toBe('outside')
   })
