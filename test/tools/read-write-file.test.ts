@@ -24,7 +24,9 @@ function hugeWorkspace(size: number, line: string): { workspace: Workspace; larg
       const length = Math.min(end, size) - start
       largest = Math.max(largest, length)
       total += length
-      return Uint8Array.from({ length }, (_, index) => unit[(start + index) % unit.length] ?? 0)
+      const bytes = new Uint8Array(length)
+      for (let index = 0; index < length; index++) bytes[index] = unit[(start + index) % unit.length] ?? 0
+      return bytes
     },
   }
   return { workspace, largestRead: () => largest, bytesRead: () => total }
