@@ -86,8 +86,9 @@ function startOf(view: MessageView, contentIndex: number): number {
   return before?.type === 'thinking' ? (before.updatedAt ?? view.startedAt) : view.startedAt
 }
 
+/** Some services number their calls from 0 in every answer: an id that comes again is a new call. */
 function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string; toolName: string }): RunState['tools'] {
-  if (tools[delta.toolCallId] !== undefined) return tools
+  if (tools[delta.toolCallId]?.status === 'streaming') return tools
   return { ...tools, [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } }
 }
 
@@ -97,8 +98,6 @@ function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState[
   let next: Record<string, ToolView> | undefined
   for (const block of message.content) {
     if (block.type !== 'toolCall') continue
-    const before = tools[block.id]
-    if (before !== undefined && before.status !== 'streaming') continue
     next ??= { ...tools }
     next[block.id] = { toolCallId: block.id, toolName: block.name, status: 'ready', args: block.arguments }
   }

@@ -1,0 +1,55 @@
+import { timingSafeEqual } from 'hono/utils/buffer'
+import { Agent, defineTool, type Model } from '../../src/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { createWorker } from './create-worker.ts'
+
+/** What this Worker can be given: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
+interface Bindings {
+  /** Makes it a real agent. Without it the model is scripted. */
+  ANTHROPIC_API_KEY?: string
+  /** Default `claude-sonnet-4-6`. */
+  ANTHROPIC_MODEL?: string
+  /** What callers send as `Authorization: Bearer …`. Required as soon as there is a key to spend. */
+  ACCESS_TOKEN?: string
+}
+
+const clock = defineTool({
+  name: 'current_time',
+  label: 'Current time',
+  description: 'The current date and time in UTC, as ISO 8601.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+  execute: () => new Date().toISOString(),
+})
+
+function modelOf(env: Bindings): Model {
+  if (env.ANTHROPIC_API_KEY === undefined) return demoModel()
+  return anthropic(env.ANTHROPIC_MODEL ?? 'claude-sonnet-4-6', { apiKey: env.ANTHROPIC_API_KEY })
+}
+
+/** Says what it is, and proves with a real tool call that the loop runs here. */
+function demoModel(): Model {
+  return scripted(
+    [
+      { text: 'I am a scripted model; set ANTHROPIC_API_KEY for a real one. ', toolCalls: [{ name: 'current_time', arguments: {} }] },
+      { text: 'The tool has answered, so the whole loop runs in this Worker.' },
+    ],
+    { delayMs: 20 },
+  )
+}
+
+const app = createWorker<Bindings>({
+  agent: (env) => new Agent({ model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }),
+  async authorize(env, request) {
+    if (env.ACCESS_TOKEN === undefined) return env.ANTHROPIC_API_KEY === undefined
+    return timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${env.ACCESS_TOKEN}`)
+  },
+})
+
+app.get('/', (c) => {
+  const model = c.env.ANTHROPIC_API_KEY === undefined ? 'scripted (no ANTHROPIC_API_KEY)' : modelOf(c.env).config.name
+  return c.text(`phi-core on Cloudflare Workers. Model: ${model}.\nPOST /runs with {"prompt":"…"} streams the events of a run.\n`)
+})
+
+// wrangler takes the default export; it is the only one in this repository.
+export default app

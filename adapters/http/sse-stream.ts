@@ -1,0 +1,55 @@
+import { type AgentEvent, type AgentRun, PhiError } from '../../src/index.ts'
+import { toSse } from './to-sse.ts'
+
+const encoder = new TextEncoder()
+const ping = encoder.encode(':\n\n')
+
+/**
+ * The events of `run` as a byte stream of server-sent events.
+ *
+ * **Contract**
+ * - An event is read from the run only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this
+ *   stream grow.
+ * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
+ * - Cancelling (the client went away) aborts the run. No timer and no reader outlives the stream, however it ends.
+ * - When the events themselves cannot be read on, the last frame is `event: error`, without an `id`.
+ */
+export function sseStream(run: AgentRun, pingMs: number): ReadableStream<Uint8Array> {
+  const events = run[Symbol.asyncIterator]()
+  let timer: ReturnType<typeof setInterval> | undefined
+  const stopPing = () => {
+    if (timer !== undefined) clearInterval(timer)
+  }
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
+      }, pingMs)
+    },
+    async pull(controller) {
+      const frame = await nextFrame(events)
+      if (frame.text !== undefined) controller.enqueue(encoder.encode(frame.text))
+      if (!frame.isLast) return
+      stopPing()
+      controller.close()
+    },
+    async cancel(reason) {
+      stopPing()
+      run.abort(reason)
+      await events.return?.()
+    },
+  })
+}
+
+async function nextFrame(events: AsyncIterator<AgentEvent>): Promise<{ text?: string; isLast: boolean }> {
+  try {
+    const next = await events.next()
+    return next.done === true ? { isLast: true } : { text: toSse(next.value), isLast: false }
+  } catch (error) {
+    const code = PhiError.isInstance(error) ? error.code : 'stream'
+    return {
+      text: `event: error\ndata: ${JSON.stringify({ code, message: error instanceof Error ? error.message : String(error) })}\n\n`,
+      isLast: true,
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { expect, type Page, test } from 'playwright/test'
+
+/** What must never happen on the page: requests to elsewhere, and anything on the console that is an error. */
+const trouble: string[] = []
+
+test.beforeEach(async ({ page }) => {
+  trouble.length = 0
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== 'http://127.0.0.1:4173' && protocol !== 'data:') trouble.push(`request to ${request.url()}`)
+  })
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') trouble.push(message.text())
+  })
+  page.on('pageerror', (error) => trouble.push(error.message))
+  await page.goto('/')
+})
+
+test.afterEach(() => expect(trouble).toEqual([]))
+
+const status = (page: Page) => page.getByTestId('run-status')
+const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
+
+test('says that the model is scripted, and has the landmarks a screen reader needs', async ({ page }) => {
+  await expect(page.getByText('scripted', { exact: true }).first()).toBeVisible()
+  await expect(page.locator('body')).toMatchAriaSnapshot(`
+    - banner:
+      - heading "phi playground" [level=1]
+    - main:
+      - log "Conversation"
+      - textbox "Message"
+    - complementary "Events":
+      - list "Event list"
+  `)
+})
+
+test('streams an answer into the page while it is written', async ({ page }) => {
+  await pick(page, 'Text')
+  const answer = page.getByTestId('message-assistant').locator('.text')
+  await expect(answer).toContainText('The Fram')
+  await expect(status(page)).toHaveAttribute('data-status', 'running')
+  const early = (await answer.innerText()).length
+  await expect(async () => {
+    expect((await answer.innerText()).length).toBeGreaterThan(early)
+    await expect(status(page)).toHaveAttribute('data-status', 'running', { timeout: 1 })
+  }).toPass()
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await expect(answer).toContainText('you can walk her deck.')
+  await expect(page.getByTestId('announcer')).toHaveText('The assistant replied.')
+})
+
+test('thinks, runs two tools at once and answers from their results', async ({ page }) => {
+  await pick(page, 'Thinking and tools')
+  await expect(page.getByTestId('thinking').first()).toHaveAttribute('open')
+  const measure = page.getByTestId('tool-card').filter({ hasText: 'measure_drift' })
+  await expect(measure).toHaveAttribute('data-status', 'running')
+  await expect(measure).toContainText('of 5 bearings taken')
+  await expect(measure).toHaveAttribute('data-status', 'done')
+  await expect(page.getByTestId('tool-card').filter({ hasText: 'search' })).toHaveAttribute('data-status', 'done')
+  await expect(page.getByText('The coldest entry is Tuesday with -17 °C.')).toBeVisible()
+  await expect(page.getByTestId('thinking').first()).not.toHaveAttribute('open')
+  const types = await page.getByTestId('event').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-type')))
+  expect([types[0], types.at(-1)]).toEqual(['agentStart', 'agentEnd'])
+})
+
+test('counts down to a retry, shows a failed tool and goes on', async ({ page }) => {
+  await pick(page, 'Failure and retry')
+  await expect(page.getByTestId('retry')).toContainText('Too many requests')
+  await expect(page.getByTestId('tool-card').filter({ hasText: 'read_file' })).toHaveAttribute('data-status', 'failed')
+  await expect(page.getByText('The log has 3 days so far.')).toBeVisible()
+  await expect(page.getByTestId('retry')).toHaveCount(0)
+})
+
+test('asks before it writes, and takes yes and no', async ({ page }) => {
+  await pick(page, 'Approval')
+  const card = page.getByTestId('tool-card').last()
+  await expect(card).toHaveAttribute('data-status', 'pendingApproval')
+  await expect(page.getByTestId('announcer')).toHaveText('write_file needs your approval.')
+  await card.getByRole('button', { name: 'Deny' }).click()
+  await expect(card).toHaveAttribute('data-status', 'denied')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await pick(page, 'Approval')
+  await card.getByRole('button', { name: 'Approve' }).click()
+  await expect(card).toHaveAttribute('data-status', 'done')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+})
+
+test('stops with Escape, gives queued text back and can go on', async ({ page }) => {
+  const composer = page.getByRole('textbox', { name: 'Message' })
+  await pick(page, 'Text')
+  await expect(page.getByTestId('message-assistant')).toContainText('The Fram')
+  await composer.fill('Be brief.')
+  await composer.press('Enter')
+  await expect(page.getByRole('list', { name: 'Queued messages' })).toContainText('Be brief.')
+  await composer.press('Escape')
+  await expect(status(page)).toHaveAttribute('data-status', 'aborted')
+  await expect(composer).toHaveValue('Be brief.')
+  await composer.press('Enter')
+  await expect(page.getByText('You wrote: “Be brief.”')).toBeVisible()
+})
+
+test('steers a running agent from the keyboard', async ({ page }) => {
+  const composer = page.getByRole('textbox', { name: 'Message' })
+  await pick(page, 'Thinking and tools')
+  await expect(page.getByTestId('tool-card').first()).toBeVisible()
+  await composer.fill('Never mind the drift.')
+  await composer.press('Enter')
+  await expect(page.getByTestId('message-user').last()).toContainText('Never mind the drift.')
+  await expect(page.getByText('You wrote: “Never mind the drift.”')).toBeVisible()
+})
+
+test('shows one pane at a time on a phone, and never scrolls sideways', async ({ page }) => {
+  await page.setViewportSize({ width: 400, height: 800 })
+  await pick(page, 'Thinking and tools')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await expect(page.getByRole('complementary', { name: 'Events' })).toBeHidden()
+  await page.getByRole('button', { name: 'Events' }).click()
+  await expect(page.getByTestId('event').first()).toBeVisible()
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  expect(overflow).toBe(0)
+})

@@ -1,0 +1,64 @@
+import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { RunState } from '../../../src/store/index.ts'
+import { Message } from './message.tsx'
+import { Welcome } from './welcome.tsx'
+
+interface ConversationProps {
+  state: RunState
+  onApprove: (toolCallId: string) => void
+  onDeny: (toolCallId: string) => void
+}
+
+/** The transcript. It follows the newest line until the reader scrolls up. */
+export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
+  const { messages, live, tools } = state
+  const box = useRef<HTMLElement>(null)
+  const isFollowing = useSignal(true)
+
+  // Finished messages are rendered again only when one is added or a tool moves; a delta touches the live one alone.
+  const finished = useMemo(
+    () => messages.map((view) => <Message key={view.id} view={view} tools={tools} onApprove={onApprove} onDeny={onDeny} />),
+    [messages, tools, onApprove, onDeny],
+  )
+
+  useLayoutEffect(() => {
+    if (isFollowing.value && box.current !== null) box.current.scrollTop = box.current.scrollHeight
+  })
+
+  const onScroll = () => {
+    if (box.current !== null) isFollowing.value = isAtBottom(box.current)
+  }
+
+  return (
+    <div class="transcript-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <section class="transcript" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} ref={box} onScroll={onScroll}>
+        {messages.length === 0 && live === undefined && <Welcome />}
+        {[...finished, live && <Message key={live.id} view={live} tools={tools} onApprove={onApprove} onDeny={onDeny} />]}
+        <Failure state={state} />
+      </section>
+      {!isFollowing.value && (
+        <button type="button" class="jump" onClick={() => (isFollowing.value = true)}>
+          ↓ Newest
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Failure({ state }: { state: RunState }) {
+  if (state.status === 'running') return null
+  if (state.failure !== undefined) {
+    return (
+      <p class="failure" role="alert">
+        <strong>{state.failure.code}</strong> {state.failure.message}
+      </p>
+    )
+  }
+  return state.status === 'aborted' ? <p class="notice">Stopped. Nothing is lost: go on with a new message.</p> : null
+}
+
+function isAtBottom(element: HTMLElement): boolean {
+  return element.scrollHeight - element.scrollTop - element.clientHeight < 24
+}

@@ -1,0 +1,52 @@
+import { type AgentTool, defineTool, type Workspace } from '../../../src/index.ts'
+import { listFilesTool, readFileTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+
+/** The SDK's file tools on the demo's files, writing only after a person agreed, and one slow tool of our own. */
+export function demoTools(workspace: Workspace): AgentTool[] {
+  return [
+    listFilesTool({ workspace }),
+    readFileTool({ workspace }),
+    searchTool({ workspace }),
+    { ...writeFileTool({ workspace }), needsApproval: true },
+    measureTool,
+  ]
+}
+
+/** Shows what a tool can report while it runs: progress lines, and a partial result that grows. */
+const measureTool = defineTool({
+  name: 'measure_drift',
+  label: 'Measure the drift',
+  description: 'Takes bearings for a while and says how far the ship has drifted.',
+  parameters: {
+    type: 'object',
+    properties: { bearings: { type: 'integer', minimum: 1, maximum: 10 } },
+    required: ['bearings'],
+    additionalProperties: false,
+  },
+  async execute(args, ctx) {
+    const bearings = Number(args.bearings)
+    const lines: string[] = []
+    for (let taken = 1; taken <= bearings; taken++) {
+      await pause(350, ctx.signal)
+      lines.push(`bearing ${taken}: ${(taken * 0.4).toFixed(1)} nautical miles`)
+      ctx.progress(`${taken} of ${bearings} bearings taken`)
+      ctx.update({ content: [{ type: 'text', text: lines.join('\n') }] })
+    }
+    return `Drift after ${bearings} bearings: ${(bearings * 0.4).toFixed(1)} nautical miles to the south.`
+  },
+})
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,108 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Agent, AgentEvent, Receipt } from '../../src/index.ts'
+import { createStore, type RunState } from '../../src/store/index.ts'
+
+/** A message that waits for the run to take it. */
+export interface QueuedMessage {
+  id: string
+  kind: 'steer' | 'followUp'
+  text: string
+}
+
+/** One conversation: what the page shows (signals), and what a person can do. */
+export interface Session {
+  agent: Agent
+  state: ReadonlySignal<RunState>
+  /** The newest events, oldest first; at most `eventLimit`. */
+  events: ReadonlySignal<readonly AgentEvent[]>
+  queued: ReadonlySignal<readonly QueuedMessage[]>
+  /** What the composer holds; messages that an abort gave back are put into it. */
+  draft: { value: string }
+  /** Starts a run, or steers the one that is going on. */
+  send(text: string): void
+  /** Has `text` answered when the run would otherwise end. */
+  followUp(text: string): void
+  abort(): void
+  approve(toolCallId: string): void
+  deny(toolCallId: string): void
+  /** Forgets the conversation. */
+  reset(): void
+}
+
+/** How many events the timeline keeps. */
+export const eventLimit = 500
+
+/** Publishes what `agent` does in this tab, once per frame. */
+export function createSession(agent: Agent): Session {
+  let store = createStore(undefined, { schedule: nextFrame })
+  let log: AgentEvent[] = []
+  let forgottenRun: string | undefined
+  const state = signal(store.getSnapshot())
+  const events = signal<readonly AgentEvent[]>([])
+  const queued = signal<readonly QueuedMessage[]>([])
+  const draft = signal('')
+
+  function publish(): void {
+    state.value = store.getSnapshot()
+    events.value = log.slice()
+  }
+
+  agent.subscribe((event) => {
+    if (event.runId === forgottenRun) return
+    store.dispatch(event)
+    log.push(frozen(event))
+    if (log.length > eventLimit) log.shift()
+  })
+  store.subscribe(publish)
+
+  async function queue(kind: QueuedMessage['kind'], text: string, receipt: Receipt): Promise<void> {
+    const entry = { id: receipt.message.id, kind, text }
+    queued.value = [...queued.value, entry]
+    const outcome = await receipt.settled
+    queued.value = queued.value.filter((other) => other !== entry)
+    if (outcome === 'returned') draft.value = draft.value === '' ? text : `${text}\n${draft.value}`
+  }
+
+  function send(text: string): void {
+    const run = agent.currentRun
+    if (run === undefined) agent.prompt(text)
+    else void queue('steer', text, run.steer(text))
+  }
+
+  function followUp(text: string): void {
+    const run = agent.currentRun
+    if (run === undefined) send(text)
+    else void queue('followUp', text, run.followUp(text))
+  }
+
+  function approve(toolCallId: string): void {
+    const run = agent.currentRun
+    const pending = run?.pendingApprovals().find((one) => one.toolCallId === toolCallId)
+    // The hash makes sure that what runs is what the card showed.
+    if (pending !== undefined) run?.approve(toolCallId, { argumentsHash: pending.argumentsHash })
+  }
+
+  function reset(): void {
+    forgottenRun = agent.currentRun?.id
+    agent.reset()
+    log = []
+    store = createStore(undefined, { schedule: nextFrame })
+    store.subscribe(publish)
+    publish()
+  }
+
+  const deny = (toolCallId: string) => agent.currentRun?.deny(toolCallId, 'The visitor said no.')
+  const abort = () => agent.abort('stopped by the visitor')
+  return { agent, state, events, queued, draft, send, followUp, abort, approve, deny, reset }
+}
+
+/** The event as it is now: an assistant message that begins is a live view, which would show its own future. */
+function frozen(event: AgentEvent): AgentEvent {
+  return event.type === 'messageStart' ? structuredClone(event) : event
+}
+
+/** Frames stop in a hidden tab; the agent does not. */
+function nextFrame(flush: () => void): void {
+  if (document.visibilityState === 'hidden') setTimeout(flush, 250)
+  else requestAnimationFrame(flush)
+}

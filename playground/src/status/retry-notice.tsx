@@ -1,0 +1,20 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { RetryView } from '../../../src/store/index.ts'
+
+/** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */
+export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    if (retry === undefined) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 250)
+    return () => clearInterval(timer)
+  }, [retry])
+  if (retry === undefined) return null
+  const seconds = Math.max(0, Math.ceil((retry.retryAt - now) / 1000))
+  return (
+    <p class="retry" data-testid="retry">
+      Retry {retry.attempt} of {retry.maxRetries} in {seconds} s: {retry.error.message}
+    </p>
+  )
+}

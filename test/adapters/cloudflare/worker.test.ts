@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import app from '../../../adapters/cloudflare/worker.ts'
+import { serve } from '../../../examples/node/serve.ts'
+import { baseUrl } from '../../harness/env.ts'
+import { allFrames, frames } from '../http/read-sse.ts'
+import anthropicWorker from './anthropic-worker.ts'
+import { type WranglerDev, wranglerDev } from './wrangler-dev.ts'
+
+const json = { 'content-type': 'application/json' }
+
+function post(url: string, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+  const init = { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify({ prompt: 'What time is it?' }) }
+  return fetch(`${url}/runs`, signal === undefined ? init : { ...init, signal })
+}
+
+async function expectScriptedRun(response: Response): Promise<void> {
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  const seen = await allFrames(response)
+  const text = seen.flatMap((frame) =>
+    frame.event === 'messageUpdate' && frame.data.delta.type === 'text' ? [frame.data.delta.delta] : [],
+  )
+  expect(text.join('')).toContain('I am a scripted model')
+  const [block] = seen.find((frame) => frame.event === 'toolExecutionEnd')?.data.result.content ?? []
+  expect(new Date(block.text).getTime()).toBeGreaterThan(0)
+  expect(seen.at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
+}
+
+describe('the Worker in wrangler dev, Node compatibility off', () => {
+  let worker: WranglerDev
+  beforeAll(async () => {
+    worker = await wranglerDev()
+  }, 60_000)
+  afterAll(() => worker?.close())
+
+  it('runs the scripted model and says so', async () => {
+    expect(await (await fetch(worker.url)).text()).toContain('Model: scripted')
+    await expectScriptedRun(await post(worker.url))
+  })
+
+  it('answers a bad request with a problem', async () => {
+    const response = await fetch(`${worker.url}/runs`, { method: 'POST', headers: json, body: '{"prompt":""}' })
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 'invalidBody' }])
+  })
+})
+
+describe('a Worker that talks to a model', () => {
+  // A real protocol against the fixture server, which says a word and then hangs.
+  const base = `/anthropic/hang/${crypto.randomUUID()}`
+  let worker: WranglerDev
+  beforeAll(async () => {
+    worker = await wranglerDev({ MODEL_URL: `${baseUrl()}${base}` }, 'test/adapters/cloudflare/anthropic-worker.ts')
+  }, 60_000)
+  afterAll(() => worker?.close())
+
+  it('streams while the model still writes, and cuts the model off when the client goes away', async () => {
+    const client = new AbortController()
+    const response = await post(worker.url, {}, client.signal)
+    for await (const frame of frames(response)) {
+      expect(JSON.stringify(frame)).not.toContain('test-key')
+      if (frame.event !== 'messageUpdate') continue
+      expect(frame.data.delta.delta).toBe('Hello')
+      break
+    }
+    client.abort()
+    expect(await (await fetch(`${baseUrl()}/idle${base}`)).text()).toBe('idle')
+  }, 30_000)
+})
+
+describe('the same app in Node', () => {
+  it('runs unchanged', async () => {
+    await using server = await serve((request) => app.fetch(request, {}))
+    await expectScriptedRun(await post(server.url))
+  })
+
+  it('aborts the run of a client that goes away', async () => {
+    const base = `/anthropic/hang/${crypto.randomUUID()}`
+    await using server = await serve((request) => anthropicWorker.fetch(request, { MODEL_URL: `${baseUrl()}${base}` }))
+    const client = new AbortController()
+    const response = await post(server.url, {}, client.signal)
+    for await (const frame of frames(response)) if (frame.event === 'messageUpdate') break
+    client.abort()
+    expect(await (await fetch(`${baseUrl()}/idle${base}`)).text()).toBe('idle')
+  })
+})
+
+describe('the key of the Worker', () => {
+  const request = (authorization: string) =>
+    new Request('http://worker/runs', { method: 'POST', headers: { ...json, authorization }, body: '{}' })
+
+  it('is not spent on strangers, and not at all before there is a token', async () => {
+    const key = { ANTHROPIC_API_KEY: 'test-key' }
+    const locked = { ...key, ACCESS_TOKEN: 'letmein' }
+    expect((await app.fetch(request('Bearer letmein'), key)).status).toBe(401)
+    expect((await app.fetch(request('Bearer letmeout'), locked)).status).toBe(401)
+    // The right token gets as far as the check of the body.
+    expect((await app.fetch(request('Bearer letmein'), locked)).status).toBe(400)
+  })
+})
