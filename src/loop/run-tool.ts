@@ -24,8 +24,7 @@ export interface PreparedCall {
 export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolResult> {
   const timeoutMs = call.tool.timeoutMs ?? run.config.toolTimeoutMs
   const link = linkAbort(run.signal)
-  const timeout = new ToolTimeout(timeoutMs ?? 0)
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => link.abort(timeout), timeoutMs)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => link.abort(new ToolTimeout(timeoutMs)), timeoutMs)
   const context = new RunningToolContext(run, call, link.signal)
   run.options.runningTools?.set(call.id, timeoutMs)
   try {
@@ -40,7 +39,6 @@ export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolRes
     run.options.runningTools?.delete(call.id)
     clearTimeout(timer)
     link.release()
-    link.abort(new PhiError('toolEnded', 'The tool call has ended.'))
   }
 }
 

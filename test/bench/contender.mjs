@@ -22,11 +22,9 @@ export async function run({ wire, baseURL, fetch, apiKey, model, system, prompt,
     limits: { maxTurns, maxTotalTokens: Number.POSITIVE_INFINITY, maxDurationMs: Number.POSITIVE_INFINITY },
   })
   const agentRun = agent.prompt(prompt)
-  for await (const event of agentRun) {
-    if (event.type === 'messageUpdate' && event.delta.type === 'text') {
-      onText(event.delta.delta)
-    }
-  }
+  agentRun.subscribe((event) => {
+    if (event.type === 'messageUpdate' && event.delta.type === 'text') onText(event.delta.delta)
+  })
   const { error, text } = await agentRun.result
   if (error) throw new Error(error.message)
   return { text }

@@ -19,16 +19,20 @@ export async function limit({ wire, fetch, execute, onText }: Task): Promise<voi
       if (piece) {
         text += piece
         onText(piece)
-      } else if (delta?.partial_json !== undefined) calls.at(-1)!.json += delta.partial_json
-      else if (event.content_block?.type === 'tool_use')
+      } else if (delta?.partial_json !== undefined) {
+        const call = calls.at(-1)
+        if (call) call.json += delta.partial_json
+      } else if (event.content_block?.type === 'tool_use')
         calls.push({ id: event.content_block.id, name: event.content_block.name, json: '' })
       for (const { index, id, function: fn } of delta?.tool_calls ?? []) {
         if (id) calls[index] = { id, name: fn.name, json: '' }
-        calls[index]!.json += fn.arguments
+        const call = calls[index]
+        if (call) call.json += fn.arguments
       }
     }
     const parser = createParser({ onEvent })
-    const reader = response.body!.getReader()
+    const reader = response.body?.getReader()
+    if (reader === undefined) return
     const decoder = new TextDecoder()
     for (let step = await reader.read(); !step.done; step = await reader.read()) parser.feed(decoder.decode(step.value, { stream: true }))
     if (calls.length === 0) return

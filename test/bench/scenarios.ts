@@ -89,10 +89,10 @@ const shapes: Record<string, Shape> = {
 
 /** All scenarios whose id contains `filter`. */
 export function scenarios(filter: string): Scenario[] {
-  const all = Object.entries(shapes).flatMap(([id, shape]) =>
-    (['anthropic', 'openai'] as const).map((wire) => scenario(`${id}.${wire}`, wire, shape)),
+  const wires = ['anthropic', 'openai'] as const
+  return Object.entries(shapes).flatMap(([name, shape]) =>
+    wires.flatMap((wire) => (`${name}.${wire}`.includes(filter) ? [scenario(`${name}.${wire}`, wire, shape)] : [])),
   )
-  return all.filter(({ id }) => id.includes(filter))
 }
 
 function scenario(id: string, wire: Wire, { title, answers, goals, chunkBytes, agents = 1, repeat = 1 }: Shape): Scenario {
