@@ -3,7 +3,7 @@ import type { SchemaIssue, SchemaValidator } from '../types/standard-schema.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** What `schemaValidatorSuite` tests. */
+/** Which validator `schemaValidatorSuite` tests, and under which name. */
 export interface SchemaValidatorSuiteOptions {
   /** Shown in the test report. */
   name: string

@@ -2,7 +2,7 @@ import { PhiError } from '../types/errors.ts'
 import type { Workspace } from '../types/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
-/** What `workspaceSuite` tests. */
+/** Which workspace `workspaceSuite` tests, and under which name. */
 export interface WorkspaceSuiteOptions {
   /** Shown in the test report. */
   name: string

@@ -6,7 +6,7 @@ import { checkCancelled } from './deadline.ts'
 import { defineTool } from './define-tool.ts'
 import { countLines, countOccurrences, similarText } from './edit-text.ts'
 
-/** Options of `editFileTool`. */
+/** Where `edit_file` works. Options of `editFileTool`. */
 export interface EditFileOptions {
   workspace: Workspace
 }

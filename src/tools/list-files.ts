@@ -9,7 +9,7 @@ import { escapeName } from './escape-name.ts'
 import { compileGlob } from './glob.ts'
 import { relativeTo, walkFiles } from './walk-files.ts'
 
-/** Options of `listFilesTool`. */
+/** Where `list_files` looks and when it stops. Options of `listFilesTool`. */
 export interface ListFilesOptions {
   workspace: Workspace
   /** Files shown. Default 200. */

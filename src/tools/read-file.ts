@@ -8,7 +8,7 @@ import { defineTool } from './define-tool.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
 
-/** Options of `readFileTool`. */
+/** Where `read_file` looks and how much it may answer. Options of `readFileTool`. */
 export interface ReadFileOptions {
   workspace: Workspace
   /** Bytes of text one call may return. Default 1 MiB. */

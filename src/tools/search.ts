@@ -9,7 +9,7 @@ import { escapeName } from './escape-name.ts'
 import type { Searcher, SearchOutcome } from './searcher.ts'
 import { workspaceSearcher } from './workspace-searcher.ts'
 
-/** Options of `searchTool`. */
+/** Where `search` looks, who looks, and when it stops. Options of `searchTool`. */
 export interface SearchToolOptions {
   workspace: Workspace
   /** Matches shown, over all files. Default 50. */

@@ -1,4 +1,4 @@
-/** What to look for. */
+/** What a searcher is asked: what to look for, where, and how much to find. */
 export interface SearchQuery {
   /** Regular expression. */
   pattern: string
@@ -12,7 +12,7 @@ export interface SearchQuery {
   signal: AbortSignal
 }
 
-/** A line that matched. */
+/** One line of one file in which the pattern occurs. */
 export interface SearchMatch {
   /** Relative to the workspace root. */
   path: string

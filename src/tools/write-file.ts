@@ -4,7 +4,7 @@ import { accessError } from './access-error.ts'
 import { checkCancelled } from './deadline.ts'
 import { defineTool } from './define-tool.ts'
 
-/** Options of `writeFileTool`. */
+/** Where `write_file` works. Options of `writeFileTool`. */
 export interface WriteFileOptions {
   workspace: Workspace
 }
