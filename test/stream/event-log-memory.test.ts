@@ -1,0 +1,68 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { EventLog } from '../../src/stream/event-log.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
+import { RunEvents } from './run-events.ts'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+function heapBytes(): number {
+  collect()
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+const mebi = 1024 * 1024
+const count = 1_000_000
+
+describe('an event log of a million deltas', () => {
+  it.each([
+    ['nobody reads', 0],
+    ['one reader never reads', 1],
+    ['many readers never read', 50],
+  ])('stays within 8 MiB when %s', async (_name, readerCount) => {
+    const run = new RunEvents()
+    const before = heapBytes()
+    const log = new EventLog({ onListenerError: () => undefined })
+    const readers = Array.from({ length: readerCount }, () => log.read())
+    for (let index = 0; index < count; index++) log.append(run.text('abc'))
+    expect(heapBytes() - before).toBeLessThan(8 * mebi)
+
+    log.close()
+    const late = readers[0] ?? log.read({ after: log.oldest })
+    let events = 0
+    let chars = 0
+    for await (const event of late) {
+      events++
+      if (event.type === 'messageUpdate') chars += event.delta.delta.length
+    }
+    expect(events).toBeLessThan(25_000)
+    if (readerCount > 0) expect(chars).toBe(3 * count)
+  })
+
+  it('stays small for a reader that lags behind a chatty tool', async () => {
+    const run = new RunEvents()
+    const before = heapBytes()
+    const log = new EventLog({ onListenerError: () => undefined })
+    const reader = log.read()
+    for (let index = 0; index < 50_000; index++) log.append(run.toolUpdate(`c${index % 4}`, `${index}`.padEnd(2000, 'x')))
+    expect(heapBytes() - before).toBeLessThan(8 * mebi)
+    log.close()
+    let last: AgentEvent | undefined
+    for await (const event of reader) last = event
+    expect(last).toMatchObject({ seq: 50_000 })
+  })
+
+  it('takes time in proportion, also with a reader that lags behind very many boundary events', async () => {
+    const run = new RunEvents()
+    const log = new EventLog({ replayBytes: 64 * 1024, onListenerError: () => undefined })
+    const reader = log.read()
+    for (let index = 0; index < 300_000; index++) log.append(run.progress('p'))
+    log.close()
+    let events = 0
+    for await (const _event of reader) events++
+    expect(events).toBe(300_000)
+  })
+})

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest'
+import { EventLog } from '../../src/stream/event-log.ts'
+import { ConfigError, CursorExpired } from '../../src/types/errors.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
+import { drain, RunEvents, textIn } from './run-events.ts'
+
+function newLog(replayBytes?: number): { log: EventLog; run: RunEvents; errors: unknown[] } {
+  const errors: unknown[] = []
+  const onListenerError = (error: unknown) => void errors.push(error)
+  return { log: new EventLog({ onListenerError, ...(replayBytes !== undefined && { replayBytes }) }), run: new RunEvents(), errors }
+}
+
+/** What `act` throws. */
+function thrown(act: () => unknown): unknown {
+  try {
+    return act()
+  } catch (error) {
+    return error
+  }
+}
+
+describe('reading an event log', () => {
+  it('gives each reader the same events in order, early or late, and ends', async () => {
+    const { log, run } = newLog()
+    const early = drain(log.read())
+    const sent = [run.turn(), run.text('a'), run.text('b'), run.progress('p')]
+    log.append(sent[0] as AgentEvent)
+    await undefined
+    for (const event of sent.slice(1)) log.append(event)
+    const late = log.read({})
+    log.close()
+    for (const events of [await early, await drain(late), await drain(log.read())]) {
+      expect(events).toEqual(sent)
+      expect(events.every((event, index) => event === sent[index])).toBe(true)
+    }
+  })
+
+  it('starts after the cursor, also one that lies ahead', async () => {
+    const { log, run } = newLog()
+    log.append(run.text('a'))
+    const [second, ahead] = [drain(log.read({ after: 1 })), drain(log.read({ after: 3 }))]
+    for (const text of ['b', 'c', 'd']) log.append(run.text(text))
+    log.close()
+    expect(textIn(await second)).toBe('bcd')
+    expect(textIn(await ahead)).toBe('d')
+  })
+
+  it('answers waiting calls in order, and those left over with the end', async () => {
+    const { log, run } = newLog()
+    const reader = log.read()
+    const calls = [1, 2, 3, 4].map(() => reader.next())
+    const sent = [run.text('a'), run.text('b'), run.text('c')]
+    for (const event of sent) log.append(event)
+    log.close()
+    const results = await Promise.all(calls)
+    expect(results.map((result) => result.value)).toEqual([...sent, undefined])
+    expect(results.map((result) => result.done)).toEqual([false, false, false, true])
+    expect(await reader.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it('ends for a reader that leaves, and for nobody else', async () => {
+    const { log, run } = newLog()
+    const [leaving, staying] = [log.read(), log.read()]
+    const [waiting, other] = [leaving.next(), staying.next()]
+    expect(await leaving.return?.()).toEqual({ done: true, value: undefined })
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    log.append(run.text('a'))
+    expect(await leaving.next()).toEqual({ done: true, value: undefined })
+    expect((await other).value).toMatchObject({ seq: 1 })
+    for await (const _event of log.read()) break
+    log.append(run.text('b'))
+    expect((await staying.next()).value).toMatchObject({ seq: 2 })
+  })
+
+  it('takes nothing after its end', async () => {
+    const { log, run } = newLog()
+    log.append(run.text('a'))
+    log.close()
+    log.close()
+    log.append(run.text('b'))
+    expect(textIn(await drain(log.read()))).toBe('a')
+  })
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses the cursor %d', (after) => {
+    const { log } = newLog()
+    expect(thrown(() => log.read({ after }))).toBeInstanceOf(ConfigError)
+  })
+
+  it.each([-1, Number.NaN])('refuses a budget of %d', (replayBytes) => {
+    expect(thrown(() => newLog(replayBytes))).toBeInstanceOf(ConfigError)
+  })
+})
+
+describe('listening to an event log', () => {
+  it('calls listeners synchronously, in order, until they stop', () => {
+    const { log, run } = newLog()
+    const heard: string[] = []
+    const stop = log.subscribe((event) => heard.push(`a${event.seq}`))
+    log.subscribe((event) => heard.push(`b${event.seq}`))
+    log.append(run.turn())
+    expect(heard).toEqual(['a1', 'b1'])
+    stop()
+    stop()
+    log.append(run.turn())
+    expect(heard).toEqual(['a1', 'b1', 'b2'])
+  })
+
+  it('counts the same function twice, and stops each on its own', () => {
+    const { log, run } = newLog()
+    let calls = 0
+    const listener = () => void calls++
+    const stop = log.subscribe(listener)
+    log.subscribe(listener)
+    log.append(run.turn())
+    stop()
+    log.append(run.turn())
+    expect(calls).toBe(3)
+  })
+
+  it('reports what a listener throws or rejects with, and disturbs nobody', async () => {
+    const { log, run, errors } = newLog()
+    const heard: number[] = []
+    log.subscribe(() => {
+      throw new Error('thrown')
+    })
+    log.subscribe(async () => {
+      throw new Error('rejected')
+    })
+    log.subscribe((event) => heard.push(event.seq))
+    log.append(run.turn())
+    await undefined
+    expect(heard).toEqual([1])
+    expect(errors).toEqual([new Error('thrown'), new Error('rejected')])
+  })
+
+  it('survives a logger that throws', () => {
+    const log = new EventLog({
+      onListenerError: () => {
+        throw new Error('no logger')
+      },
+    })
+    log.subscribe(() => {
+      throw new Error('thrown')
+    })
+    expect(() => log.append(new RunEvents().turn())).not.toThrow()
+  })
+
+  it('lets listeners come and go during an event', () => {
+    const { log, run } = newLog()
+    const heard: string[] = []
+    const stopFirst = log.subscribe((event) => {
+      heard.push(`first${event.seq}`)
+      stopFirst()
+      stopSecond()
+      log.subscribe((later) => heard.push(`added${later.seq}`))
+    })
+    const stopSecond = log.subscribe(() => heard.push('second'))
+    log.append(run.turn())
+    log.append(run.turn())
+    expect(heard).toEqual(['first1', 'added2'])
+  })
+
+  it('keeps the order when a listener causes another event', () => {
+    const { log, run } = newLog()
+    const heard: string[] = []
+    log.subscribe((event) => {
+      heard.push(`a${event.seq}`)
+      if (event.seq === 1) {
+        log.append(run.turn())
+        log.subscribe((later) => heard.push(`late${later.seq}`))
+      }
+    })
+    log.subscribe((event) => heard.push(`b${event.seq}`))
+    log.append(run.turn())
+    log.append(run.turn())
+    expect(heard).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'late3'])
+  })
+})
+
+describe('an event log beyond its budget', () => {
+  const budget = 20_000
+
+  it('joins the deltas a reader missed, block by block, into flat ranges', async () => {
+    const { log, run } = newLog(budget)
+    const reader = log.read()
+    let text = ''
+    for (let count = 0; count < 2000; count++) {
+      if (count === 1000) log.append(run.turn())
+      log.append(count % 500 < 250 ? run.text(`${count} `) : run.delta({ type: 'thinking', contentIndex: 1, delta: `${count} ` }))
+      text += `${count} `
+    }
+    log.close()
+    const events = await drain(reader)
+    expect(textIn(events)).toBe(text)
+    expect(events.length).toBeLessThan(150)
+    const [first] = events
+    expect(first).toMatchObject({
+      type: 'messageUpdate',
+      fromSeq: 1,
+      seq: 250,
+      at: 1_760_000_000_250,
+      delta: { type: 'text', contentIndex: 0 },
+    })
+    expect(events.find((event) => event.type === 'turnStart')).toMatchObject({ seq: 1001 })
+  })
+
+  it('keeps the name and id of a tool call in its joined deltas, and calls apart', async () => {
+    const { log, run } = newLog(budget)
+    const reader = log.read()
+    const call = (toolCallId: string, delta: string) =>
+      run.delta({ type: 'toolCallDelta', contentIndex: 0, toolCallId, toolName: 'add', delta })
+    for (const id of ['c1', 'c2']) for (let count = 0; count < 500; count++) log.append(call(id, '.'))
+    log.close()
+    const events = await drain(reader)
+    expect(events[0]).toMatchObject({ fromSeq: 1, seq: 500, delta: { type: 'toolCallDelta', toolCallId: 'c1', toolName: 'add' } })
+    expect(events[1]).toMatchObject({ fromSeq: 501, delta: { toolCallId: 'c2' } })
+  })
+
+  it('keeps of tool updates a reader missed little more than the newest per call', async () => {
+    const { log, run } = newLog(budget)
+    const reader = log.read()
+    for (let count = 0; count < 5000; count++) log.append(run.toolUpdate(`c${count % 3}`, `${count}`))
+    log.append(run.progress('done'))
+    log.close()
+    const events = await drain(reader)
+    const last = (id: string) => events.findLast((event) => event.type === 'toolExecutionUpdate' && event.toolCallId === id)
+    expect(events.length).toBeLessThan(100)
+    expect(['c0', 'c1', 'c2'].map((id) => last(id)?.seq)).toEqual([4999, 5000, 4998])
+    expect(events.at(-1)).toMatchObject({ type: 'progressMessage' })
+  })
+
+  it('drops no other event while a reader has yet to get it', async () => {
+    const { log, run } = newLog(budget)
+    const reader = log.read()
+    for (let count = 0; count < 3000; count++) log.append(run.progress(`${count}`))
+    log.close()
+    expect((await drain(reader)).map((event) => event.seq)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
+  })
+
+  it('forgets the oldest when nobody lags, and says which cursor still works', async () => {
+    const { log, run } = newLog(budget)
+    expect(log.oldest).toBe(0)
+    for (let count = 0; count < 3000; count++) log.append(run.progress(`${count}`))
+    const error = thrown(() => log.read({ after: 10 }))
+    expect(error).toBeInstanceOf(CursorExpired)
+    expect(error).toMatchObject({ code: 'cursorExpired', oldest: log.oldest })
+    expect(log.oldest).toBeGreaterThan(2900)
+    const reader = log.read({ after: log.oldest })
+    log.close()
+    const seqs = (await drain(reader)).map((event) => event.seq)
+    expect(seqs).toEqual(Array.from({ length: 3000 - log.oldest }, (_, index) => log.oldest + 1 + index))
+  })
+
+  it('keeps the newest half of the budget as it was appended', async () => {
+    const { log, run } = newLog(budget)
+    for (let count = 0; count < 3000; count++) log.append(run.text('word '))
+    const exact = Math.floor(budget / 2 / 250)
+    for (let after = 3000 - exact; after <= 3000; after++) await log.read({ after }).return?.()
+    const reader = log.read({ after: 3000 - exact })
+    log.close()
+    expect(await drain(reader)).toHaveLength(exact)
+  })
+
+  it('expires a cursor inside a joined event', () => {
+    const { log, run } = newLog(budget)
+    for (let count = 0; count < 300; count++) log.append(run.text('word '))
+    expect(log.oldest).toBe(0)
+    expect(thrown(() => log.read({ after: 5 }))).toMatchObject({ code: 'cursorExpired', oldest: 0 })
+    expect(() => log.read({ after: 0 })).not.toThrow()
+  })
+
+  it('lets go of a reader that leaves', async () => {
+    const { log, run } = newLog(budget)
+    const reader = log.read()
+    for (let count = 0; count < 1000; count++) log.append(run.progress('p'))
+    expect(log.oldest).toBe(0)
+    await reader.return?.()
+    for (let count = 0; count < 1000; count++) log.append(run.progress('p'))
+    expect(log.oldest).toBeGreaterThan(1900)
+  })
+
+  it('remembers nothing with a budget of 0, and still gives a reader everything', async () => {
+    const { log, run } = newLog(0)
+    const reader = log.read()
+    for (const text of ['a', 'b', 'c']) log.append(run.text(text))
+    log.append(run.turn())
+    log.close()
+    expect(textIn(await drain(reader))).toBe('abc')
+  })
+
+  it.each<[string, unknown]>([
+    ['cyclic', Object.assign([], { 0: [] as unknown[] })],
+    ['long', Array.from({ length: 100_000 }, () => 1)],
+    ['deep', JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`)],
+  ])('takes a tool update whose details are %s', (name, details) => {
+    const { log, run } = newLog(budget)
+    if (name === 'cyclic' && Array.isArray(details)) details[0] = details
+    const update = run.toolUpdate('c1', 'x')
+    Object.assign(update.partialResult, { details })
+    expect(() => log.append(update)).not.toThrow()
+  })
+})
