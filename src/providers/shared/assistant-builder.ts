@@ -97,7 +97,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
   }
 
-  /** Opens a call, or adds the id or name it lacked. What is already known is kept. */
+  /** Opens a call, or adds the id or name it lacked. What is already known is kept; what is not a string, whatever its type says, ignored. */
   toolCall(key: BlockKey, id?: string, name?: string): void {
     let slot = this.#find(key)
     if (slot === undefined) {
@@ -110,8 +110,8 @@ export class AssistantBuilder {
       })
     }
     if (slot.kind !== 'toolCall') return
-    if (slot.block.id === '' && id !== undefined && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
-    if (slot.block.name === '' && name !== undefined) slot.block.name = name
+    if (slot.block.id === '' && typeof id === 'string' && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
+    if (slot.block.name === '' && typeof name === 'string') slot.block.name = name
     if (slot.held !== '') this.#release(slot)
   }
 
@@ -153,16 +153,16 @@ export class AssistantBuilder {
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
-    this.#parseCalls(stopReason === 'length')
+    this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
     const hasCalls = this.message.content.some((block) => block.type === 'toolCall')
     this.message.stopReason = hasCalls && stopReason === 'stop' ? 'toolUse' : stopReason
     this.message.usage = usage
     return this.message
   }
 
-  /** Keeps what came before a failure. The last call counts as cut unless its arguments are complete. */
+  /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
-    this.#parseCalls(true)
+    this.#parseCalls(0)
     this.message.stopReason = stopReason
     this.message.errorMessage = errorMessage
     return this.message
@@ -205,14 +205,13 @@ export class AssistantBuilder {
     this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
   }
 
-  #parseCalls(isCut: boolean): void {
-    const last = this.message.content.length - 1
+  /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
+  #parseCalls(cutFrom: number): void {
     for (const slot of this.#slots.values()) {
       if (slot.kind !== 'toolCall') continue
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
-      const mayBeCut = isCut && slot.index === last
-      const parsed = slot.raw.trim() === '' && !mayBeCut ? {} : parseObject(slot.raw)
+      const parsed = slot.raw.trim() === '' && slot.index < cutFrom ? {} : parseObject(slot.raw)
       if (parsed === undefined) slot.block.invalidArguments = slot.raw
       else slot.block.arguments = parsed
     }

@@ -44,6 +44,7 @@ const overflowPhrases = [
   'too large for model with',
   'maximum allowed input length',
   'exceed_context_size_error',
+  'too_many_prompt_tokens',
 ]
 
 /** Whether `text` is a service's way of saying that the prompt does not fit. Source: reference/phi-core-0.10.md §5, providers.md §7 #39. */
@@ -79,7 +80,7 @@ export function classifyError(failure: Failure): ProviderError {
 function codeOf(facts: ErrorFacts, failure: Failure): ProviderErrorCode {
   const { status } = facts
   if (status === 429) return 'rateLimited'
-  if (status === 413 || isContextOverflowText(facts.text)) return 'contextOverflow'
+  if (status === 413 || isContextOverflowText(`${facts.text} ${facts.names}`)) return 'contextOverflow'
   if (failure.emptyBodyIsOverflow === true && status === 400 && facts.text.trim() === '') return 'contextOverflow'
   if (status === 401 || status === 403 || facts.isBadKey) return 'auth'
   return 'api'

@@ -4,6 +4,8 @@ export interface ErrorFacts {
   status?: number
   /** The message of the service; the raw body where it has no known shape. */
   text: string
+  /** Types and codes of the error, to search in. */
+  names: string
   /** The key is wrong although the status does not say so. */
   isBadKey: boolean
   /** No wait helps: quota, credit or spend limit. */
@@ -60,7 +62,8 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined): E
   const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : statusOf(names)
   const text = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, inner.code, outer.code) ?? raw
   const facts: ErrorFacts = {
-    text: typeof inner.code === 'string' && inner.code.includes('context') ? `${text} (${inner.code})` : text,
+    text,
+    names: names.filter((name) => typeof name === 'string').join(' '),
     isBadKey: raw.includes('API_KEY_INVALID') || inner.code === 'invalid_api_key',
     isExhausted: status === 402 || exhausted.test(raw),
   }

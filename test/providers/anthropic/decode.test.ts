@@ -1,0 +1,206 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/types/errors.ts'
+import type { AssistantMessage } from '../../../src/types/message.ts'
+import { answering, fixture, seeded, shredded } from '../bytes.ts'
+import { type Outcome, streamed } from './call.ts'
+
+/** claude-opus-4-6 binds no reasoning, so blocks are what the wire says. */
+const model = 'claude-opus-4-6'
+const usage = { input: 20, output: 42, reasoning: 0, cacheRead: 100, cacheWrite: 5, totalTokens: 167 }
+
+const finished: Record<string, Partial<AssistantMessage>> = {
+  text: { content: [{ type: 'text', text: 'Grüße 🌍, wörld' }], stopReason: 'stop', usage },
+  thinking: {
+    content: [
+      { type: 'thinking', thinking: 'Let me see.', signature: 'c2ln' },
+      { type: 'text', text: 'Done.' },
+    ],
+    usage: { ...usage, reasoning: 30 },
+  },
+  'omitted-thinking': {
+    content: [
+      { type: 'thinking', thinking: '', signature: 'b21p' },
+      { type: 'text', text: 'Done.' },
+    ],
+  },
+  redacted: {
+    content: [
+      { type: 'thinking', thinking: '', providerState: { api: 'anthropicMessages', model, payload: { redacted: 'cmVkYWN0ZWQ=' } } },
+      { type: 'text', text: 'Done.' },
+    ],
+  },
+  'parallel-tools': {
+    content: [
+      { type: 'text', text: 'Both.' },
+      { type: 'toolCall', id: 'toolu_1', name: 'read', arguments: { path: 'a.ts' } },
+      { type: 'toolCall', id: 'toolu_2', name: 'list', arguments: { depth: 2 } },
+    ],
+    stopReason: 'toolUse',
+  },
+  'empty-arguments': { content: [{ type: 'toolCall', id: 'toolu_1', name: 'now', arguments: {} }], stopReason: 'toolUse' },
+  'prefilled-arguments': { content: [{ type: 'toolCall', id: 'toolu_1', name: 'roll', arguments: { sides: 6 } }], stopReason: 'toolUse' },
+  refusal: { content: [{ type: 'text', text: 'I can' }], stopReason: 'guardRail' },
+  'max-tokens': {
+    content: [{ type: 'toolCall', id: 'toolu_1', name: 'write', arguments: {}, invalidArguments: '{"path": "a.ts", "text": "un' }],
+    stopReason: 'length',
+  },
+  'gateway-usage': {
+    content: [{ type: 'text', text: 'x' }],
+    stopReason: 'stop',
+    usage: { input: 7, output: 2, reasoning: 0, cacheRead: 3, cacheWrite: 0, totalTokens: 12 },
+  },
+  'server-tools': { content: [{ type: 'text', text: 'Found.' }], stopReason: 'paused' },
+}
+
+const failed: Record<string, { code: string; message: RegExp; isRetryable: boolean; partial: AssistantMessage['content'] }> = {
+  'mid-stream-error': { code: 'api', message: /Overloaded/, isRetryable: true, partial: [{ type: 'text', text: 'Half' }] },
+  truncated: {
+    code: 'network',
+    message: /ended without message_stop/,
+    isRetryable: true,
+    partial: [{ type: 'toolCall', id: 'toolu_1', name: 'write', arguments: {}, invalidArguments: '{"path": "a.ts"' }],
+  },
+}
+
+const names = [...Object.keys(finished), ...Object.keys(failed)]
+
+/** What must not depend on how the bytes were cut. */
+function essence({ message, error, events }: Outcome): string {
+  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
+  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
+  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
+  return JSON.stringify([kept(message), failure, deltas])
+}
+
+const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces), {}, undefined, model)
+
+describe('the Messages decoder', () => {
+  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+    const { message, error, events } = await replay([fixture(`anthropic/${name}.sse`)])
+    expect(error).toBeUndefined()
+    expect(message).toMatchObject(expected)
+    expect(message?.content).toEqual(expected.content)
+    expect(events[0]).toEqual({ type: 'start', message })
+  })
+
+  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, expected) => {
+    const { error } = await replay([fixture(`anthropic/${name}.sse`)])
+    expect(error).toBeInstanceOf(ProviderError)
+    if (!(error instanceof ProviderError)) return
+    expect(error).toMatchObject({ code: expected.code, isRetryable: expected.isRetryable })
+    expect(error.message).toMatch(expected.message)
+    expect(error.partial?.content).toEqual(expected.partial)
+    expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message, usage: { input: 20 } })
+  })
+
+  it('puts every delta at the index of its block in the finished message', async () => {
+    for (const name of Object.keys(finished)) {
+      const { message, events } = await replay([fixture(`anthropic/${name}.sse`)])
+      const texts = new Map<number, string>()
+      for (const event of events) {
+        if (event.type === 'start') continue
+        const block = message?.content[event.contentIndex]
+        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
+        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
+      }
+      message?.content.forEach((block, index) => {
+        if (block.type === 'text') expect(texts.get(index)).toBe(block.text)
+      })
+    }
+  })
+})
+
+describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
+  it.each(names)('%s, cut at every byte', async (name) => {
+    const bytes = fixture(`anthropic/${name}.sse`)
+    const whole = essence(await replay([bytes]))
+    for (let at = 1; at < bytes.length; at++) {
+      if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
+    }
+  })
+
+  it.each(names)('%s, in its share of 10,000 random fragmentations', async (name) => {
+    const bytes = fixture(`anthropic/${name}.sse`)
+    const whole = essence(await replay([bytes]))
+    const random = seeded(names.indexOf(name) + 1)
+    for (let round = 0; round < Math.ceil(10_000 / names.length); round++) {
+      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
+    }
+  })
+})
+
+describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
+  it.each(names)('%s is a network error wherever it ends early, and never runs half a call', async (name) => {
+    const bytes = fixture(`anthropic/${name}.sse`)
+    const text = new TextDecoder().decode(bytes)
+    const terminal = Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf('event: message_stop'))))
+    const until = terminal === 0 ? bytes.length - 60 : terminal
+    for (let end = 0; end < until; end++) {
+      const { error } = await replay([bytes.subarray(0, end)])
+      if (!(error instanceof ProviderError) || (error.code !== 'network' && name !== 'mid-stream-error'))
+        expect.fail(`end at ${end}: ${error}`)
+      for (const block of error.partial?.content ?? []) {
+        if (block.type === 'toolCall' && JSON.stringify(block.arguments) === '{}' && name === 'parallel-tools') {
+          expect(block.invalidArguments).toBeDefined()
+        }
+      }
+    }
+  })
+
+  it('settles on any bytes, with a message or a ProviderError', async () => {
+    const sources = names.map((name) => fixture(`anthropic/${name}.sse`))
+    const damage = fc.record({
+      source: fc.constantFrom(...sources),
+      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ source, edits }) => {
+        const bytes = source.slice()
+        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
+        const { message, error } = await replay([bytes])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('survives any JSON in place of an event', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), anyEvent()), { maxLength: 6 }), async (events) => {
+        const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+        const { message, error } = await replay([new TextEncoder().encode(text)])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function anyEvent(): fc.Arbitrary<unknown> {
+  const types = [
+    'message_start',
+    'content_block_start',
+    'content_block_delta',
+    'content_block_stop',
+    'message_delta',
+    'message_stop',
+    'error',
+  ]
+  const kinds = ['text', 'tool_use', 'thinking', 'redacted_thinking', 'text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta']
+  const part = fc.dictionary(
+    fc.constantFrom('text', 'id', 'name', 'input', 'data', 'partial_json', 'stop_reason', 'signature'),
+    fc.jsonValue(),
+  )
+  const block = fc.tuple(part, fc.constantFrom(...kinds)).map(([fields, type]) => ({ ...fields, type }))
+  return fc.record({
+    type: fc.constantFrom(...types),
+    index: fc.oneof(fc.nat(2), fc.jsonValue()),
+    delta: fc.oneof(block, fc.jsonValue()),
+    content_block: fc.oneof(block, fc.jsonValue()),
+    usage: fc.jsonValue(),
+    message: fc.jsonValue(),
+    error: fc.jsonValue(),
+  })
+}

@@ -1,0 +1,288 @@
+import { describe, expect, it } from 'vitest'
+import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
+import type { JsonSchema } from '../../../src/types/json.ts'
+import type { Message } from '../../../src/types/message.ts'
+import type { ThinkingLevel } from '../../../src/types/model.ts'
+import type { CacheStrategy, StreamRequest, ToolDefinition } from '../../../src/types/provider.ts'
+import { answering, fixture } from '../bytes.ts'
+import { answer, bodyFor, call, request, result, user, wireMessages } from './call.ts'
+
+const tool = (name: string, parameters: JsonSchema = { type: 'object', properties: {} }): ToolDefinition => ({
+  name,
+  description: 'A tool',
+  parameters,
+})
+const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
+const breakpoint = { cache_control: { type: 'ephemeral' } }
+
+describe('where a request goes', () => {
+  const encoded = (options: AnthropicOptions, changes: Partial<StreamRequest> = {}) =>
+    anthropic('claude-test', options).provider.encode(request('claude-test', changes, options))
+
+  it.each([
+    [undefined, 'https://api.anthropic.com/v1/messages'],
+    ['https://proxy.example/', 'https://proxy.example/v1/messages'],
+    ['https://proxy.example/anthropic', 'https://proxy.example/anthropic/v1/messages'],
+    ['https://proxy.example/v1/', 'https://proxy.example/v1/messages'],
+    ['https://proxy.example/a?tenant=1', 'https://proxy.example/a/v1/messages?tenant=1'],
+  ])('%s', async (baseUrl, url) => {
+    expect((await encoded(baseUrl === undefined ? {} : { baseUrl })).url).toBe(url)
+  })
+
+  it('refuses a base that is no URL', async () => {
+    await expect(encoded({ baseUrl: 'proxy' })).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('"proxy"') })
+  })
+
+  it('sends the browser header only when told to', async () => {
+    const name = 'anthropic-dangerous-direct-browser-access'
+    expect((await encoded({})).headers).not.toHaveProperty(name)
+    expect((await encoded({ dangerouslyAllowBrowser: true })).headers[name]).toBe('true')
+  })
+
+  it('lets headers of the model win, whatever their case, and hides what may be secret', async () => {
+    const made = await encoded({ headers: { 'Anthropic-Version': '2026-10-21', 'X-Gateway-Token': 'hush', 'anthropic-beta': 'a' } })
+    expect(made.headers).toMatchObject({ 'anthropic-version': '2026-10-21', 'x-gateway-token': 'hush', 'anthropic-beta': 'a' })
+    expect(made.redactedHeaders).toMatchObject({
+      'anthropic-version': '2026-10-21',
+      'x-gateway-token': '[redacted]',
+      'anthropic-beta': 'a',
+    })
+  })
+
+  it('sends no key where there is none', async () => {
+    const { credential: _, ...keyless } = request('claude-test')
+    expect((await anthropic('claude-test').provider.encode(keyless)).headers).not.toHaveProperty('x-api-key')
+  })
+})
+
+describe('thinking', () => {
+  const fields = async (id: string, level: ThinkingLevel, changes: Partial<StreamRequest> = {}) => {
+    const { thinking, output_config, max_tokens, temperature } = await bodyFor(request(id, { thinkingLevel: level, ...changes }))
+    return { thinking, output_config, max_tokens, temperature }
+  }
+  const adaptive = { type: 'adaptive', display: 'summarized' }
+
+  it.each([
+    ['claude-3-5-sonnet-20241022', 'high', undefined, undefined],
+    ['claude-3-7-sonnet-20250219', 'low', { type: 'enabled', budget_tokens: 1024 }, undefined],
+    ['claude-sonnet-4-20250514', 'minimal', { type: 'enabled', budget_tokens: 1024 }, undefined],
+    ['claude-opus-4-1-20250805', 'medium', { type: 'enabled', budget_tokens: 2048 }, undefined],
+    ['claude-sonnet-4-5-20250929', 'high', { type: 'enabled', budget_tokens: 8192 }, undefined],
+    ['anthropic/claude-haiku-4.5', 'off', undefined, undefined],
+    ['claude-opus-4-6', 'minimal', adaptive, { effort: 'low' }],
+    ['claude-opus-4-6', 'off', { type: 'disabled' }, undefined],
+    ['claude-opus-4-7', 'medium', adaptive, { effort: 'medium' }],
+    ['claude-sonnet-5', 'high', adaptive, { effort: 'high' }],
+    ['claude-sonnet-5-20260101', 'off', { type: 'disabled' }, undefined],
+    ['claude-opus-5', 'off', { type: 'disabled' }, undefined],
+    ['claude-haiku-5-5', 'off', { type: 'disabled' }, undefined],
+    ['claude-fable-5', 'off', undefined, { effort: 'low' }],
+    ['claude-fable-5-1', 'high', adaptive, { effort: 'high' }],
+    ['claude-opus-5-5', 'off', undefined, { effort: 'low' }],
+    ['claude-sonnet-5-5', 'off', undefined, { effort: 'low' }],
+    ['claude-unheard-of-9', 'high', adaptive, { effort: 'high' }],
+    ['MiniMax-M3', 'off', undefined, undefined],
+  ] as const)('%s at %s', async (id, level, thinking, output_config) => {
+    expect(await fields(id, level)).toMatchObject({ thinking, output_config })
+  })
+
+  it('keeps a budget of at least 1024 below max_tokens', async () => {
+    for (const level of ['minimal', 'low', 'medium', 'high'] as const) {
+      for (const maxTokens of [1, 1024, 1025, 8192, 8193, 20_000]) {
+        const { thinking, max_tokens } = await fields('claude-sonnet-4-5', level, { maxTokens })
+        expect(thinking).toMatchObject({ budget_tokens: expect.any(Number) })
+        const budget = (thinking as { budget_tokens: number }).budget_tokens
+        expect(budget).toBeGreaterThanOrEqual(1024)
+        expect(max_tokens).toBeGreaterThan(budget)
+        expect(max_tokens).toBeGreaterThanOrEqual(maxTokens)
+      }
+    }
+  })
+
+  it('sends a temperature only where it is taken, and warns', async () => {
+    const warm = { temperature: 0.5 }
+    expect((await fields('claude-sonnet-4-5', 'off', warm)).temperature).toBe(0.5)
+    expect((await fields('claude-opus-4-6', 'off', warm)).temperature).toBe(0.5)
+    for (const [id, level] of [
+      ['claude-sonnet-4-5', 'low'],
+      ['claude-opus-4-6', 'low'],
+      ['claude-opus-4-7', 'off'],
+    ] as const) {
+      expect((await fields(id, level, warm)).temperature).toBeUndefined()
+      const { warnings } = await anthropic(id).provider.encode(request(id, { thinkingLevel: level, ...warm }))
+      expect(warnings.join()).toContain('temperature')
+    }
+  })
+
+  it('follows the configuration over the table', async () => {
+    const options: AnthropicOptions = { capabilities: { thinking: 'budget', sampling: true } }
+    const body = await bodyFor(request('claude-opus-5-5', { thinkingLevel: 'low' }, options))
+    expect(body.thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
+    expect(await bodyFor(request('claude-opus-5-5', {}, { reasoning: false }))).not.toHaveProperty('output_config')
+  })
+
+  it('leaves a budget out while a call made without thinking is being answered', async () => {
+    const messages = [user('Hi'), answer([call('c1')], { model: 'claude-sonnet-4-5' }), result('c1')]
+    const made = request('claude-sonnet-4-5', { messages, thinkingLevel: 'low' })
+    expect(await bodyFor(made)).not.toHaveProperty('thinking')
+    expect((await anthropic('claude-sonnet-4-5').provider.encode(made)).warnings.join()).toContain('thinking')
+  })
+})
+
+describe('cache breakpoints', () => {
+  const messages = [user('one'), answer([{ type: 'text', text: 'two' }]), user('three')]
+  const marks = async (cache: CacheStrategy, history: Message[] = messages) => {
+    const body = await bodyFor(request('claude-test', { messages: history, tools: [tool('a'), tool('b')], cache }))
+    return JSON.stringify(body, (key, value) => (key === 'input_schema' ? undefined : value))
+  }
+
+  it('auto: system, last tool, message before the last', async () => {
+    const body = await bodyFor(request('claude-test', { messages, tools: [tool('a'), tool('b')] }))
+    expect(body.system).toEqual([{ type: 'text', text: 'Be brief.', ...breakpoint }])
+    expect(body.tools).toMatchObject([{ name: 'a' }, { name: 'b', ...breakpoint }])
+    expect(body.messages).toMatchObject([{ role: 'user' }, { content: [{ text: 'two', ...breakpoint }] }, { role: 'user' }])
+    expect(JSON.stringify(body).split('cache_control')).toHaveLength(4)
+  })
+
+  it('disabled: none', async () => {
+    expect(await marks({ type: 'disabled' })).not.toContain('cache_control')
+  })
+
+  it('manual: what was asked for', async () => {
+    const none = { cacheSystem: false, cacheTools: false, cacheMessages: false }
+    for (const part of ['cacheSystem', 'cacheTools', 'cacheMessages'] as const) {
+      expect((await marks({ type: 'manual', ...none, [part]: true })).split('cache_control')).toHaveLength(2)
+    }
+  })
+
+  it('never on thinking', async () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 's' } as const
+    const body = await bodyFor(
+      request('claude-opus-4-6', { messages: [user('a'), answer([thinking, call('c1')], { model: 'claude-opus-4-6' }), result('c1')] }),
+    )
+    expect(body.messages).toMatchObject([{}, { content: [{ type: 'thinking' }, { type: 'tool_use', ...breakpoint }] }, {}])
+  })
+
+  it('none on a single message', async () => {
+    expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(3)
+  })
+})
+
+describe('messages', () => {
+  it('a text-only result is a string, one with an image a list', async () => {
+    const messages = [user('a'), answer([call('c1'), call('c2')]), result('c1'), result('c2', [{ type: 'text', text: 'see' }, image])]
+    expect((await wireMessages(messages))[2]?.content).toEqual([
+      { type: 'tool_result', tool_use_id: 'c1', content: 'ok' },
+      {
+        type: 'tool_result',
+        tool_use_id: 'c2',
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+        ],
+      },
+    ])
+  })
+
+  it('a failed result holds text only: its images follow all results, before what the user said', async () => {
+    const messages = [user('a'), answer([call('c1'), call('c2')]), result('c1', [image], true), result('c2'), user('why?')]
+    expect((await wireMessages(messages))[2]?.content).toMatchObject([
+      { type: 'tool_result', tool_use_id: 'c1', is_error: true, content: '(see attached image)' },
+      { type: 'tool_result', tool_use_id: 'c2' },
+      { type: 'image' },
+      { type: 'text', text: 'why?' },
+    ])
+  })
+
+  it('replaces images for a model without eyes, and lone surrogates for everyone', async () => {
+    const [first] = await wireMessages(
+      [{ ...user('a\ud800 \\ud800 😀'), content: [{ type: 'text', text: 'a\ud800 \\ud800 😀' }, image] }],
+      {
+        model: anthropic('claude-test', { capabilities: { images: false } }).config,
+      },
+    )
+    expect(first?.content).toMatchObject([{ text: 'a\ufffd \\ud800 😀' }, { type: 'text', text: expect.stringContaining('image') }])
+  })
+
+  it('makes names legal and gives root unions of a schema as properties', async () => {
+    const union = tool('u', { anyOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }] })
+    const history = [user('a'), answer([{ type: 'toolCall', id: 'c1', name: 'functions.read file', arguments: {} }]), result('c1')]
+    const body = await bodyFor(request('claude-test', { messages: history, tools: [union] }))
+    expect(body.tools).toMatchObject([{ input_schema: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } } }])
+    expect(JSON.stringify(body.tools)).not.toContain('anyOf')
+    expect(body.messages).toMatchObject([{}, { content: [{ name: 'functions_read_file' }] }, {}])
+  })
+
+  it('leaves out system and tools that are not there', async () => {
+    const body = await bodyFor(request('claude-test', { systemPrompt: ' ' }))
+    expect(body).not.toHaveProperty('system')
+    expect(body).not.toHaveProperty('tools')
+  })
+
+  it('gives the same bytes for the same history, and encodes nothing twice', async () => {
+    const { provider } = anthropic('claude-test')
+    let reads = 0
+    const counted = {
+      ...user('x'),
+      get content() {
+        reads++
+        return [{ type: 'text' as const, text: 'x' }]
+      },
+    }
+    const made = request('claude-test', { messages: [counted] })
+    const { body } = await provider.encode(made)
+    const before = reads
+    expect((await provider.encode(made)).body).toBe(body)
+    expect(reads).toBe(before)
+  })
+})
+
+describe('reasoning that is bound to its prefix', () => {
+  const id = 'claude-opus-4-8'
+
+  /** One real answer with thinking, made on `history`. */
+  async function answered(name: string, history: Message[]): Promise<Message> {
+    const { provider, config } = anthropic(id, { fetch: answering([fixture(`anthropic/${name}.sse`)]) })
+    const message = await provider.stream(
+      { ...request(id), model: config, messages: history },
+      () => undefined,
+      new AbortController().signal,
+    )
+    // As it comes back from storage.
+    return JSON.parse(JSON.stringify(message))
+  }
+  const sent = async (messages: Message[], changes: Partial<StreamRequest> = {}, model = id) =>
+    JSON.stringify((await bodyFor(request(model, { messages, ...changes }))).messages)
+
+  it.each([
+    ['thinking', '{"type":"thinking","thinking":"Let me see.","signature":"c2ln"}'],
+    ['omitted-thinking', '{"type":"thinking","thinking":"","signature":"b21p"}'],
+    ['redacted', '{"type":"redacted_thinking","data":"cmVkYWN0ZWQ="}'],
+  ])('%s goes back byte for byte while the prefix stands, over many turns', async (name, block) => {
+    const first = await answered(name, [user('Hi')])
+    expect(await sent([user('Hi'), first, user('More')])).toContain(block)
+    const second = await answered(name, [user('Hi'), first, user('More')])
+    expect((await sent([user('Hi'), first, user('More'), second, user('And?')])).split(block)).toHaveLength(3)
+  })
+
+  it('is left out when what came before it has changed', async () => {
+    const first = await answered('thinking', [user('Hi')])
+    expect(await sent([user('Hello'), first, user('More')])).not.toContain('thinking')
+    expect(await sent([user('Hi'), first, user('More')], { systemPrompt: 'Be long.' })).not.toContain('thinking')
+    expect(await sent([user('Hi'), first, user('More')], { tools: [tool('new')] })).not.toContain('thinking')
+  })
+
+  it('is left out for another model, and for the same model of another provider', async () => {
+    const first = await answered('thinking', [user('Hi')])
+    expect(await sent([user('Hi'), first, user('More')], {}, 'claude-opus-4-7')).not.toContain('thinking')
+    const model = anthropic(id, { provider: 'gateway' }).config
+    expect(await sent([user('Hi'), first, user('More')], { model })).not.toContain('thinking')
+  })
+
+  it('of a later answer is bound to the prefix without what was left out', async () => {
+    const first = await answered('thinking', [user('Hi')])
+    const compacted = [user('Summary'), first, user('More')]
+    const second = await answered('thinking', compacted)
+    expect((await sent([...compacted, second, user('And?')])).split('"signature"')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { legalId } from '../../../src/providers/shared/legal-id.ts'
+import { type NormaliseTarget, normalise } from '../../../src/providers/shared/normalise.ts'
+import type { Message } from '../../../src/types/message.ts'
+import { answer, call, result, user } from '../anthropic/call.ts'
+
+const target: NormaliseTarget = {
+  api: 'anthropicMessages',
+  provider: 'anthropic',
+  model: 'claude-test',
+  images: true,
+  toolCallId: legalId('a-zA-Z0-9_-', 64),
+  keepsThinking: (block) => block.signature !== undefined,
+}
+
+const outline = (messages: readonly Message[]) =>
+  messages.map((each) => (each.role === 'toolResult' ? `${each.toolCallId}${each.isError ? '!' : ''}` : each.role))
+
+describe('normalise', () => {
+  it('returns what needs no change by identity', () => {
+    const messages = [user('a'), answer([{ type: 'text', text: 'b' }, call('c1')]), result('c1'), user('d')]
+    normalise(messages, target).forEach((each, index) => {
+      expect(each).toBe(messages[index])
+    })
+  })
+
+  it('gives the same objects for changed messages at each call', () => {
+    const messages = [user('a'), answer([call('x:1'), call('x;1')]), result('x:1'), answer([call('x:1')]), user(' ')]
+    const first = normalise(messages, target)
+    normalise([...messages, user('more')], target)
+      .slice(0, first.length)
+      .forEach((each, index) => {
+        expect(each).toBe(first[index])
+      })
+  })
+
+  it('answers every call right after it, in order, exactly once', () => {
+    const messages = [
+      user('a'),
+      answer([call('c1'), call('c2'), call('c3')]),
+      user('wait'),
+      result('c3'),
+      result('c1'),
+      result('c1'),
+      result('zz'),
+    ]
+    const list = normalise(messages, target)
+    expect(outline(list)).toEqual(['user', 'assistant', 'c1', 'c2!', 'c3', 'user'])
+    expect(list[2]).toBe(messages[4])
+    expect(list[3]?.content).toEqual([{ type: 'text', text: 'No result provided' }])
+  })
+
+  it('leaves out failed answers and the results of their calls', () => {
+    const failed = answer([call('c1')], { stopReason: 'error' })
+    const aborted = answer([{ type: 'text', text: 'half' }], { stopReason: 'aborted' })
+    expect(outline(normalise([user('a'), failed, result('c1'), aborted, user('b')], target))).toEqual(['user', 'user'])
+  })
+
+  it('tells apart calls of different turns that share an id', () => {
+    const messages = [user('a'), answer([call('call_0')]), result('call_0'), answer([call('call_0')]), result('call_0', undefined, true)]
+    const list = normalise(messages, target)
+    const [first, second] = list.filter((each) => each.role === 'toolResult')
+    expect(first).toBe(messages[2])
+    expect(second).toMatchObject({ isError: true })
+    expect(second?.role === 'toolResult' && second.toolCallId).not.toBe('call_0')
+  })
+
+  it('starts with the user and does not end with the model', () => {
+    const said = answer([{ type: 'text', text: 'b' }])
+    expect(outline(normalise([said], target))).toEqual(['user', 'assistant', 'user'])
+  })
+
+  it('keeps calls whose arguments were not JSON, with none', () => {
+    const broken = { type: 'toolCall' as const, id: 'c1', name: 'read', arguments: {}, invalidArguments: '{"a' }
+    const list = normalise([user('a'), answer([broken]), result('c1')], target)
+    expect(list[1]?.content).toMatchObject([{ id: 'c1', arguments: {} }])
+  })
+
+  it('drops reasoning of others and keeps its own', () => {
+    const content = [
+      { type: 'thinking' as const, thinking: 'hm', signature: 's' },
+      { type: 'text' as const, text: 'b' },
+    ]
+    const own = answer(content)
+    expect(normalise([user('a'), own, user('c')], target)[1]).toBe(own)
+    for (const other of [{ model: 'claude-other' }, { provider: 'openai' }]) {
+      expect(normalise([user('a'), answer(content, other), user('c')], target)[1]?.content).toEqual([content[1]])
+    }
+  })
+})
+
+describe('legalId', () => {
+  const legal = legalId('a-zA-Z0-9_-', 40)
+
+  it('keeps legal ids and tells illegal ones apart', () => {
+    expect(legal('call_1')).toBe('call_1')
+    const mapped = ['call:1', 'call;1', '', 'x'.repeat(60), `${'x'.repeat(60)}y`].map(legal)
+    expect(new Set(mapped).size).toBe(mapped.length)
+    for (const id of mapped) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/)
+  })
+})
