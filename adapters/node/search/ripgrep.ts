@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
-import type { Searcher, SearchMatch, SearchOutcome, SearchQuery } from '../../../src/tools/index.ts'
-import { joinPath, resolvePath } from '../../../src/workspace/path.ts'
+import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireBubblewrap, SandboxUnavailable } from '../bash/sandbox.ts'
 import { findExecutable } from '../find-executable.ts'

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ConfigError, type Workspace, WorkspaceError } from '../../../src/index.ts'
-import { resolvePath } from '../../../src/workspace/path.ts'
+import { resolvePath } from '../../../src/tools/index.ts'
 import { protectedSegment } from '../protected-names.ts'
 import { isDirectory, protectedPath, systemCode, translated } from './fs-errors.ts'
 import { listHeld } from './list.ts'
