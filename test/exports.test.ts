@@ -4,7 +4,62 @@ import { publicEntries } from './harness/public-entries.ts'
 import { type Export, exportsOf } from './harness/source.ts'
 
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
-const expected: Record<string, string> = {}
+const expected: Record<string, string> = {
+  '.': `
+    Agent AgentBusyError Approvals ConfigError CursorExpired PhiError ProviderError SessionError ToolError WorkspaceError
+    agentLoop cacheHitRate combineUsage continueLoop defaultLimits defaultRetry defineTool emptyUsage estimatedCost
+    extensionMessage isLlmMessage memorySessionStore memoryWorkspace parseMessages serializeMessages staticCredential textOf
+    toolCallsOf userMessage
+    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentRun AgentStartEvent AgentTool ApiProtocol
+    ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage BlockProvenance CacheStrategy Content
+    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExtensionMessage ImageContent
+    InputRejectedEvent Journal JournalEntry JournalRecord JsonObject JsonSchema JsonValue LlmMessage Logger LoopConfig
+    LoopConfigSnapshot LoopOptions Message MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent
+    MisuseCode Model ModelCapabilities ModelConfig NodeTag OpenAiCompat PendingApproval ProgressMessageEvent PromptInput
+    PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState QueueMode Receipt ReceiptStatus RetryConfig
+    RunFailure RunResult RunStatus SchemaIssue SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema
+    StopReason StoredSession StreamDelta StreamEvent StreamProvider StreamRequest StreamStart TagKind TextContent ThinkingContent
+    ThinkingLevel ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
+    ToolExecutionStrategy ToolExecutionUpdateEvent ToolParameters ToolResult ToolResultMessage TurnEndEvent TurnId TurnStartEvent
+    TurnTrigger Usage UserMessage Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
+  './providers/anthropic': `
+    anthropic anthropicProvider
+    AnthropicOptions AnthropicProviderOptions`,
+  './providers/openai': `
+    compatPresets defaultCompat local openAiCapabilities openAiProvider openai openaiCompatible openrouter
+    Backend BackendName CompatibleOptions`,
+  './providers/scripted': `
+    ScriptedProvider exhaustedText scripted
+    Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
+  './tools': `
+    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats joinPath listFilesTool readFileTool resolvePath
+    searchTool workspaceSearcher writeFileTool
+    EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolOptions
+    WriteFileOptions`,
+  './session': 'assertSessionId memorySessionStore parseMessages serializeMessages',
+  './store': `
+    allMessages createStore initialState reduce
+    BlockView MessageView RetryView RunState Store StoreOptions ToolStatus ToolView TurnView`,
+  './testing': `
+    faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
+    Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
+    SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
+  './schema': `
+    cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec executionLimitsCodec
+    fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec streamDeltaCodec toSpecJson toolExecutionStrategyCodec
+    toolResultCodec turnTriggerCodec usageCodec
+    EventDefaults SpecCodec WireProtocol`,
+  './adapters/node': `
+    SandboxUnavailable bashTool defaultDenyPatterns nodeTools nodeWorkspace ripgrepSearcher
+    BashOptions NodeToolsOptions`,
+  './adapters/http': `
+    createAgentApp toSse
+    AgentAppOptions Problem`,
+  './adapters/cloudflare': `
+    createWorker
+    WorkerOptions`,
+  './adapters/ajv': 'ajvValidator',
+}
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 

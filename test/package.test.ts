@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -24,6 +24,13 @@ function run(command: string, flags: string[], cwd = process.cwd()): string {
 
 const local = (name: string): string => resolve('node_modules/.bin', name)
 
+/** What is packed is what was built; this test does not build, because others read `dist` while it runs. */
+function assertFreshBuild(): void {
+  const changed = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const newest = Math.max(...globSync('{src,adapters}/**/*.ts').map(changed))
+  if (changed('dist/src/index.js') < newest) throw new Error('dist is older than src or adapters. Run `npm run build` first.')
+}
+
 /** A stranger's program: every entry, and one agent that runs to its end. */
 const program = `
 import { Agent, defineTool } from 'phi-core'
@@ -47,7 +54,7 @@ describe('the package', () => {
   let tarball = ''
 
   beforeAll(() => {
-    run('npm', ['run', 'build'])
+    assertFreshBuild()
     const [packed]: { filename: string }[] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]))
     tarball = join(folder, packed?.filename ?? '')
   }, 120_000)
@@ -57,8 +64,9 @@ describe('the package', () => {
   })
 
   it('gives every entry types that resolve', { timeout: 60_000 }, () => {
+    // It ends with an error where a problem is; what it prints is a table of what it looked at.
     expect(run(local('attw'), [tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji', '--no-color'])).toContain(
-      'No problems found',
+      'phi-core/tools',
     )
   })
 
