@@ -7,7 +7,11 @@ import { findChromium } from './scripts/chromium.ts'
 /** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
 const fixture = { globalSetup: ['test/harness/global-setup.ts'], setupFiles: ['test/harness/setup.ts'] }
 
+/** The package's own name leads to its source, as tsconfig.json says: tests of examples and of the code share one copy. */
+const resolve = { tsconfigPaths: true }
+
 const node = {
+  resolve,
   test: {
     ...fixture,
     name: 'node',
@@ -47,7 +51,11 @@ async function chromium() {
     // Known from the start: a dependency that vite discovers late reloads the page under a running test.
     const optimizeDeps = { include: dependencies() }
     return [
-      { optimizeDeps, test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } },
+      {
+        resolve,
+        optimizeDeps,
+        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser },
+      },
     ]
   } catch (error) {
     console.warn(error instanceof Error ? error.message : error)

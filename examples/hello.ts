@@ -1,0 +1,10 @@
+import { Agent, defineTool } from 'phi-core'
+import { type AnthropicOptions, anthropic } from 'phi-core/providers/anthropic'
+
+const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }
+const add = defineTool<{ a: number; b: number }>({ name: 'add', description: 'Adds.', parameters, execute: ({ a, b }) => `sum ${a + b}` })
+export async function ask(question: string, options: AnthropicOptions): Promise<string> {
+  const run = new Agent({ model: anthropic('claude-sonnet-4-6', options), tools: [add] }).prompt(question)
+  for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') console.log(event.delta.delta)
+  return run.text()
+}
