@@ -57,7 +57,7 @@ export class LiveRun implements AgentRun {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
-    return this.#log.read({})[Symbol.asyncIterator]()
+    return this.#log.read({ after: this.#log.oldest })[Symbol.asyncIterator]()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

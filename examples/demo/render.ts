@@ -1,0 +1,67 @@
+import type { WriteStream } from 'node:tty'
+import { styleText } from 'node:util'
+import { type AgentEvent, textOf, type Usage } from 'phi-core'
+
+/** Calls of one turn beyond this many are summed up in one line. */
+const shownCalls = 4
+
+/** Prints a run as it happens. Honours NO_COLOR and pipes, as `styleText` does. */
+export function renderTo(out: WriteStream) {
+  const style = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, text, { stream: out })
+  let section = ''
+  let calls = 0
+  let hidden = 0
+
+  const begin = (next: string) => {
+    if (section !== '' && section !== next) out.write('\n')
+    section = next
+  }
+  const line = (text: string) => {
+    begin('line')
+    out.write(`${text}\n`)
+  }
+  const flushHidden = () => {
+    if (hidden > 0) line(style('dim', `  … and ${hidden} more calls`))
+    hidden = 0
+    calls = 0
+  }
+
+  return {
+    prompt: (text: string) => line(style('bold', `> ${text}`)),
+    event(event: AgentEvent): void {
+      if (event.type === 'turnStart' || event.type === 'turnEnd') flushHidden()
+      if (event.type === 'messageUpdate' && event.delta.type === 'text') {
+        begin('text')
+        out.write(event.delta.delta)
+      }
+      if (event.type === 'messageUpdate' && event.delta.type === 'thinking') {
+        begin('thinking')
+        out.write(style('dim', event.delta.delta))
+      }
+      if (event.type === 'messageEnd' && event.message.role === 'assistant' && section !== 'line') {
+        out.write('\n')
+        section = 'line'
+      }
+      if (event.type === 'approvalRequested') line(style('yellow', `? ${event.toolName} asks for approval: given, it runs in a sandbox`))
+      if (event.type === 'toolExecutionStart' && ++calls <= shownCalls)
+        line(style('cyan', `⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
+      if (event.type === 'toolExecutionEnd') {
+        if (calls > shownCalls) hidden = calls - shownCalls
+        else line(style(event.isError ? 'red' : 'dim', summary(textOf(event.result.content))))
+      }
+      if (event.type === 'providerRetry') line(style('yellow', `${event.error.message} Trying again in ${event.delayMs} ms.`))
+    },
+    end(status: string, usage: Usage, error?: string): void {
+      const tokens = usage.totalTokens > 0 ? `, ${usage.totalTokens} tokens` : ''
+      line(style(error === undefined ? 'dim' : 'red', `[${status}${tokens}]${error === undefined ? '' : ` ${error}`}`))
+    },
+  }
+}
+
+/** The first lines of a tool's output, indented. */
+function summary(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  const shown = lines.slice(0, 6).map((line) => `  ${line.length > 110 ? `${line.slice(0, 109)}…` : line}`)
+  if (lines.length > 6) shown.push(`  … ${lines.length - 6} more lines`)
+  return shown.join('\n')
+}
