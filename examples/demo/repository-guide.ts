@@ -70,6 +70,7 @@ function count(request: StreamRequest, results: Results): ScriptedStep {
     return {
       text: `${files.length} files: I ask for the length of each.`,
       toolCalls: files.map((path) => call('read_file', { path, limit: 1 })),
+      delayMs: 0,
     }
   return {
     text: answer(countFromReads(files, reads.map(outputOf)), 'in the source folders (without a shell I cannot ask git itself)', results),
