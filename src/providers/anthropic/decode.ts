@@ -13,19 +13,21 @@ import { StreamRefusal } from '../shared/stream-refusal.ts'
 interface WireEvent {
   type?: string
   index?: number
-  message?: { usage?: WireUsage }
-  content_block?: {
-    type?: string
-    text?: string
-    thinking?: string
-    signature?: string
-    data?: string
-    id?: string
-    name?: string
-    input?: unknown
-  }
+  message?: { usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
+  content_block?: WireBlock
   delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: string; stop_reason?: string | null }
   usage?: WireUsage
+}
+
+interface WireBlock {
+  type?: string
+  text?: string
+  thinking?: string
+  signature?: string
+  data?: string
+  id?: string
+  name?: string
+  input?: unknown
 }
 
 interface WireUsage {
@@ -121,8 +123,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#close(index)
         return
       case 'message_start':
-        this.#count(event.message?.usage)
-        this.builder.start()
+        this.#begin(event.message)
         return
       case 'message_delta':
         this.progress++
@@ -138,6 +139,17 @@ export class AnthropicDecoder implements StreamDecoder {
         // Pings, and events that did not exist when this was written.
         return
     }
+  }
+
+  /** A gateway may put a whole answer into the first event. */
+  #begin(message: WireEvent['message']): void {
+    this.#count(message?.usage)
+    this.#stopReason = message?.stop_reason ?? undefined
+    this.builder.start()
+    message?.content?.forEach((block, index) => {
+      this.#open(index, block)
+      this.#close(index)
+    })
   }
 
   #delta(index: number, delta: WireEvent['delta']): void {
@@ -164,7 +176,7 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   /** Blocks of tools that the service itself runs are not for us, and neither are their fragments. */
-  #open(index: number, block: WireEvent['content_block']): void {
+  #open(index: number, block: WireBlock | undefined): void {
     switch (block?.type) {
       case 'text':
         this.builder.text(index, block.text ?? '')

@@ -148,7 +148,7 @@ export class AssistantBuilder {
   }
 
   /**
-   * Completes the message. The arguments of each call are parsed here, once; text that is not a JSON object leaves `{}` and
+   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object leaves `{}` and
    * `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
@@ -221,8 +221,10 @@ export class AssistantBuilder {
 function parseObject(raw: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(raw)
+    // Groq writes null for a call without arguments.
+    if (value === null) return {}
     // JSON.parse yields JSON values only, so a non-array object is a JsonObject.
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+    return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : undefined
   } catch {
     return undefined
   }

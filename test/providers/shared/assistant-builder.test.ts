@@ -46,11 +46,18 @@ describe('AssistantBuilder', () => {
     expect(builder.finish('toolUse', emptyUsage()).content).toMatchObject([{ id: 'c1', name: 'add', arguments: {} }])
   })
 
-  it.each(['[1]', '1', 'null', '"a"', '{"a":', 'x'])('marks arguments that are no object: %s', (raw) => {
+  it.each(['[1]', '1', '"a"', '{"a":', 'x'])('marks arguments that are no object: %s', (raw) => {
     const { builder } = building()
     builder.toolCall(0, 'c1', 'add')
     builder.toolArguments(0, raw)
     expect(builder.finish('toolUse', emptyUsage()).content).toMatchObject([{ arguments: {}, invalidArguments: raw }])
+  })
+
+  it('takes null for no arguments', () => {
+    const { builder } = building()
+    builder.toolCall(0, 'c1', 'now')
+    builder.toolArguments(0, 'null')
+    expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'toolCall', id: 'c1', name: 'now', arguments: {} }])
   })
 
   it('takes a call for cut when the answer was, unless its arguments are complete', () => {

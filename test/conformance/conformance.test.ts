@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+const check = fileURLToPath(new URL('../../../shared/conformance/check.mjs', import.meta.url))
+const adapter = fileURLToPath(new URL('./adapter.mjs', import.meta.url))
+const isThere = existsSync(check)
+if (!isThere) console.warn('SKIPPED: recorded provider streams, because ../shared/conformance is absent')
+
+/** Runs the conformance checker; resolves with its failures and its summary. */
+async function checked(protocol: string, options: string): Promise<string[]> {
+  const args = [check, adapter, '--protocol', protocol, ...(options === '' ? [] : ['--opts', options])]
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((failed: { stdout: string }) => failed)
+  return stdout.trim().split('\n')
+}
+
+describe.skipIf(!isThere).each(['anthropic_messages', 'openai_completions'])('recorded streams and loops of %s', (protocol) => {
+  it.each(['', 'r7', 'r3+crlf+bom+ping'])(
+    'fragmented and framed as "%s"',
+    { timeout: 120_000 },
+    async (options) => {
+      const lines = await checked(protocol, options)
+      const summary: { pass: number; fail: number; sequences: { pass: number; fail: number } } = JSON.parse(lines.at(-1) ?? '{}')
+      expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([])
+      expect(summary).toMatchObject({ fail: 0, sequences: { fail: 0 } })
+      expect(summary.pass).toBeGreaterThanOrEqual(20)
+    },
+  )
+})
