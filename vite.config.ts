@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { readFileSync } from 'node:fs'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { findChromium } from './scripts/chromium.ts'
@@ -17,20 +16,12 @@ const node = {
     name: 'node',
     environment: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/workers/**', 'test/browser/**', 'test/harness/workerd.test.ts'],
+    exclude: ['test/harness/workerd.test.ts'],
   },
 }
 
 /** The shared suite inside the bare workerd binary; this project only reports what happens there. */
 const workerd = { test: { ...fixture, name: 'workerd', environment: 'node', include: ['test/harness/workerd.test.ts'] } }
-
-/** Tests that need bindings (KV, Durable Objects) run inside a Worker. */
-function workers() {
-  return {
-    plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
-    test: { name: 'workers', include: ['test/workers/**/*.test.ts'] },
-  }
-}
 
 function dependencies(): string[] {
   const manifest: { dependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -54,7 +45,7 @@ async function chromium() {
       {
         resolve,
         optimizeDeps,
-        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser },
+        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts'], browser },
       },
     ]
   } catch (error) {
@@ -68,5 +59,5 @@ export default defineConfig(async () => ({
   build: { outDir: '../dist-playground', emptyOutDir: true, target: 'es2023' },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
-  test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium()), ...(existsSync('test/workers') ? [workers()] : [])] } : {},
+  test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium())] } : {},
 }))

@@ -41,7 +41,6 @@ const steps: Step[] = [
   vitest('unit and contract tests in Node', 'node'),
   vitest('runtime suite in Chromium', 'chromium'),
   vitest('runtime suite in workerd, Node compatibility off', 'workerd'),
-  ...(existsSync('test/workers') ? [vitest('Cloudflare bindings', 'workers')] : []),
   {
     name: 'runtime suite in Deno, code generation off',
     command: ['node', 'scripts/with-server.ts', 'deno', 'test', '--config', 'test/harness/deno.json', ...denoFlags],
