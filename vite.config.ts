@@ -16,7 +16,7 @@ const node = {
     name: 'node',
     environment: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/harness/workerd.test.ts'],
+    exclude: ['test/browser/**', 'test/harness/workerd.test.ts'],
   },
 }
 
@@ -45,7 +45,7 @@ async function chromium() {
       {
         resolve,
         optimizeDeps,
-        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts'], browser },
+        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser },
       },
     ]
   } catch (error) {

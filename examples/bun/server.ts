@@ -1,0 +1,12 @@
+// npx bun examples/bun/server.ts; no key needed, the model is scripted
+import { scripted } from 'phi-core/providers/scripted'
+import { agentApp } from '../recipes/http-app.ts'
+
+declare const Bun: {
+  serve(options: { hostname: string; port: number; fetch: (request: Request) => unknown }): { port: number }
+}
+
+const model = scripted(() => ({ text: 'Hello from Bun.' }), { delayMs: 20 })
+const app = agentApp(model, process.env.ACCESS_TOKEN ?? 'demo')
+const server = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), fetch: app.fetch })
+console.log(`http://127.0.0.1:${server.port}/runs`)

@@ -1,0 +1,11 @@
+// node examples/node/server.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+import { scripted } from 'phi-core/providers/scripted'
+import { agentApp } from '../recipes/http-app.ts'
+import { type Listening, serve } from './serve.ts'
+
+const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })
+const token = process.env.ACCESS_TOKEN ?? 'demo'
+
+/** Disposing it stops the server. */
+export const server: Listening = await serve(agentApp(model, token).fetch, Number(process.env.PORT ?? 3000))
+console.log(`${server.url}/runs`)

@@ -1,0 +1,20 @@
+import { type Agent, AgentBusyError, ConfigError, PhiError, type RunResult } from 'phi-core'
+
+/** What happened to the model, the tools or the run is in the result; only misuse throws. */
+export async function safePrompt(agent: Agent, prompt: string): Promise<string> {
+  try {
+    const result = await agent.prompt(prompt).result
+    return describe(result)
+  } catch (error) {
+    if (error instanceof AgentBusyError) return 'Still working on the last question.'
+    if (error instanceof ConfigError && error.code === 'emptyPrompt') return 'Please type something.'
+    if (PhiError.isInstance(error)) return `${error.message} [${error.code}]`
+    throw error
+  }
+}
+
+function describe({ status, text, error }: RunResult): string {
+  if (status === 'completed') return text
+  if (status === 'error') return `${error?.message} [${error?.code}]`
+  return `Stopped: ${status}.` // aborted, limit, paused
+}

@@ -1,0 +1,67 @@
+import type { Model } from 'phi-core'
+import { anthropic } from 'phi-core/providers/anthropic'
+import { local, openai, openaiCompatible, openrouter } from 'phi-core/providers/openai'
+import { scripted } from 'phi-core/providers/scripted'
+
+// #region anthropic
+export function claude(apiKey: string): Model {
+  return anthropic('claude-sonnet-4-6', {
+    apiKey,
+    maxTokens: 16_000,
+    cost: { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 },
+  })
+}
+// #endregion anthropic
+
+// #region openai
+export function compatibleModels(apiKey: string): Model[] {
+  return [
+    openai('gpt-5.1', { apiKey }),
+    openrouter('anthropic/claude-sonnet-4.6', { apiKey }),
+    openaiCompatible('grok-4', { backend: 'xai', apiKey }),
+    openaiCompatible('my-model', { baseUrl: 'https://llm.example.com/v1', apiKey, compat: { supportsDeveloperRole: true } }),
+    local('http://localhost:11434/v1', 'qwen3'),
+  ]
+}
+// #endregion openai
+
+// #region scripted
+/** Asks for `add`, then says what the tool really returned. */
+export function addingModel(): Model {
+  return scripted((request) => {
+    const last = request.messages.at(-1)
+    if (last?.role !== 'toolResult') return { thinking: 'I need a sum.', toolCalls: [{ name: 'add', arguments: { a: 2, b: 3 } }] }
+    return { text: last.content.map((block) => (block.type === 'text' ? block.text : '')), usage: { input: 20, output: 5 } }
+  })
+}
+// #endregion scripted
+
+// #region browser
+/** Through a proxy of yours that adds the key: `throughProxy(location.origin)` for one that serves `/v1/messages` beside the page. */
+export function throughProxy(baseUrl: string): Model {
+  return anthropic('claude-sonnet-4-6', { baseUrl })
+}
+
+/** With the visitor's own key, which everything that runs in this page can read. */
+export function withOwnKey(apiKey: string): Model {
+  return anthropic('claude-sonnet-4-6', { apiKey, dangerouslyAllowBrowser: true })
+}
+// #endregion browser
+
+// #region refresh
+/** A key that expires: `invalidate` is called when the service rejects it, and the call is repeated once with the next one. */
+export function refreshing(fetchToken: () => Promise<string>): Model {
+  let token: string | undefined
+  return anthropic('claude-sonnet-4-6', {
+    apiKey: {
+      current: async () => {
+        token ??= await fetchToken()
+        return token
+      },
+      invalidate: () => {
+        token = undefined
+      },
+    },
+  })
+}
+// #endregion refresh

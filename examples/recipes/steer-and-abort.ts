@@ -1,0 +1,24 @@
+import { Agent, type AgentTool, type Model, type ReceiptStatus, type RunStatus } from 'phi-core'
+
+// #region steer
+/** Says something while the agent works: it reaches the model with the results of the tools that run now. */
+export async function steerWhileToolsRun(model: Model, tools: AgentTool[]): Promise<ReceiptStatus> {
+  const run = new Agent({ model, tools }).prompt('Look at all the logs.')
+  for await (const event of run) {
+    if (event.type !== 'toolExecutionStart') continue
+    const receipt = run.steer('Only those of today, please.')
+    return receipt.settled // 'delivered', or 'returned' when the run ends first
+  }
+  return 'returned'
+}
+// #endregion steer
+
+// #region abort
+/** Stops a run after `timeoutMs`. The partial answer stays in the history, and the next prompt can go on from it. */
+export async function answerInTime(model: Model, prompt: string, timeoutMs: number): Promise<RunStatus> {
+  const agent = new Agent({ model })
+  const run = agent.prompt(prompt, { signal: AbortSignal.timeout(timeoutMs) })
+  const { status } = await run.result // 'aborted' is a result, not an exception
+  return status
+}
+// #endregion abort

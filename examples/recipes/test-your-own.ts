@@ -1,0 +1,24 @@
+import { Agent, type Model, type SessionStore } from 'phi-core'
+import { anthropic } from 'phi-core/providers/anthropic'
+import { type FaultFetch, faultFetch, sessionStoreSuite, type TestRunner } from 'phi-core/testing'
+
+// #region suite
+/** Every promise of the port `SessionStore`, as tests of your own runner: vitest's, jest's or any with the same three functions. */
+export function testMyStore(runner: TestRunner, create: () => SessionStore): void {
+  sessionStoreSuite(runner, { name: 'my store', create })
+}
+// #endregion suite
+
+// #region fault
+/** A service that is overloaded once and then breaks the connection: what does my program do? */
+export async function promptUnreliable(prompt: string): Promise<{ status: string; calls: number }> {
+  const fetch: FaultFetch = faultFetch(
+    { status: 529, body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}' },
+    { headers: { 'content-type': 'text/event-stream' }, body: 'event: message_start\ndata: {"type":"mess', cut: { at: 30, how: 'reset' } },
+  )
+  const model: Model = anthropic('claude-sonnet-4-6', { apiKey: 'test', fetch })
+  const retry = { maxRetries: 1, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 }
+  const { status } = await new Agent({ model, retry }).prompt(prompt).result
+  return { status, calls: fetch.calls.length }
+}
+// #endregion fault

@@ -1,0 +1,31 @@
+import { Agent, defineTool, type Model } from 'phi-core'
+import { z } from 'zod'
+
+// #region tool
+/** The arguments are typed by the schema, checked before `execute`, and shown to a person first. */
+export const sendMail = defineTool({
+  name: 'send_mail',
+  description: 'Sends an e-mail.',
+  parameters: z.object({ to: z.email(), subject: z.string().min(1), body: z.string() }),
+  needsApproval: ({ to }) => !to.endsWith('@example.com'),
+  timeoutMs: 10_000,
+  execute: async ({ to, subject }, { progress }) => {
+    progress(`connecting for ${to}`)
+    return `sent "${subject}" to ${to}`
+  },
+})
+// #endregion tool
+
+// #region run
+/** `confirm` shows the arguments to a person. The decision is bound to the hash of what was shown. */
+export async function runWithApproval(model: Model, prompt: string, confirm: (text: string) => Promise<boolean>): Promise<string> {
+  const run = new Agent({ model, tools: [sendMail] }).prompt(prompt)
+  for await (const event of run) {
+    if (event.type !== 'approvalRequested') continue
+    const { toolCallId, toolName, argumentsHash } = event
+    if (await confirm(`${toolName} ${JSON.stringify(event.arguments)}`)) run.approve(toolCallId, { argumentsHash })
+    else run.deny(toolCallId, 'The user does not want this mail.')
+  }
+  return run.text()
+}
+// #endregion run

@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, textOf } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { askTwice } from '../../examples/recipes/follow-ups.ts'
+import { safePrompt } from '../../examples/recipes/handle-errors.ts'
+import { recordedRun } from '../../examples/recipes/journal.ts'
+import { weather } from '../../examples/recipes/json-schema-tool.ts'
+import { readOn } from '../../examples/recipes/late-reader.ts'
+import { carefulAgent } from '../../examples/recipes/limits-and-retries.ts'
+import { localTools } from '../../examples/recipes/local-tools.ts'
+import { addingModel, claude, compatibleModels, refreshing, throughProxy, withOwnKey } from '../../examples/recipes/models.ts'
+import { twoLoops } from '../../examples/recipes/own-loop.ts'
+import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-and-continue.ts'
+import { answerInSession, clone } from '../../examples/recipes/save-and-restore.ts'
+import { throughRust } from '../../examples/recipes/spec-json.ts'
+import { answerInTime, steerWhileToolsRun } from '../../examples/recipes/steer-and-abort.ts'
+import { stream } from '../../examples/recipes/stream.ts'
+import { promptUnreliable, testMyStore } from '../../examples/recipes/test-your-own.ts'
+import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
+import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
+import { fileTools } from '../../examples/recipes/workspace-tools.ts'
+
+const hello = () => scripted([{ text: 'Hello.' }, { text: 'Again.' }])
+const mail = (to: string) =>
+  scripted([{ toolCalls: [{ name: 'send_mail', arguments: { to, subject: 'Hi', body: '' } }] }, { text: 'Done.' }])
+
+/** Calls `weather` and then says what it returned. */
+const forecaster = (city: string) =>
+  scripted((request) => {
+    const last = request.messages.at(-1)
+    if (last?.role !== 'toolResult') return { toolCalls: [{ name: 'weather', arguments: { city } }] }
+    return { text: textOf(last.content) }
+  })
+
+describe('stream', () => {
+  it('writes the answer, and what went wrong', async () => {
+    let written = ''
+    const model = scripted([{ fail: { code: 'network', message: 'The line broke.', retryAfterMs: 1 } }, { text: 'Hello.' }])
+    await stream(model, 'Hi', (text) => {
+      written += text
+    })
+    expect(written).toBe('\n[trying again in 1 ms: The line broke.]\nHello.')
+    await stream(scripted([{ fail: { code: 'auth', message: 'No key.' } }]), 'Hi', (text) => {
+      written = text
+    })
+    expect(written).toBe('\n[No key.]\n')
+  })
+})
+
+describe('tools', () => {
+  it('asks only for mails that leave the house', async () => {
+    const asked: string[] = []
+    const confirm = async (text: string) => asked.push(text) > 1
+    expect(await runWithApproval(mail('a@example.com'), 'Mail a.', confirm)).toBe('Done.')
+    expect(asked).toEqual([])
+    const refused = mail('b@example.org')
+    await runWithApproval(refused, 'Mail b.', confirm)
+    expect(JSON.stringify(refused.provider.requests[1]?.messages)).toContain('The user does not want this mail.')
+    const approved = mail('c@example.org')
+    await runWithApproval(approved, 'Mail c.', confirm)
+    expect(JSON.stringify(approved.provider.requests[1]?.messages)).toContain('sent \\"Hi\\" to c@example.org')
+  })
+
+  it('enforces a JSON Schema', async () => {
+    expect(await new Agent({ model: forecaster('Oslo'), tools: [weather] }).prompt('Weather?').text()).toBe('Oslo: rain for 1 day(s)')
+    expect(await new Agent({ model: forecaster(''), tools: [weather] }).prompt('Weather?').text()).toContain('Invalid arguments: city')
+  })
+
+  it('works on files in memory', async () => {
+    const calls = [{ name: 'search', arguments: { pattern: 'notes' } }]
+    const { messages } = await new Agent({ model: scripted([{ toolCalls: calls }]), tools: fileTools() }).prompt('Search.').result
+    const result = messages.find((message) => message.role === 'toolResult')
+    expect(result && textOf(result.content)).toContain('notes.md:1:# Notes')
+  })
+
+  it('works on a directory, with bash where there is a sandbox', () => {
+    const root = mkdtempSync(join(tmpdir(), 'phi-example-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const warnings: string[] = []
+    const names = localTools(root, (text) => warnings.push(text)).map((tool) => tool.name)
+    expect(names.slice(-5)).toEqual(['read_file', 'write_file', 'edit_file', 'list_files', 'search'])
+    expect(names[0] === 'bash').toBe(warnings.length === 0)
+    for (const text of warnings) expect(text).toContain('bubblewrap')
+  })
+
+  it('pauses for an approval, and goes on in another process', async () => {
+    const script = [{ toolCalls: [{ name: 'ask_first', arguments: {} }] }, { text: 'It ran.' }]
+    const tool = defineTool({
+      name: 'ask_first',
+      description: 'Asks.',
+      parameters: { type: 'object' },
+      needsApproval: true,
+      execute: () => 'ran',
+    })
+    const { history, pending } = await runUntilPaused(scripted(script), [tool], 'Go.')
+    expect(pending.map((call) => call.toolName)).toEqual(['ask_first'])
+    expect(await continueApproved(scripted(script.slice(1)), [tool], history)).toBe('It ran.')
+  })
+})
+
+describe('steering', () => {
+  it('reaches a working agent', async () => {
+    const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Fine.' }])
+    expect(await steerWhileToolsRun(model, [weather])).toBe('delivered')
+    // The receipt settles when the message is in the history; the request follows.
+    await vi.waitFor(() => expect(JSON.stringify(model.provider.requests[1])).toContain('Only those of today'))
+  })
+
+  it('stops in time, or answers', async () => {
+    const never = scripted([{ text: 'never' }], { gate: () => new Promise(() => undefined) })
+    expect(await answerInTime(never, 'Hi', 1)).toBe('aborted')
+    expect(await answerInTime(hello(), 'Hi', 60_000)).toBe('completed')
+  })
+
+  it('answers a follow-up in the same run', async () => {
+    expect(await askTwice(hello(), 'One?', 'Two?')).toEqual(['user', 'assistant', 'user', 'assistant'])
+  })
+})
+
+describe('sessions', () => {
+  it('go on where they were', async () => {
+    const store = memorySessionStore()
+    expect(await answerInSession(store, 's1', hello(), 'One?')).toBe('Hello.')
+    const model = hello()
+    await answerInSession(store, 's1', model, 'Two?')
+    expect(model.provider.requests[0]?.messages).toHaveLength(3)
+    expect((await store.load('s1'))?.messages).toHaveLength(4)
+  })
+
+  it('survive as text', async () => {
+    const agent = new Agent({ model: hello() })
+    await agent.prompt('Hi').result
+    expect(clone(agent).messages).toEqual(agent.messages)
+  })
+
+  it('are journalled', async () => {
+    const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Rain.' }])
+    expect(await recordedRun(model, [weather], 'Weather?')).toEqual(['input', 'assistant', 'toolIntent', 'toolResult', 'assistant'])
+  })
+
+  it('travel to Rust and back', async () => {
+    const agent = new Agent({ model: hello() })
+    await agent.prompt('Hi').result
+    const { json } = throughRust(throughRust(JSON.stringify([])).json)
+    expect(json).toBe('[]')
+    expect(throughRust('[{"role":"user","content":[],"timestamp":1}]').messages).toMatchObject([{ role: 'user', timestamp: 1 }])
+  })
+})
+
+describe('runs', () => {
+  it('say what went wrong', async () => {
+    expect(await safePrompt(new Agent({ model: hello() }), 'Hi')).toBe('Hello.')
+    expect(await safePrompt(new Agent({ model: hello() }), '  ')).toBe('Please type something.')
+    const busy = new Agent({ model: hello() })
+    const run = busy.prompt('One?')
+    expect(await safePrompt(busy, 'Two?')).toBe('Still working on the last question.')
+    await run.result
+    const failing = scripted([{ fail: { code: 'auth', message: 'No key.' } }])
+    expect(await safePrompt(new Agent({ model: failing }), 'Hi')).toBe('No key. [auth]')
+    expect(await safePrompt(new Agent({ model: hello(), limits: { maxTurns: 0, maxTotalTokens: 1, maxDurationMs: 1 } }), 'Hi')).toBe(
+      'Stopped: limit.',
+    )
+  })
+
+  it('keep to limits and retry', async () => {
+    const warnings: string[] = []
+    const fail = { code: 'network' as const, message: 'The line broke.', retryAfterMs: 1 }
+    const agent = carefulAgent(scripted([{ fail }, { text: 'Hello.' }]), { warn: (event) => warnings.push(event) })
+    expect(await agent.prompt('Hi').text()).toBe('Hello.')
+    expect(warnings).toEqual(['costLimitWithoutRates', 'providerRetry'])
+  })
+
+  it('are read on from a cursor', async () => {
+    const run = new Agent({ model: hello(), replayBytes: 1 }).prompt('Hi')
+    await run.result
+    expect(() => run.events({ after: 0 })).toThrow(CursorExpired)
+    const events: AgentEvent[] = []
+    for await (const event of readOn(run, 0)) events.push(event)
+    expect(events.length).toBeLessThan(4)
+  })
+
+  it('work without an agent', async () => {
+    const types: string[] = []
+    const context = await twoLoops(hello(), (event) => types.push(event.type))
+    expect(types.filter((type) => type === 'agentEnd')).toHaveLength(2)
+    expect(context.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(context.lastLoopId).toMatch(/\.scripted\.scripted\.2$/)
+  })
+
+  it('send less than they remember', async () => {
+    const model = hello()
+    const agent = agentWithNotes(model)
+    await agent.prompt('Hi').result
+    expect(agent.messages[0]?.role).toBe('extension')
+    expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user'])
+  })
+})
+
+describe('models', () => {
+  it('are described without a key', async () => {
+    const models = [
+      claude('secret-key'),
+      ...compatibleModels('secret-key'),
+      throughProxy('https://app.example.com'),
+      withOwnKey('secret-key'),
+    ]
+    for (const { config } of models) expect(JSON.stringify(config)).not.toContain('secret-key')
+    expect(models.map((model) => model.config.provider)).toEqual([
+      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'anthropic', 'anthropic'],
+    ])
+    let tokens = 0
+    const { credentials } = refreshing(async () => `token-${++tokens}`)
+    const { signal } = new AbortController()
+    expect([await credentials?.current(signal), await credentials?.current(signal)]).toEqual(['token-1', 'token-1'])
+    await credentials?.invalidate()
+    expect(await credentials?.current(signal)).toBe('token-2')
+  })
+
+  it('may be scripted', async () => {
+    const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } }
+    const add = defineTool<{ a: number; b: number }>({
+      name: 'add',
+      description: 'Adds.',
+      parameters,
+      execute: ({ a, b }) => `sum ${a + b}`,
+    })
+    expect(await new Agent({ model: addingModel(), tools: [add] }).prompt('2 + 3?').text()).toBe('sum 5')
+  })
+})
+
+testMyStore({ describe, it, expect }, memorySessionStore)
+
+it('a broken service is a result', async () => {
+  expect(await promptUnreliable('Hi')).toEqual({ status: 'error', calls: 2 })
+})

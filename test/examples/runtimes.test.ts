@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { remoteRun } from '../../examples/recipes/http-client.ts'
+import { baseUrl } from '../harness/env.ts'
+import { serveWorker } from '../harness/workerd-serve.ts'
+
+/** Prompts the server at `url` as examples/recipes/http-client.ts does; returns the text that arrived in deltas. */
+async function streamedText(url: string, token: string): Promise<string> {
+  let text = ''
+  for await (const event of remoteRun(url, 'Hi', token)) {
+    if (event.type === 'messageUpdate' && event.delta.type === 'text') text += event.delta.delta
+    if (event.type === 'agentEnd') expect(event.status).toBe('completed')
+  }
+  return text
+}
+
+/** Starts an example that serves until it is killed; resolves with the address it prints. */
+async function started(...command: [string, ...string[]]): Promise<string> {
+  const [program, ...flags] = command
+  const env = { ...process.env, PORT: '0', ACCESS_TOKEN: 'token' }
+  const child: ChildProcess = spawn(resolve('node_modules/.bin', program), flags, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise<never>((_, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`${command.join(' ')} ended with ${code} before it listened.`)))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended.catch(() => undefined)
+  })
+  const firstLine = new Promise<string>((done) => {
+    if (child.stdout) createInterface({ input: child.stdout }).once('line', done)
+  })
+  return (await Promise.race([firstLine, ended])).replace(/\/runs$/, '')
+}
+
+describe('examples of each runtime', () => {
+  it('node/hello.ts prints the answer as it comes', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
+    vi.stubEnv('ANTHROPIC_BASE_URL', `${baseUrl()}/anthropic/tool/${crypto.randomUUID()}`)
+    const print = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      print.mockRestore()
+    })
+    await import('../../examples/node/hello.ts')
+    expect(print.mock.calls.flat().join('')).toContain('The tool said: sum 5.')
+  })
+
+  it('node/server.ts', async () => {
+    vi.stubEnv('PORT', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { server } = await import('../../examples/node/server.ts')
+    try {
+      expect(await streamedText(server.url, 'demo')).toBe('Hello from Node.')
+      await expect(streamedText(server.url, 'wrong')).rejects.toThrow('401')
+    } finally {
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  it('deno/server.ts', { timeout: 30_000 }, async () => {
+    const flags = [
+      '--config',
+      'examples/deno/deno.json',
+      '--no-check',
+      '--unstable-no-legacy-abort',
+      '--allow-net=127.0.0.1',
+      '--allow-env',
+    ]
+    expect(await streamedText(await started('deno', 'run', ...flags, 'examples/deno/server.ts'), 'token')).toBe('Hello from Deno.')
+  })
+
+  it('bun/server.ts', { timeout: 30_000 }, async () => {
+    expect(await streamedText(await started('bun', 'examples/bun/server.ts'), 'token')).toBe('Hello from Bun.')
+  })
+
+  it('cloudflare/worker.ts, in workerd without Node compatibility', { timeout: 30_000 }, async () => {
+    const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), {
+      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_BASE_URL: `${baseUrl()}/anthropic/text/${crypto.randomUUID()}`,
+      ACCESS_TOKEN: 'token',
+    })
+    onTestFinished(worker.stop)
+    expect(await streamedText(worker.url, 'token')).toBe('Hello, world.')
+    await expect(streamedText(worker.url, 'wrong')).rejects.toThrow('401')
+  })
+})
