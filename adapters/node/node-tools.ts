@@ -4,7 +4,7 @@ import { type BashOptions, bashTool } from './bash/bash-tool.ts'
 import { ripgrepSearcher } from './search/ripgrep.ts'
 import { nodeWorkspace } from './workspace/node-workspace.ts'
 
-/** What `nodeTools` takes. */
+/** Where the tools of `nodeTools` work, and how `bash` among them runs. */
 export interface NodeToolsOptions {
   /** The directory all tools are confined to. */
   root: string

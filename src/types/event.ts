@@ -60,6 +60,7 @@ export interface EventBase {
   loopId: string
 }
 
+/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: spec/36. */
 export interface AgentStartEvent extends EventBase {
   type: 'agentStart'
   agentId: string
@@ -83,12 +84,17 @@ export interface AgentEndEvent extends EventBase {
   pendingApprovals?: PendingApproval[]
 }
 
+/** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */
 export interface TurnStartEvent extends EventBase {
   type: 'turnStart'
   turnIndex: number
   triggeredBy: TurnTrigger
 }
 
+/**
+ * A turn has ended: the model's message, its own tokens, and the results of its calls in the order of the calls. For a turn that only runs
+ * calls approved later, `message` is the earlier message that made them and `usage` is zero.
+ */
 export interface TurnEndEvent extends EventBase {
   type: 'turnEnd'
   turnIndex: number
@@ -120,6 +126,7 @@ export interface MessageEndEvent extends EventBase {
   message: AgentMessage
 }
 
+/** A call is about to be answered. `args` are the validated arguments, or what the model wrote when the call is not run. */
 export interface ToolExecutionStartEvent extends EventBase {
   type: 'toolExecutionStart'
   toolCallId: string
@@ -135,6 +142,7 @@ export interface ToolExecutionUpdateEvent extends EventBase {
   partialResult: ToolResult
 }
 
+/** The one end of a call that started: its result, or the error the model is told. A late result of a detached tool never comes. */
 export interface ToolExecutionEndEvent extends EventBase {
   type: 'toolExecutionEnd'
   toolCallId: string
@@ -144,6 +152,7 @@ export interface ToolExecutionEndEvent extends EventBase {
   childLoopId?: string
 }
 
+/** One line of status text from a running call, in the order the tool sent them. */
 export interface ProgressMessageEvent extends EventBase {
   type: 'progressMessage'
   toolCallId: string
@@ -156,6 +165,7 @@ export interface ApprovalRequestedEvent extends EventBase, PendingApproval {
   type: 'approvalRequested'
 }
 
+/** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
 export interface ApprovalResolvedEvent extends EventBase {
   type: 'approvalResolved'
   toolCallId: string

@@ -1,4 +1,4 @@
-/** A file or directory. */
+/** What a workspace knows about a file or directory without reading it. */
 export interface WorkspaceStat {
   kind: 'file' | 'directory'
   /** Bytes; 0 for directories. */

@@ -7,7 +7,7 @@ import { OutputBuffer } from './output-buffer.ts'
 import { reserveProtected } from './reservation.ts'
 import { requireBubblewrap } from './sandbox.ts'
 
-/** What `bashTool` takes. */
+/** Where the commands of `bashTool` run, how confined, and how long. */
 export interface BashOptions {
   /** Directory the commands work in: `/workspace` inside the sandbox. */
   root: string

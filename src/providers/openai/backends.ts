@@ -78,7 +78,7 @@ export const compatPresets = {
   zai: { baseUrl: 'https://api.z.ai/api/paas/v4', compat: compat({ thinkingFormat: 'deepSeek' }), capabilities: thinks },
 } as const satisfies Record<string, Backend>
 
-/** Names of `compatPresets`. */
+/** Which backend `openaiCompatible` speaks to: a name of `compatPresets`. */
 export type BackendName = keyof typeof compatPresets
 
 /** What is known of the service behind `model`; the configuration's own `compat` decides over the preset's. */
