@@ -1,9 +1,9 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { loadPart } from '../shared/load-part.ts'
 import { type Exchange, sendStreaming } from '../shared/send.ts'
 import { AnthropicDecoder } from './decode.ts'
-import { encodeRequest } from './encode.ts'
 
 /** How the Messages service is called. */
 export interface AnthropicProviderOptions extends TransportOptions {
@@ -51,8 +51,12 @@ export function anthropicProvider(options: AnthropicProviderOptions = {}): Strea
   const wire = { dangerouslyAllowBrowser, anthropicVersion }
   return {
     api: 'anthropicMessages',
-    encode: async (request) => encodeRequest(request, wire).encoded,
+    encode: async (request) => {
+      const { encodeRequest } = await loadPart(import('./encode.ts'))
+      return encodeRequest(request, wire).encoded
+    },
     stream: async (request, emit, signal) => {
+      const { encodeRequest } = await loadPart(import('./encode.ts'))
       const { encoded, prefixHash } = encodeRequest(request, wire)
       const decoder = new AnthropicDecoder(request.model, emit, prefixHash)
       const exchange: Exchange = { service: 'Anthropic', encoded, decoder, signal, transport: options }

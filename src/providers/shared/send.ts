@@ -124,8 +124,11 @@ class Call {
       const { failureOf } = await import('./failure.ts')
       return failureOf(this.#failed)
     } catch {
-      const code = this.#exchange.signal.aborted ? 'cancelled' : 'network'
-      return new ProviderError(code, `The call to ${this.#exchange.service} failed.`)
+      const { signal, service, decoder } = this.#exchange
+      const message = `The call to ${service} failed.`
+      const stopReason = signal.aborted ? 'aborted' : 'error'
+      const options = decoder.builder.isStarted ? { partial: decoder.builder.fail(stopReason, message) } : {}
+      return new ProviderError(signal.aborted ? 'cancelled' : 'network', message, options)
     }
   }
 

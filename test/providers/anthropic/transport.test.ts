@@ -166,7 +166,9 @@ describe('an abort', () => {
 })
 
 describe('a stall', () => {
-  beforeEach(() => {
+  beforeEach(async () => {
+    // Loads the encoder, which takes real time.
+    await anthropic('claude-test').provider.encode(request('claude-test'))
     vi.useFakeTimers()
   })
   afterEach(() => {
