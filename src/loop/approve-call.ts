@@ -18,8 +18,8 @@ export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: 
  */
 export async function approveCall(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
   if (!(await needsApproval(run, call))) return { type: 'approved' }
-  const { id: toolCallId, name: toolName, args } = call
-  const pending: PendingApproval = { toolCallId, toolName, arguments: args, argumentsHash: await argumentsHash(args) }
+  const { id: toolCallId, name: toolName, written } = call
+  const pending: PendingApproval = { toolCallId, toolName, arguments: written, argumentsHash: await argumentsHash(written) }
   const decision = await decide(run, pending)
   if (decision.type === 'approved') return decision
   if (decision.type === 'denied') {

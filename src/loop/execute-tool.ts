@@ -26,11 +26,11 @@ export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<
       type: 'toolIntent',
       toolCallId: call.id,
       toolName: call.name,
-      arguments: prepared.args,
+      arguments: call.arguments,
       idempotent: prepared.tool.idempotent === true,
     })
     if (run.signal.aborted) throw run.signal.reason
-    announce(run, call, prepared)
+    announce(run, call)
     // A listener may have aborted the run just now.
     const result = run.signal.aborted ? errorResult('Cancelled') : await runTool(run, prepared)
     return await conclude(run, call, result)
@@ -58,16 +58,15 @@ async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCal
   const checked = checkArguments(tool, call.arguments, run.config.schemaValidator)
   const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
   if (result.issues !== undefined) return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
-  return { id: call.id, name: call.name, tool, args: result.value }
+  return { id: call.id, name: call.name, tool, written: call.arguments, args: result.value }
 }
 
 function findTool(tools: readonly AgentTool[], name: string): AgentTool | undefined {
   return tools.find((tool) => tool.name === name)
 }
 
-function announce(run: LoopRun, call: ToolCallContent, prepared?: PreparedCall): void {
-  const args = prepared?.args ?? call.arguments
-  run.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
+function announce(run: LoopRun, call: ToolCallContent): void {
+  run.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args: call.arguments })
 }
 
 async function answerWithoutRunning(run: LoopRun, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {

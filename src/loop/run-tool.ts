@@ -10,6 +10,9 @@ export interface PreparedCall {
   id: string
   name: string
   tool: AgentTool
+  /** As the model wrote them, plain JSON: what people see, approvals are bound to and journals keep. */
+  written: JsonObject
+  /** As the schema parsed them, which may be anything: dates, bigints, maps. Only the tool sees these. */
   args: JsonObject
 }
 

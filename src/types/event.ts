@@ -126,7 +126,7 @@ export interface MessageEndEvent extends EventBase {
   message: AgentMessage
 }
 
-/** A call is about to be answered. `args` are the validated arguments, or what the model wrote when the call is not run. */
+/** A call is about to be answered. `args` is what the model wrote; the tool gets it as its schema parsed it. */
 export interface ToolExecutionStartEvent extends EventBase {
   type: 'toolExecutionStart'
   toolCallId: string

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions, type AgentRun, agentLoop, ConfigError, textOf } from '../../src/index.ts'
+import { z } from 'zod'
+import { Agent, type AgentEvent, type AgentOptions, type AgentRun, agentLoop, ConfigError, defineTool, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { ofType, tool } from '../support/play.ts'
@@ -50,6 +51,35 @@ describe('approval', () => {
       run.approve('c1', { argumentsHash: pending?.argumentsHash ?? '' })
     })
     expect(ran).toHaveLength(1)
+  })
+
+  it('shows and hashes what the model wrote, whatever the schema makes of it', async () => {
+    const parsed: unknown[] = []
+    const parameters = z.object({ path: z.string().transform((path) => new Map([[path, 1n]])) })
+    const remove = defineTool({
+      name: 'remove',
+      description: 'Removes.',
+      parameters,
+      jsonSchema: { type: 'object' },
+      needsApproval: ({ path }) => path.size === 1,
+      execute: ({ path }) => `removed ${parsed.push(path)}`,
+    })
+    const hashes: (string | undefined)[] = []
+    for (const path of ['a.txt', 'b.txt']) {
+      const model = scripted([{ toolCalls: [{ id: 'c1', name: 'remove', arguments: { path } }] }, { text: 'done' }])
+      const { events, result } = await ask(
+        (run) => {
+          expect(run.pendingApprovals()).toMatchObject([{ arguments: { path } }])
+          hashes.push(run.pendingApprovals()[0]?.argumentsHash)
+          run.approve('c1')
+        },
+        { model, tools: [remove] },
+      )
+      expect(result.status).toBe('completed')
+      expect(JSON.parse(JSON.stringify(events))).toEqual(events)
+    }
+    expect(hashes[0]).not.toBe(hashes[1])
+    expect(parsed).toEqual([new Map([['a.txt', 1n]]), new Map([['b.txt', 1n]])])
   })
 
   it('refuses decisions about calls that do not wait', async () => {
