@@ -15,7 +15,7 @@ export interface PhiErrorOptions {
  * **Contract**
  * - `message` says what failed, with which value, and what to do next; `code` is stable and machine-readable.
  * - No secret in `message`, `hint` or `cause`.
- * - `PhiError.isInstance` works across duplicate copies of the package.
+ * - `isInstance` of this class and of each subclass works across duplicate copies of the package, where `instanceof` does not.
  */
 export class PhiError extends Error {
   readonly code: string
@@ -70,7 +70,7 @@ export class ProviderError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is ProviderError {
-    return PhiError.isInstance(value) && value.name === 'ProviderError'
+    return isNamed(value, 'ProviderError')
   }
 }
 
@@ -85,6 +85,10 @@ export class ToolError extends PhiError {
     super(code, message, options)
     this.name = 'ToolError'
   }
+
+  static override isInstance(value: unknown): value is ToolError {
+    return isNamed(value, 'ToolError')
+  }
 }
 
 /** Why a workspace refused. `protected`: inside, but other programs on the host would execute or obey it (`.git`, start-up files). */
@@ -98,6 +102,10 @@ export class WorkspaceError extends PhiError {
     super(code, message, options)
     this.name = 'WorkspaceError'
   }
+
+  static override isInstance(value: unknown): value is WorkspaceError {
+    return isNamed(value, 'WorkspaceError')
+  }
 }
 
 /** Why a session could not be stored or read. */
@@ -110,6 +118,10 @@ export class SessionError extends PhiError {
   constructor(code: SessionErrorCode, message: string, options: PhiErrorOptions = {}) {
     super(code, message, options)
     this.name = 'SessionError'
+  }
+
+  static override isInstance(value: unknown): value is SessionError {
+    return isNamed(value, 'SessionError')
   }
 }
 
@@ -133,6 +145,10 @@ export class ConfigError extends PhiError {
     super(code, message, options)
     this.name = 'ConfigError'
   }
+
+  static override isInstance(value: unknown): value is ConfigError {
+    return isNamed(value, 'ConfigError')
+  }
 }
 
 /** `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
@@ -140,6 +156,10 @@ export class AgentBusyError extends PhiError {
   constructor() {
     super('busy', 'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.')
     this.name = 'AgentBusyError'
+  }
+
+  static override isInstance(value: unknown): value is AgentBusyError {
+    return isNamed(value, 'AgentBusyError')
   }
 }
 
@@ -156,9 +176,18 @@ export class CursorExpired extends PhiError {
     this.name = 'CursorExpired'
     this.oldest = oldest
   }
+
+  static override isInstance(value: unknown): value is CursorExpired {
+    return isNamed(value, 'CursorExpired')
+  }
 }
 
 /** The message of anything thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */
+function isNamed(value: unknown, name: string): boolean {
+  return PhiError.isInstance(value) && value.name === name
 }

@@ -16,6 +16,10 @@ export class SandboxUnavailable extends PhiError {
     )
     this.name = 'SandboxUnavailable'
   }
+
+  static override isInstance(value: unknown): value is SandboxUnavailable {
+    return PhiError.isInstance(value) && value.name === 'SandboxUnavailable'
+  }
 }
 
 // What a first try in this process said about a program: undefined where it works.
