@@ -67,7 +67,7 @@ export function checkContinuable(context: AgentContext): Pick<TurnsStart, 'pause
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */
-export function ensureIds(context: AgentContext, config: LoopConfig): { agentId: string; sessionId: string; loopId: string } {
+function ensureIds(context: AgentContext, config: LoopConfig): { agentId: string; sessionId: string; loopId: string } {
   context.agentId ??= newId()
   context.sessionId ??= newId()
   if (context.loopId === undefined || context.loopId === context.lastLoopId) {

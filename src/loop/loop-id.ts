@@ -2,7 +2,7 @@ import type { LoopConfigSnapshot } from '../types/event.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
 /** The part of a loop id that names the configuration: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */
-export function configSegment(config: LoopConfig): string {
+function configSegment(config: LoopConfig): string {
   if (config.configId !== undefined) return config.configId
   const { provider, id } = config.model.config
   const thinking = config.thinkingLevel ?? 'off'

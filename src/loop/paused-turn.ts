@@ -5,7 +5,7 @@ import type { AssistantEntry } from './assistant-stream.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /** Kind of the extension message that marks a run which ended `paused`; its data is `{ toolCallIds: string[] }`. */
-export const pausedKind = 'approvalPaused'
+const pausedKind = 'approvalPaused'
 
 /** The calls of an earlier run that still wait for an approval, and the message they belong to. */
 export interface PausedTurn {

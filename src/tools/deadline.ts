@@ -1,7 +1,7 @@
 import { ToolError } from '../types/errors.ts'
 
 /** Thrown and used as abort reason when the call was cancelled. */
-export function cancelled(): ToolError {
+function cancelled(): ToolError {
   return new ToolError('cancelled', 'Cancelled')
 }
 

@@ -53,7 +53,7 @@ export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, 
 }
 
 /** Whether bytes from the start of a file are those of a binary file: one of the first 8 KiB is NUL. */
-export function looksBinary(bytes: Uint8Array): boolean {
+function looksBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, sniffBytes).includes(0)
 }
 

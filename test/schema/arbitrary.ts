@@ -7,9 +7,9 @@ import type { BlockProvenance } from '../../src/types/provenance.ts'
 import type { Usage } from '../../src/types/usage.ts'
 
 /** Any JSON value, `__proto__` keys included, as `JSON.parse` makes it. */
-export const jsonValue: fc.Arbitrary<JsonValue> = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text))
+const jsonValue: fc.Arbitrary<JsonValue> = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text))
 
-export const jsonObject: fc.Arbitrary<JsonObject> = fc
+const jsonObject: fc.Arbitrary<JsonObject> = fc
   .array(fc.tuple(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'type', 'role')), jsonValue), { maxLength: 4 })
   .map((entries) => Object.fromEntries(entries))
 
@@ -28,7 +28,7 @@ function record<T extends object>(required: { [K in keyof T]: fc.Arbitrary<T[K]>
 
 type JsonArbitraries = Record<string, fc.Arbitrary<unknown>>
 
-export const usage: fc.Arbitrary<Usage> = record<Usage>({
+const usage: fc.Arbitrary<Usage> = record<Usage>({
   input: integer,
   output: integer,
   reasoning: integer,
@@ -45,7 +45,7 @@ const providerState = record(
 const state = { providerState }
 const literal = <const T extends string>(value: T): fc.Arbitrary<T> => fc.constant(value)
 
-export const content: fc.Arbitrary<Content> = fc.oneof(
+const content: fc.Arbitrary<Content> = fc.oneof(
   record({ type: literal('text'), text: word }, state),
   record({ type: literal('image'), data: word, mimeType: word }),
   record({ type: literal('thinking'), thinking: word }, { ...state, signature: word }),
@@ -56,7 +56,7 @@ export const content: fc.Arbitrary<Content> = fc.oneof(
   ),
 )
 
-export const nodeTag: fc.Arbitrary<NodeTag> = record<NodeTag>({
+const nodeTag: fc.Arbitrary<NodeTag> = record<NodeTag>({
   kind: fc.constantFrom('lesson', 'finding', 'outcome', 'checkpoint'),
   text: word,
   createdAtTurn: integer,

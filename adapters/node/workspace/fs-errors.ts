@@ -31,7 +31,7 @@ function fromSystem(path: string, verb: string, error: unknown): WorkspaceError 
   }
 }
 
-export function notFound(path: string): WorkspaceError {
+function notFound(path: string): WorkspaceError {
   return new WorkspaceError('notFound', `${path} does not exist. List its directory to see what is there.`)
 }
 
