@@ -1,4 +1,5 @@
 import { PhiError } from '../types/errors.ts'
+import type { JsonSchema } from '../types/json.ts'
 import type { SchemaIssue, SchemaValidator } from '../types/standard-schema.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 import type { TestRunner } from './test-runner.ts'
@@ -50,15 +51,19 @@ function table({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptio
   })
 }
 
+/** What `compile` throws for `schema`; `undefined` when it takes it. */
+function refusal(validator: SchemaValidator, schema: JsonSchema): unknown {
+  try {
+    validator.compile(schema)
+  } catch (error) {
+    return error
+  }
+}
+
 function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOptions): void {
   for (const [name, schema, pointer] of refusedSchemas) {
     it(`refuses ${name} when it compiles`, () => {
-      let thrown: unknown
-      try {
-        create().compile(schema)
-      } catch (error) {
-        thrown = error
-      }
+      const thrown = refusal(create(), schema)
       expect(PhiError.isInstance(thrown) ? thrown.code : thrown).toBe('unsupportedSchema')
       expect(String(thrown).includes(pointer)).toBe(true)
     })
@@ -83,12 +88,7 @@ function refusals({ it, expect }: TestRunner, { create }: SchemaValidatorSuiteOp
   it('refuses a schema object that contains itself', () => {
     const schema: { [keyword: string]: unknown } = { type: 'object' }
     schema.properties = { self: schema }
-    let thrown: unknown
-    try {
-      create().compile(schema)
-    } catch (error) {
-      thrown = error
-    }
+    const thrown = refusal(create(), schema)
     expect(PhiError.isInstance(thrown) ? thrown.code : thrown).toBe('unsupportedSchema')
   })
 }

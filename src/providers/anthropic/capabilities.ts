@@ -1,5 +1,5 @@
 import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
-import { type CapabilityRow, capabilitiesOf } from '../shared/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
 
 const upToHigh = ['low', 'medium', 'high']
 const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
@@ -15,15 +15,7 @@ const newest: ModelCapabilities = {
   images: true,
 }
 
-const budget: ModelCapabilities = {
-  thinking: 'budget',
-  efforts: [],
-  sampling: true,
-  forcedToolChoice: true,
-  thinkingOff: true,
-  boundReasoning: false,
-  images: true,
-}
+const budget: ModelCapabilities = { ...plain, thinking: 'budget' }
 
 const switchable: ModelCapabilities = { ...newest, forcedToolChoice: true, thinkingOff: true }
 
@@ -31,7 +23,7 @@ const switchable: ModelCapabilities = { ...newest, forcedToolChoice: true, think
 const table: readonly CapabilityRow[] = [
   // Other models behind this protocol know the oldest form of thinking, if any.
   { ids: /^(?!.*claude)/i, capabilities: budget },
-  { ids: /claude-(instant|2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: { ...budget, thinking: 'none' } },
+  { ids: /claude-(instant|2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: plain },
   { ids: /claude-(3[-.]7|(opus|sonnet|haiku)-4(?![-.][6-9](?!\d)))/, capabilities: budget },
   {
     ids: /claude-(opus|sonnet|haiku)-4[-.]6/,

@@ -1,17 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
-import { type CapabilityRow, capabilitiesOf } from '../shared/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
 import type { Backend } from './backends.ts'
-
-/** A model that does not think and takes `temperature`. */
-const plain: ModelCapabilities = {
-  thinking: 'none',
-  efforts: [],
-  sampling: true,
-  forcedToolChoice: true,
-  thinkingOff: true,
-  boundReasoning: false,
-  images: true,
-}
 
 /** A model that always thinks and takes no `temperature`. */
 const reasoner: ModelCapabilities = {

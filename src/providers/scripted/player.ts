@@ -1,4 +1,4 @@
-import type { Content } from '../../types/content.ts'
+import type { Content, TextContent, ThinkingContent } from '../../types/content.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { StreamDelta, StreamEvent } from '../../types/provider.ts'
@@ -42,25 +42,24 @@ export class Player {
 
   /** Streams the thinking, then the text of `step`. */
   async prose(step: ScriptedStep): Promise<void> {
-    const thinking = pieces(step.thinking, this.#pace.chunkSize)
-    if (thinking.length > 0) {
-      const block = { type: 'thinking' as const, thinking: '' }
-      const contentIndex = this.#add(block)
-      for (const delta of thinking) {
-        await this.#wait()
-        block.thinking += delta
-        this.#report({ type: 'thinking', contentIndex, delta })
-      }
-    }
-    const text = pieces(step.text, this.#pace.chunkSize)
-    if (text.length > 0) {
-      const block = { type: 'text' as const, text: '' }
-      const contentIndex = this.#add(block)
-      for (const delta of text) {
-        await this.#wait()
-        block.text += delta
-        this.#report({ type: 'text', contentIndex, delta })
-      }
+    const thinking: ThinkingContent = { type: 'thinking', thinking: '' }
+    const text: TextContent = { type: 'text', text: '' }
+    await this.#block(thinking, pieces(step.thinking, this.#pace.chunkSize), (delta) => {
+      thinking.thinking += delta
+    })
+    await this.#block(text, pieces(step.text, this.#pace.chunkSize), (delta) => {
+      text.text += delta
+    })
+  }
+
+  /** Streams a block in pieces, each of which `grow` puts into it; without any there is no block. */
+  async #block(block: TextContent | ThinkingContent, deltas: readonly string[], grow: (delta: string) => void): Promise<void> {
+    if (deltas.length === 0) return
+    const contentIndex = this.#add(block)
+    for (const delta of deltas) {
+      await this.#wait()
+      grow(delta)
+      this.#report({ type: block.type, contentIndex, delta })
     }
   }
 

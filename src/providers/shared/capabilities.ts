@@ -6,6 +6,17 @@ export interface CapabilityRow {
   capabilities: ModelCapabilities
 }
 
+/** A model that does not think and takes everything else. */
+export const plain: ModelCapabilities = {
+  thinking: 'none',
+  efforts: [],
+  sampling: true,
+  forcedToolChoice: true,
+  thinkingOff: true,
+  boundReasoning: false,
+  images: true,
+}
+
 /**
  * What `model` accepts: its row of `table`, else `newest`, with `model.capabilities` on top.
  * Source: ARCHITECTURE §5 "Unknown model ids are current ones".

@@ -1,5 +1,5 @@
 import { type CredentialProvider, staticCredential } from '../../types/credentials.ts'
-import type { ApiProtocol, ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
 import type { CostConfig } from '../../types/usage.ts'
 
 /** How a provider sends, whatever the protocol. */
@@ -39,15 +39,7 @@ export interface ProviderOptions extends TransportOptions {
 }
 
 /** What a factory knows about its service. Source: reference/phi-core-0.10.md §5 "Models". */
-export interface ModelDefaults {
-  api: ApiProtocol
-  provider: string
-  baseUrl: string
-  reasoning: boolean
-  contextWindow: number
-  maxTokens: number
-  compat?: OpenAiCompat
-}
+export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'>
 
 /** The configuration of model `id`: `options` over `defaults`. It holds no key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
