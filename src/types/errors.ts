@@ -182,9 +182,13 @@ export class CursorExpired extends PhiError {
   }
 }
 
-/** The message of anything thrown. */
+/** The message of anything thrown, however odd. Never throws: it runs where a failure is being handled. */
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return 'an error that cannot be shown as text'
+  }
 }
 
 /** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { type AgentContext, type AgentOptions, agentLoop, type LoopConfig, type Model } from '../../src/index.ts'
+import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
+import { play, tool } from '../support/play.ts'
+
+const oddities: [string, unknown][] = [
+  ['nothing', undefined],
+  ['a string', 'plain'],
+  ['a symbol', Symbol('sign')],
+  ['an object without a prototype', Object.create(null)],
+  ['an error whose message is an object', Object.assign(new Error('x'), { message: { a: 1 } })],
+  [
+    'an error whose message throws',
+    Object.defineProperty(new Error('x'), 'message', {
+      get() {
+        throw new Error('getter')
+      },
+    }),
+  ],
+]
+
+/** Runs with a part that throws `thrown`; checks what holds for every run. */
+async function broken(script: Script, options: Partial<AgentOptions>) {
+  const played = await play(script, options)
+  expect(grammarFaults(played.events)).toEqual([])
+  expect(unansweredCalls(played.agent.messages)).toEqual([])
+  expect(JSON.parse(JSON.stringify(played.events))).toEqual(played.events)
+  return played.result
+}
+
+describe.each(oddities)('%s thrown', (_, thrown) => {
+  const fail = () => {
+    throw thrown
+  }
+
+  it('by a tool: the model is told, the run goes on', async () => {
+    const result = await broken([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], { tools: [tool('t', fail)] })
+    expect(result).toMatchObject({ status: 'completed', text: 'ok' })
+    expect(result.messages[2]).toMatchObject({ role: 'toolResult', isError: true, content: [{ type: 'text', text: expect.any(String) }] })
+  })
+
+  it('by the journal, the provider or transformContext: the run ends with an error', async () => {
+    const model = scripted([])
+    const provider: Model['provider'] = { api: 'scripted', encode: (request) => model.provider.encode(request), stream: fail }
+    expect((await broken([], { model: { ...model, provider } })).error).toEqual({ code: 'other', message: expect.any(String) })
+    expect((await broken([], { transformContext: fail })).error).toEqual({ code: 'other', message: expect.any(String) })
+    expect((await broken([], { journal: { append: fail } })).error?.code).toBe('journal')
+  })
+
+  it('by the logger or the receiver of events: the run goes on', async () => {
+    const limits = { maxTurns: 9, maxTotalTokens: 99, maxDurationMs: 9e9, maxCost: 1 }
+    const config: LoopConfig = { model: scripted([{ text: 'ok' }]), logger: { warn: fail }, limits }
+    const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
+    expect((await agentLoop('go', context, config, { emit: fail, signal: new AbortController().signal })).text).toBe('ok')
+  })
+})
