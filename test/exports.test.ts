@@ -27,7 +27,7 @@ const expected: Record<string, string> = {
     AnthropicOptions AnthropicProviderOptions`,
   './providers/openai': `
     compatPresets defaultCompat local openAiCapabilities openAiProvider openai openaiCompatible openrouter
-    Backend BackendName CompatibleOptions`,
+    Backend BackendName CompatibleOptions ProviderOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
