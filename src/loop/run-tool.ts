@@ -72,13 +72,16 @@ class RunningToolContext implements ToolContext {
   }
 
   // Arrow functions, because tools pass them on as callbacks.
-  readonly update = (partialResult: ToolResult): void => {
+  readonly update = (partial: ToolResult): void => {
     const { toolCallId, toolName } = this
-    this.#run?.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+    if (this.#run === undefined) return
+    this.#run.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult: toToolResult(toolName, partial) })
   }
 
-  readonly progress = (text: string): void => {
+  readonly progress = (line: string): void => {
     const { toolCallId, toolName } = this
+    // Whatever a tool passes: an event must be JSON, and this must not throw.
+    const text = typeof line === 'string' ? line : errorText(line)
     this.#run?.events.emit({ type: 'progressMessage', toolCallId, toolName, text })
   }
 

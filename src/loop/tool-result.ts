@@ -13,23 +13,25 @@ export function errorResult(message: string): ToolResult {
 }
 
 /**
- * What a tool returned, as a result that can be stored: a string becomes text, a broken shape or a value that is not JSON becomes an error
- * result that says so.
+ * What a tool returned or reported, as a result that can be stored and sent.
+ *
+ * **Contract**
+ * - A string becomes text. `details` become what JSON makes of them. Everything is copied, and what does not belong to a `ToolResult` is left
+ *   out: a tool that keeps its result cannot change an event or the history.
+ * - Never throws: a broken shape, or a value that JSON refuses, becomes an error result that says so.
  */
 export function toToolResult(toolName: string, returned: unknown): ToolResult {
   if (typeof returned === 'string') return { content: [text(returned)] }
-  if (!isToolResult(returned)) {
-    return errorResult(`Tool ${toolName} returned ${describe(returned)} instead of a string or { content: [...] }.`)
-  }
   try {
-    if (returned.details !== undefined) JSON.stringify(returned.details)
+    return (
+      plainResult(returned) ?? errorResult(`Tool ${toolName} returned ${describe(returned)} instead of a string or { content: [...] }.`)
+    )
   } catch (error) {
-    return errorResult(`Tool ${toolName} returned details that are not JSON: ${errorText(error)}`)
+    return errorResult(`Tool ${toolName} returned a value that is not JSON: ${errorText(error)}`)
   }
-  return returned
 }
 
-/** The message that answers a call. Content blocks are copied: a tool that keeps its result cannot change the history. */
+/** The message that answers a call. */
 export function toolResultEntry(
   call: { id: string; name: string },
   result: ToolResult,
@@ -41,7 +43,7 @@ export function toolResultEntry(
     turnId,
     toolCallId: call.id,
     toolName: call.name,
-    content: result.content.map((block) => ({ ...block })),
+    content: result.content,
     isError: result.isError === true,
     timestamp: now(),
   }
@@ -49,18 +51,30 @@ export function toolResultEntry(
   return entry
 }
 
-function isToolResult(value: unknown): value is ToolResult {
-  return (
-    typeof value === 'object' && value !== null && 'content' in value && Array.isArray(value.content) && value.content.every(isToolContent)
-  )
+/** A copy of a `ToolResult`; `undefined` when `value` is none. */
+function plainResult(value: unknown): ToolResult | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { content, details, isError, childLoopId }: Partial<Record<keyof ToolResult, unknown>> = value
+  if (!Array.isArray(content)) return undefined
+  const blocks: Content[] = []
+  for (const item of content) {
+    const block = plainBlock(item)
+    if (block === undefined) return undefined
+    blocks.push(block)
+  }
+  const result: ToolResult = { content: blocks }
+  if (details !== undefined) result.details = JSON.parse(JSON.stringify(details))
+  if (isError === true) result.isError = true
+  if (typeof childLoopId === 'string') result.childLoopId = childLoopId
+  return result
 }
 
-function isToolContent(block: unknown): block is Content {
-  if (typeof block !== 'object' || block === null || !('type' in block)) return false
-  if (block.type === 'text') return 'text' in block && typeof block.text === 'string'
-  return (
-    block.type === 'image' && 'data' in block && typeof block.data === 'string' && 'mimeType' in block && typeof block.mimeType === 'string'
-  )
+function plainBlock(value: unknown): Content | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { type, text: words, data, mimeType }: Partial<Record<'type' | 'text' | 'data' | 'mimeType', unknown>> = value
+  if (type === 'text' && typeof words === 'string') return text(words)
+  if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return { type, data, mimeType }
+  return undefined
 }
 
 function describe(value: unknown): string {
