@@ -1,7 +1,7 @@
 import { type AgentTool, ConfigError, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
 import { realDirectory } from '../workspace/node-workspace.ts'
-import { type Launch, sandboxedBash, unconfinedBash } from './launch.ts'
+import { type Launch, maxProcesses, sandboxedBash, unconfinedBash } from './launch.ts'
 import { LiveOutput } from './live-output.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { reserveProtected } from './reservation.ts'
@@ -35,16 +35,16 @@ type Settings = Required<BashOptions>
  *
  * **Contract**
  * - On Linux a command runs in a bubblewrap sandbox: no network, no files of the host but its programs (read-only) and the workspace, none
- *   of this process's environment, memory and file size limited per process. At the root of the workspace `.git`, `.vscode`, `.mcp.json`
- *   and shell start-up files are read-only, missing ones cannot be created; while a command runs, empty placeholders stand for them.
- *   A repository nested in the workspace is not protected that way.
+ *   of this process's environment, 1,024 processes at a time, memory and file size limited per process. At the root of the workspace
+ *   `.git`, `.vscode`, `.mcp.json` and shell start-up files are read-only, missing ones cannot be created; while a command runs, empty
+ *   placeholders stand for them. A repository nested in the workspace is not protected that way.
  * - Throws `SandboxUnavailable` where that cannot be had, unless `sandbox` is `none`; then commands have all rights of this process, only
  *   its environment is withheld. Throws `ConfigError` `invalidOption` for a `root` that is no directory and for options out of range.
  * - On timeout and abort everything the command started is killed, and so is what it left in the background when it ends. Under `none` a
  *   process that leaves its group is found by its environment (Linux); one that clears that too survives.
  * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal. Of each output the first and last
  *   half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update` gets the last 8 KiB.
- * - Rejects with `ToolError`: `failed` (denied, not startable), `timeout`, `cancelled`, `invalidArguments`.
+ * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes), `timeout`, `cancelled`, `invalidArguments`.
  *
  * Source: spec/27 "BashTool", reference/toolchain.md §6, reference/reliability.md §5, 1–18.
  */
@@ -116,6 +116,8 @@ async function execute(settings: Settings, args: JsonObject, ctx: ToolContext): 
   )
   if (end.reason === 'abort') throw new ToolError('cancelled', 'Cancelled')
   if (end.reason === 'timeout') throw new ToolError('timeout', `Command timed out after ${settings.timeoutMs / 1000}s`)
+  if (end.reason === 'processes')
+    throw new ToolError('failed', `Command started more than ${maxProcesses} processes at a time and was stopped`)
   return resultOf(end.exitCode, stdout.text(), stderr.text())
 }
 

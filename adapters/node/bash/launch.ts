@@ -5,10 +5,13 @@ import { requireBubblewrap, SandboxUnavailable } from './sandbox.ts'
 import { seccompFilter } from './seccomp.ts'
 
 /** What to start; the part of a `ProcessSpec` that depends on the sandbox. */
-export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'cwd' | 'mark'>
+export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'cwd' | 'mark' | 'maxProcesses'>
+
+/** Processes at a time in one sandbox. */
+export const maxProcesses = 1024
 
 // KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
-const limits = 'ulimit -u 1024 -f 1048576 -d 4194304 -c 0'
+const limits = `ulimit -u ${maxProcesses} -f 1048576 -d 4194304 -c 0`
 
 /** Runs `argv` in the sandbox. The environment goes through a descriptor, so bubblewrap itself has none and no process list shows it. */
 export function sandboxed(profile: SandboxProfile, env: Record<string, string>, argv: readonly string[]): Launch {
@@ -27,7 +30,9 @@ export function sandboxed(profile: SandboxProfile, env: Record<string, string>, 
 export function sandboxedBash(profile: SandboxProfile, env: Record<string, string>, command: string, timeoutMs: number): Launch {
   const seconds = Math.max(10, Math.ceil(timeoutMs / 1000) * 2)
   const variables = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env }
-  return sandboxed(profile, variables, ['/bin/bash', '-c', `${limits} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command])
+  const argv = ['/bin/bash', '-c', `${limits} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command]
+  // Counted from outside as well: where this process is root, the kernel does not hold the sandbox's user to `ulimit -u`.
+  return { ...sandboxed(profile, variables, argv), maxProcesses }
 }
 
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR']

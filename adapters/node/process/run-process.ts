@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { killMarked, signalGroup } from './kill.ts'
+import { sandboxProcesses } from './sandbox-processes.ts'
 
 /** A program to run to its end. */
 export interface ProcessSpec {
@@ -17,6 +18,8 @@ export interface ProcessSpec {
   signal: AbortSignal
   /** `NAME=value` from `env` that identifies descendants which left the process group (Linux). */
   mark?: string
+  /** Processes at a time in the sandbox that the program, bubblewrap, makes. One look every `watchMs`; with more it is killed at once. */
+  maxProcesses?: number
   onStdout(chunk: Uint8Array): void
   onStderr(chunk: Uint8Array): void
 }
@@ -24,11 +27,13 @@ export interface ProcessSpec {
 /** How it ended. `exitCode` is -1 when a signal ended it. */
 export interface ProcessEnd {
   exitCode: number
-  reason: 'exit' | 'timeout' | 'abort'
+  reason: 'exit' | 'timeout' | 'abort' | 'processes'
 }
 
 // Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
 const graceMs = 500
+// Milliseconds between two looks at how many processes there are.
+const watchMs = 50
 
 /**
  * Runs a program in a process group of its own.
@@ -36,6 +41,7 @@ const graceMs = 500
  * **Contract**
  * - When the promise settles, the program and its group are gone: killed (TERM, then KILL) on timeout and abort, and what the program left
  *   running in the background is killed when it ends.
+ * - A flood of processes (`maxProcesses`) is killed without a polite signal first.
  * - Rejects only when it cannot be started, with the system's error.
  */
 export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
@@ -50,15 +56,17 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
     let reason: ProcessEnd['reason'] = 'exit'
     let patience: NodeJS.Timeout | undefined
 
-    const stop = (why: 'timeout' | 'abort') => {
+    const stop = (why: 'timeout' | 'abort' | 'processes') => {
       if (patience !== undefined) return
       reason = why
-      signalGroup(child.pid, 'SIGTERM')
+      signalGroup(child.pid, why === 'processes' ? 'SIGKILL' : 'SIGTERM')
       patience = setTimeout(signalGroup, graceMs, child.pid, 'SIGKILL')
     }
     const onAbort = () => stop('abort')
     const deadline = spec.timeoutMs === undefined ? undefined : setTimeout(stop, spec.timeoutMs, 'timeout')
+    const watch = watchProcesses(child.pid, spec.maxProcesses, () => stop('processes'))
     const settle = () => {
+      clearInterval(watch)
       clearTimeout(deadline)
       clearTimeout(patience)
       spec.signal.removeEventListener('abort', onAbort)
@@ -72,6 +80,7 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       reject(error)
     })
     child.on('exit', () => {
+      clearInterval(watch)
       clearTimeout(deadline)
       clearTimeout(patience)
       signalGroup(child.pid, 'SIGKILL')
@@ -83,6 +92,11 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       resolve({ exitCode: code ?? -1, reason })
     })
   })
+}
+
+function watchProcesses(pid: number | undefined, most: number | undefined, onFlood: () => void): NodeJS.Timeout | undefined {
+  if (pid === undefined || most === undefined) return undefined
+  return setInterval(() => sandboxProcesses(pid) > most && onFlood(), watchMs)
 }
 
 function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessSpec): void {

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type BashOptions, bashTool } from '../../../adapters/node/index.ts'
 import { processesWith } from '../../../adapters/node/process/kill.ts'
-import type { JsonObject, ToolResult } from '../../../src/index.ts'
+import type { JsonObject, ToolError, ToolResult } from '../../../src/index.ts'
 import { failureOf, present, temporaryRoot, toolContext } from './temporary.ts'
 
 const hasBubblewrap = present('bwrap', '--version')
@@ -160,6 +161,15 @@ describe('bashTool: construction', () => {
   })
 })
 
+/** A server of the host that counts who connects. */
+function listening(where: ListenOptions, onVisitor: () => void): Promise<Server> {
+  const server = createServer((socket) => {
+    onVisitor()
+    socket.destroy()
+  })
+  return new Promise((resolve) => server.listen(where, () => resolve(server)))
+}
+
 /** Runs each command and gives those that succeeded although they must not. */
 async function succeeded(run: (command: string) => Promise<string>, commands: readonly string[]): Promise<string[]> {
   const wrong: string[] = []
@@ -192,6 +202,27 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000
     ]
     expect(await succeeded(run, commands)).toEqual([])
     expect(readdirSync(outside)).toEqual(['secret'])
+  })
+
+  it('against commands that hide from the deny-list', async () => {
+    const { outside, run } = shell('bubblewrap')
+    writeFileSync(join(outside, 'secret'), 'SECRET')
+    const removal = `rm -rf ${outside}`
+    for (const hidden of [
+      `r''m -r'f' ${outside}`,
+      `echo ${Buffer.from(removal).toString('base64')} | base64 -d | sh`,
+      `IFS=_; c=rm_-rf_${outside}; $c`,
+      `find ${outside} -delete`,
+      `echo ${outside} | xargs rm -rf`,
+    ]) {
+      await run(hidden)
+      expect(readdirSync(outside), hidden).toEqual(['secret'])
+    }
+  })
+
+  it('against typing into the terminal of whoever runs it', async () => {
+    const { run } = shell('bubblewrap')
+    expect(await run('echo x > /dev/tty')).toContain('No such device or address')
   })
 
   it('against changing what other programs obey, also where it does not exist yet', async () => {
@@ -253,9 +284,32 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000
     expect(readdirSync(root)).toEqual(['.git'])
   })
 
+  it('against services of the host, on loopback and on an abstract socket', async () => {
+    for (const sandbox of modes) {
+      const { run } = shell(sandbox)
+      const visitors = { loopback: 0, abstract: 0 }
+      const loopback = await listening({ host: '127.0.0.1', port: 0 }, () => visitors.loopback++)
+      const abstract = await listening({ path: `\0phi-${process.pid}` }, () => visitors.abstract++)
+      try {
+        const { port } = loopback.address() as AddressInfo // a server on a port, not on a path
+        await run(`timeout 5 bash -c 'echo > /dev/tcp/127.0.0.1/${port}'`)
+        await run(
+          `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, pack_sockaddr_un("\\0phi-${process.pid}")) or die $!'`,
+        )
+      } finally {
+        loopback.close()
+        abstract.close()
+      }
+      // Without the sandbox both are reached, so the attempts are real.
+      const expected =
+        sandbox === 'none' ? { loopback: 1, abstract: present('perl', '-MSocket', '-e', '1') ? 1 : 0 } : { loopback: 0, abstract: 0 }
+      expect(visitors, sandbox).toEqual(expected)
+    }
+  })
+
   it('against the network, foreign socket families and kernel interfaces', async () => {
     const { run } = shell('bubblewrap')
-    const commands = ['1.1.1.1/80', '169.254.169.254/80', '127.0.0.1/22'].map((address) => `timeout 5 bash -c 'echo > /dev/tcp/${address}'`)
+    const commands = ['1.1.1.1/80', '169.254.169.254/80'].map((address) => `timeout 5 bash -c 'echo > /dev/tcp/${address}'`)
     commands.push("timeout 5 bash -c 'echo > /dev/udp/1.1.1.1/53'")
     expect(await succeeded(run, commands)).toEqual([])
     const python = (code: string) => `python3 -c "${code}"`
@@ -287,8 +341,16 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000
 
   it('against hogs: memory, disk, processor time', async () => {
     const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
-    expect(await succeeded(run, ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big'])).toEqual([])
+    const commands = ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big', 'truncate -s 10G big']
+    expect(await succeeded(run, commands)).toEqual([])
     expect(await run('ulimit -f; ulimit -d; ulimit -t')).toBe('Exit code: 0\n1048576\n4194304\n40\n')
+  })
+
+  it('against a flood of processes, also where root is exempt from the limit of the kernel', async () => {
+    const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
+    const flood = 'for ((n = 0; n < 8000; n++)); do sleep 308.25 & done; wait'
+    expect(await run(flood).catch((error: ToolError) => error.message)).toMatch(/more than 1024 processes|Resource temporarily unavailable/)
+    expect(running('308.25')).toBe(0)
   })
 
   it('lets a repository made in a subdirectory execute nothing through git status of the root', async () => {
