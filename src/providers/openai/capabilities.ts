@@ -1,6 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
-import type { Backend } from './backends.ts'
+import { withoutReasoning } from './compat.ts'
 
 /** A model that always thinks and takes no `temperature`. */
 const reasoner: ModelCapabilities = {
@@ -26,7 +26,7 @@ const upToMax = [...upToXhigh, 'max']
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false } },
-  { ids: /(^|[/:])(gpt-4|chatgpt-4o|gpt-5-chat)/, capabilities: plain },
+  { ids: withoutReasoning, capabilities: plain },
   { ids: /(^|[/:])o(1|3)-mini/, capabilities: { ...reasoner, images: false } },
   { ids: /(^|[/:])o\d/, capabilities: reasoner },
   { ids: /(^|[/:])gpt-5\.1/, capabilities: optional(upToHigh, true) },
@@ -63,8 +63,8 @@ export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean
 }
 
 /** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
-export function chatCapabilities(model: ModelConfig, backend: Backend): ModelCapabilities {
-  if (isOpenAiModel(model, backend.compat)) return capabilitiesOf(model, openAiCapabilities, newest)
+export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
+  if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
   const open: ModelCapabilities = model.reasoning ? { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : plain
-  return capabilitiesOf(model, [], { ...open, ...backend.capabilities })
+  return capabilitiesOf(model, [], open)
 }

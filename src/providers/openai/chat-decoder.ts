@@ -5,13 +5,13 @@ import type { ModelConfig } from '../../types/model.ts'
 import type { StreamEvent } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import { classifyError } from '../shared/classify.ts'
 import type { StreamDecoder } from '../shared/send.ts'
+import { StreamRefusal } from '../shared/stream-refusal.ts'
 import { isFailure, stopReasonOf } from './finish-reason.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
 import { usageOf } from './usage.ts'
-import type { ChatChoice, ChatChunk, ChatContentPart, ChatDelta, ChatToolCall, ChatUsage } from './wire.ts'
+import type { ChatChunk, ChatContentPart, ChatDelta, ChatToolCall, ChatUsage } from './wire.ts'
 
 /**
  * Decodes a Chat Completions stream, OpenAI's or that of a backend that resembles it.
@@ -92,29 +92,24 @@ export class ChatDecoder implements StreamDecoder {
       this.#sawDone = true
       return
     }
-    const chunk = this.#parse(data)
-    if (event === 'error' || hasError(chunk)) throw this.#failure(chunk)
-    this.builder.start()
-    const usage = chunk.usage ?? chunk.x_groq?.usage
-    if (usage !== undefined && usage !== null) this.#setUsage(usage)
-    const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
-    if (choice !== undefined && choice !== null) this.#choice(choice)
-  }
-
-  #parse(data: string): ChatChunk {
-    let value: unknown
-    try {
-      value = JSON.parse(data)
-    } catch {
-      value = undefined
+    const chunk = parseChunk(data)
+    if (chunk === undefined) {
+      throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
     }
-    // Every field that is read from it is checked or may be absent.
-    if (typeof value === 'object' && value !== null) return value as ChatChunk
-    throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
-  }
-
-  #failure(chunk: ChatChunk): ProviderError {
-    return classifyError({ service: this.#service, body: chunk })
+    if (event === 'error' || chunk.error || chunk.object === 'error') throw new StreamRefusal(chunk)
+    this.builder.start()
+    const usage = chunk.usage || chunk.x_groq?.usage
+    if (usage) this.#setUsage(usage)
+    const choice = chunk.choices?.[0]
+    if (!choice) return
+    const delta = choice.delta
+    if (delta) this.#delta(delta)
+    if (choice.usage) this.#setUsage(choice.usage)
+    const reason = choice.finish_reason
+    if (typeof reason === 'string' && reason !== '') {
+      this.#finishReason = reason
+      this.progress++
+    }
   }
 
   #setUsage(raw: ChatUsage): void {
@@ -123,26 +118,16 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.message.usage = this.#usage
   }
 
-  #choice(choice: ChatChoice): void {
-    const { delta, finish_reason: reason, usage } = choice
-    if (delta !== undefined && delta !== null) this.#delta(delta)
-    if (usage !== undefined && usage !== null) this.#setUsage(usage)
-    if (typeof reason === 'string' && reason !== '') {
-      this.#finishReason = reason
-      this.progress++
-    }
-  }
-
   #delta(delta: ChatDelta): void {
     const { content, refusal, tool_calls: calls } = delta
-    this.#reasoning(delta)
+    if (delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.reasoning_details) this.#reasoning(delta)
     if (typeof content === 'string') this.#text(content)
     else if (Array.isArray(content)) for (const part of content) this.#part(part)
-    if (typeof refusal === 'string' && refusal !== '') {
+    if (refusal && typeof refusal === 'string') {
       this.#isRefusal = true
       this.#text(refusal)
     }
-    if (Array.isArray(calls)) for (const call of calls) if (call !== null) this.#toolCall(call)
+    if (calls && Array.isArray(calls)) for (const call of calls) if (call) this.#toolCall(call)
   }
 
   #reasoning(delta: ChatDelta): void {
@@ -209,7 +194,14 @@ export class ChatDecoder implements StreamDecoder {
   }
 }
 
-/** An error object in any of its shapes: `{error}`, or Mistral's flat `{object: 'error', message}`. */
-function hasError(chunk: ChatChunk): boolean {
-  return (chunk.error !== undefined && chunk.error !== null) || chunk.object === 'error'
+/** A frame's JSON object; `undefined` for anything else. */
+function parseChunk(data: string): ChatChunk | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    return undefined
+  }
+  // Every field that is read from it is checked or may be absent.
+  return typeof value === 'object' && value !== null ? (value as ChatChunk) : undefined
 }

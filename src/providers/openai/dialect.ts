@@ -4,8 +4,8 @@ import { perObject } from '../shared/encoded-cache.ts'
 import { hashText } from '../shared/hash.ts'
 import { legalId } from '../shared/legal-id.ts'
 import type { NormaliseTarget } from '../shared/normalise.ts'
-import { backendOf } from './backends.ts'
 import { chatCapabilities } from './capabilities.ts'
+import { compatOf } from './compat.ts'
 import { type MessageEncoder, messageEncoder } from './encode-message.ts'
 
 /** How one model is spoken to. */
@@ -14,6 +14,7 @@ export interface Dialect {
   capabilities: ModelCapabilities
   /** Role of the system prompt. */
   systemRole: 'developer' | 'system'
+  /** Answers 400 without a body when the prompt is too long. */
   emptyBodyIsOverflow: boolean
   target: NormaliseTarget
   encoder: MessageEncoder
@@ -21,21 +22,20 @@ export interface Dialect {
 
 /** The dialect of a model, made once per configuration object. */
 export const dialectOf = perObject((model: ModelConfig): Dialect => {
-  const backend = backendOf(model)
-  const { compat } = backend
-  const capabilities = chatCapabilities(model, backend)
+  const compat = compatOf(model)
+  const capabilities = chatCapabilities(model, compat)
   const echoesReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
   return {
     compat,
     capabilities,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
-    emptyBodyIsOverflow: backend.emptyBodyIsOverflow === true,
+    emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
     target: {
       api: 'openAiCompletions',
       provider: model.provider,
       model: model.id,
       images: capabilities.images,
-      toolCallId: backend.hasNineCharIds === true ? nineChars : fortyChars,
+      toolCallId: model.provider === 'mistral' ? nineChars : fortyChars,
       keepsThinking: (block: ThinkingContent) => echoesReasoning || block.providerState !== undefined,
     },
     encoder: messageEncoder({ namesToolResults: compat.requiresToolResultName, echoesReasoning }),

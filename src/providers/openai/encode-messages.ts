@@ -8,8 +8,19 @@ import { userOfParts } from './encode-message.ts'
 /** What a backend that wants an answer between results and the next question is told the model said. */
 const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' })
 
+/** What was made of a conversation at the last call: `text` stands for its first `count` messages. */
+interface Prefix {
+  messages: readonly Message[]
+  count: number
+  text: string
+}
+
+/** By dialect and first message, which is what a conversation keeps. */
+const prefixes = new WeakMap<Dialect, WeakMap<Message, Prefix>>()
+
 /**
- * The `messages` of a request as JSON text, glued from pieces that are encoded once per message.
+ * The `messages` of a request as JSON text, glued from pieces that are encoded once per message; what the last call of the same
+ * conversation glued is gone on with.
  *
  * **Contract**
  * - Tool messages carry text only; images of a group of results follow in one user message after the last of them.
@@ -18,31 +29,67 @@ const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' }
  * Source: reference/providers.md §0 "Replaying", §2 "Images", ARCHITECTURE §4.
  */
 export function encodeMessages(request: StreamRequest, dialect: Dialect): string {
-  const { encoder, compat } = dialect
-  const pieces: string[] = request.systemPrompt === '' ? [] : [encodeSystem(request, dialect)]
   const messages = normalise(request.messages, dialect.target)
-  let at = 0
+  const known = knownPrefix(messages, dialect)
+  let text = known?.text ?? ''
+  let at = known?.count ?? 0
+  let piece = ''
+  let start = at
   while (at < messages.length) {
-    const answers = runOf(messages, at, 'assistant')
-    const [answer] = answers
-    if (answer !== undefined) pieces.push(encoder.assistant(answers.length === 1 ? answer : mergedAnswer(answer, answers)))
-    at += answers.length
-
-    const results = runOf(messages, at, 'toolResult').map(encoder.toolResult)
-    for (const { json } of results) pieces.push(json)
-    at += results.length
-
-    const users = runOf(messages, at, 'user')
-    const images = results.map(({ imageParts }) => imageParts).filter((parts) => parts !== '')
-    at += users.length
-    if (users.length + images.length === 0) continue
-    if (results.length > 0 && compat.requiresAssistantAfterToolResult) pieces.push(bridge)
-    const [only] = users
-    if (only !== undefined && users.length + images.length === 1) pieces.push(encoder.user(only))
-    else pieces.push(userOfParts([...images, ...users.map(encoder.userParts)].join(',')))
+    start = at
+    text = joined(text, piece)
+    const pieces: string[] = []
+    at = encodeGroup(messages, at, dialect, pieces)
+    if (at === messages.length && marksCache(request, dialect, 'cacheMessages')) pieces.push(withCacheMark(pieces.pop() ?? ''))
+    piece = pieces.join(',')
   }
-  if (marksCache(request, dialect, 'cacheMessages')) pieces.push(withCacheMark(pieces.pop() ?? ''))
-  return `[${pieces.join(',')}]`
+  // The last group may grow until the next call: more results, more of the user.
+  remember({ messages, count: start, text }, dialect)
+  const system = request.systemPrompt === '' ? '' : encodeSystem(request, dialect)
+  return `[${joined(system, joined(text, piece))}]`
+}
+
+/** Encodes answers, their results and what the user said then, into `pieces`; returns where the next group begins. */
+function encodeGroup(messages: readonly Message[], from: number, { encoder, compat }: Dialect, pieces: string[]): number {
+  const answers = runOf(messages, from, 'assistant')
+  const [answer] = answers
+  if (answer !== undefined) pieces.push(encoder.assistant(answers.length === 1 ? answer : mergedAnswer(answer, answers)))
+
+  const results = runOf(messages, from + answers.length, 'toolResult').map(encoder.toolResult)
+  for (const { json } of results) pieces.push(json)
+
+  const users = runOf(messages, from + answers.length + results.length, 'user')
+  const images = results.map(({ imageParts }) => imageParts).filter((parts) => parts !== '')
+  const said = users.length + images.length
+  if (said > 0 && results.length > 0 && compat.requiresAssistantAfterToolResult) pieces.push(bridge)
+  const [only] = users
+  if (only !== undefined && said === 1) pieces.push(encoder.user(only))
+  else if (said > 0) pieces.push(userOfParts([...images, ...users.map(encoder.userParts)].join(',')))
+  return from + answers.length + results.length + users.length
+}
+
+function knownPrefix(messages: readonly Message[], dialect: Dialect): Prefix | undefined {
+  const [first] = messages
+  const known = first === undefined ? undefined : prefixes.get(dialect)?.get(first)
+  // A group begins with an answer; anything else would belong to the group before it.
+  if (known === undefined || messages[known.count]?.role !== 'assistant') return undefined
+  for (let at = 0; at < known.count; at++) if (messages[at] !== known.messages[at]) return undefined
+  return known
+}
+
+function remember(prefix: Prefix, dialect: Dialect): void {
+  const [first] = prefix.messages
+  if (first === undefined) return
+  let byFirst = prefixes.get(dialect)
+  if (byFirst === undefined) {
+    byFirst = new WeakMap()
+    prefixes.set(dialect, byFirst)
+  }
+  byFirst.set(first, prefix)
+}
+
+function joined(text: string, more: string): string {
+  return text === '' || more === '' ? text + more : `${text},${more}`
 }
 
 function encodeSystem(request: StreamRequest, dialect: Dialect): string {

@@ -13,24 +13,33 @@ const encodeTool = perObject((tool: ToolDefinition) => {
   return toJson({ type: 'function', function: { name, description, parameters } })
 })
 
+/** A request, and what its backend's answer must be read with. */
+export interface ChatRequest {
+  encoded: EncodedRequest
+  emptyBodyIsOverflow: boolean
+  /** Reasoning tokens are counted beside `completion_tokens`. */
+  isReasoningOutside: boolean
+}
+
 /**
  * A Chat Completions request, exactly as it is sent. Messages and tools are encoded once each and found again by identity.
  * Source: reference/providers.md §2.
  */
-export function encodeRequest(request: StreamRequest, service: string): EncodedRequest {
+export function encodeRequest(request: StreamRequest, service: string): ChatRequest {
   const dialect = dialectOf(request.model)
   const warnings: string[] = []
   const parameters = toJson(parametersOf(request, dialect, warnings))
   const messages = encodeMessages(request, dialect)
   const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
   const headers = headersOf(request, service)
-  return {
+  const encoded: EncodedRequest = {
     url: chatUrl(request.model.baseUrl),
     headers,
     redactedHeaders: redactedHeaders(headers),
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,
   }
+  return { encoded, emptyBodyIsOverflow: dialect.emptyBodyIsOverflow, isReasoningOutside: dialect.compat.thinkingFormat === 'xai' }
 }
 
 /** Everything but the messages and the tools. */

@@ -1,11 +1,8 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
-import type { AssistantMessage } from '../../types/message.ts'
-import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
+import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import type { TransportOptions } from '../shared/factory-options.ts'
-import { sendStreaming } from '../shared/send.ts'
-import { ChatDecoder } from './chat-decoder.ts'
-import { dialectOf } from './dialect.ts'
-import { encodeRequest } from './encode-request.ts'
+import { loadPart } from '../shared/load-part.ts'
+import { type Exchange, sendStreaming } from '../shared/send.ts'
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
@@ -14,32 +11,37 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * Source: reference/providers.md §2.
  */
 export function openAiProvider(options: TransportOptions = {}): StreamProvider {
-  async function encode(request: StreamRequest): Promise<EncodedRequest> {
-    try {
-      return encodeRequest(request, serviceOf(request))
-    } catch (error) {
-      if (error instanceof ProviderError) throw error
-      throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
-    }
+  return {
+    api: 'openAiCompletions',
+    encode: async (request) => {
+      const { encodeRequest } = await codec()
+      return safely(() => encodeRequest(request, serviceOf(request)).encoded, request)
+    },
+    stream: async (request, emit, signal) => {
+      const { ChatDecoder, encodeRequest } = await codec()
+      const service = serviceOf(request)
+      const { encoded, emptyBodyIsOverflow, isReasoningOutside } = safely(() => encodeRequest(request, service), request)
+      const decoder = new ChatDecoder(request.model, service, isReasoningOutside, emit)
+      const exchange: Exchange = { service, encoded, decoder, signal, transport: options, emptyBodyIsOverflow }
+      if (request.credential !== undefined) exchange.credential = request.credential
+      return await sendStreaming(exchange)
+    },
   }
+}
 
-  async function stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
-    const encoded = await encode(request)
-    const { compat, emptyBodyIsOverflow } = dialectOf(request.model)
-    const service = serviceOf(request)
-    const decoder = new ChatDecoder(request.model, service, compat.thinkingFormat === 'xai', emit)
-    return await sendStreaming({
-      service,
-      encoded,
-      decoder,
-      signal,
-      transport: options,
-      emptyBodyIsOverflow,
-      ...(request.credential === undefined ? {} : { credential: request.credential }),
-    })
+/** Loads with the first call, so that programs start without it. */
+function codec(): Promise<typeof import('./codec.ts')> {
+  return loadPart(import('./codec.ts'))
+}
+
+/** What goes wrong in encoding, such as arguments that are no JSON, is an error of the call like any other. */
+function safely<Result>(encode: () => Result, { model }: StreamRequest): Result {
+  try {
+    return encode()
+  } catch (error) {
+    if (error instanceof ProviderError) throw error
+    throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
   }
-
-  return { api: 'openAiCompletions', encode, stream }
 }
 
 /** How the service is called in messages. */

@@ -48,6 +48,8 @@ const defaultProgressMs = 300_000
 /** How long trailing frames are waited for once the message is complete. */
 const graceMs = 2_000
 const maxErrorBody = 64 * 1024
+/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see `failure.ts`. */
+const isOver = 'the call is over'
 
 /**
  * Sends a request and feeds the response to its decoder.
@@ -141,7 +143,7 @@ class Call {
 
   /** Cuts the connection. A pending read then ends at once, whatever the engine or an injected fetch does with its signal. */
   readonly #cut = (): void => {
-    this.#aborter.abort()
+    this.#aborter.abort(isOver)
     this.#reader?.cancel().catch(() => undefined)
   }
 

@@ -105,7 +105,7 @@ describe('Chat Completions request', () => {
     })
   })
 
-  it('finds the flags of a known provider in a configuration without any', async () => {
+  it('knows the flags of OpenAI in a configuration without any', async () => {
     const { compat: _none, ...config } = openai('gpt-4o').config
     const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }))
     expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 4096 })

@@ -96,6 +96,21 @@ describe('any history becomes a legal Chat Completions request', () => {
     )
   })
 
+  it.each(models.map((model) => [model.config.id, model] as const))('growing and branching conversations, %s', async (_id, model) => {
+    const history = fc.array(message, { minLength: 1, maxLength: 10 })
+    await fc.assert(
+      fc.asyncProperty(history, history, fc.nat(), async (one, other, at) => {
+        const branched = [...one.slice(0, (at % one.length) + 1), ...other]
+        for (const list of [one, branched, one])
+          for (let length = 1; length <= list.length; length++) {
+            const messages = list.slice(0, length)
+            expect(await encode(model, messages)).toBe(await encode(model, structuredClone(messages)))
+          }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
   it('a longer conversation only appends, so that the service finds the prefix in its cache', async () => {
     const [model] = models
     if (model === undefined) throw new Error('no model')

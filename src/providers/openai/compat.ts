@@ -1,0 +1,44 @@
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+
+/** What is known of a service that speaks Chat Completions. */
+export interface Backend {
+  baseUrl: string
+  compat: OpenAiCompat
+  /** What its models accept, where that is the same for all of them. */
+  capabilities?: Partial<ModelCapabilities>
+}
+
+/** The deviations that are assumed of an unknown backend. Source: reference/phi-core-0.10.md §5 "Models". */
+export const defaultCompat: OpenAiCompat = {
+  supportsStore: false,
+  supportsDeveloperRole: false,
+  supportsReasoningEffort: false,
+  supportsUsageInStreaming: true,
+  maxTokensField: 'maxTokens',
+  requiresToolResultName: false,
+  requiresAssistantAfterToolResult: false,
+  thinkingFormat: 'openAi',
+}
+
+/** OpenAI itself. */
+export const openAiBackend = {
+  baseUrl: 'https://api.openai.com/v1',
+  compat: {
+    supportsStore: true,
+    supportsDeveloperRole: true,
+    supportsReasoningEffort: true,
+    supportsUsageInStreaming: true,
+    maxTokensField: 'maxCompletionTokens',
+    requiresToolResultName: false,
+    requiresAssistantAfterToolResult: false,
+    thinkingFormat: 'openAi',
+  },
+} as const satisfies Backend
+
+/** The deviations of the service behind `model`: its own, else OpenAI's where that is the provider, else the default. */
+export function compatOf({ compat, provider }: ModelConfig): OpenAiCompat {
+  return compat ?? (provider === 'openai' ? openAiBackend.compat : defaultCompat)
+}
+
+/** OpenAI's models that do not think; all its others do. */
+export const withoutReasoning = /(^|[/:])(gpt-3|gpt-4|chatgpt-4o|gpt-5-chat)/
