@@ -1,0 +1,129 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import { describe, expect, it } from 'vitest'
+import { blocksOf, pages, snippet } from './docs/snippets.ts'
+import { publicEntries } from './harness/public-entries.ts'
+import { importsOf, readSources, resolveImport } from './harness/source.ts'
+
+const read = (path: string): string => readFileSync(path, 'utf8')
+const manifest: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
+const program = /^(ts|tsx|js|jsx|mjs)$/
+
+/** A heading as the anchor that links use. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+
+const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '')
+
+function brokenLinks(page: string): string[] {
+  return Array.from(withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g), (match) => match[1] ?? '').filter((link) => {
+    if (/^https?:/.test(link)) return false
+    const [path = '', anchor] = link.split('#')
+    const target = path === '' ? page : join(dirname(page), path)
+    if (!existsSync(target)) return true
+    return anchor !== undefined && !Array.from(read(target).matchAll(/^#+ (.+)$/gm), (match) => anchorOf(match[1] ?? '')).includes(anchor)
+  })
+}
+
+/** What a line of a shell block names: scripts of package.json, and files. */
+function missingInShell(code: string): string[] {
+  const scripts = Array.from(code.matchAll(/npm run (?:--silent )?([\w:-]+)/g), (match) => match[1] ?? '')
+  const files = Array.from(code.matchAll(/(?<![\w/])(?:examples|test|playground|scripts)\/[\w./-]+/g), (match) => match[0])
+  return [...scripts.filter((name) => manifest.scripts[name] === undefined), ...files.filter((path) => !existsSync(path))]
+}
+
+describe.each(pages())('%s', (page) => {
+  const blocks = blocksOf(read(page))
+
+  it('shows only code that is run', () => {
+    for (const { language, code, source, line } of blocks) {
+      if (!program.test(language)) continue
+      expect(source, `${page}:${line} has no <!-- snippet: file --> comment`).toBeDefined()
+      expect(code, `${page}:${line} differs; run: npm exec -- node test/docs/snippets.ts`).toBe(snippet(source ?? ''))
+    }
+  })
+
+  it('names only commands and files that exist', () => {
+    const shell = blocks.filter(({ language }) => language === 'sh')
+    expect(shell.flatMap(({ code }) => missingInShell(code))).toEqual([])
+  })
+
+  it('links only to what is there', () => expect(brokenLinks(page)).toEqual([]))
+})
+
+it('every example is run by a test', () => {
+  const sources = readSources('test', 'examples')
+  const tests = [...sources.keys()].filter((path) => path.endsWith('.test.ts'))
+  const reached = new Set(tests)
+  for (const path of reached) {
+    const code = sources.get(path) ?? ''
+    for (const { specifier } of importsOf(code)) reached.add(resolveImport(path, specifier ?? ''))
+    // Examples that another runtime runs are named, not imported.
+    if (path.startsWith('test/')) for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./-]+\.ts/g)) reached.add(named)
+  }
+  const examples = globSync('examples/**/*.{ts,tsx,js,mjs}').map((path) => path.replaceAll('\\', '/'))
+  expect(examples.length).toBeGreaterThan(20)
+  expect(examples.filter((path) => !reached.has(path))).toEqual([])
+})
+
+it('the first program has at most ten lines, and opens the README', () => {
+  expect(snippet('examples/hello.ts').trimEnd().split('\n').length).toBeLessThanOrEqual(10)
+  expect(blocksOf(read('README.md'))[0]?.source).toBe('examples/hello.ts')
+})
+
+describe('the pages are complete', () => {
+  const literals = (path: string, name: string): string[] => {
+    const declaration = read(path).match(new RegExp(`export type ${name} =([\\s\\S]*?)(?:\\n\\n|$)`))?.[1] ?? ''
+    return Array.from(declaration.matchAll(/'(\w+)'/g), (match) => match[1] ?? '')
+  }
+
+  it('events', () => {
+    const types = Array.from(read('src/types/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
+    expect(types.length).toBeGreaterThan(10)
+    const page = read('docs/concepts/events.md')
+    expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])
+  })
+
+  it('error codes', () => {
+    const names = ['ProviderErrorCode', 'ToolErrorCode', 'WorkspaceErrorCode', 'SessionErrorCode', 'MisuseCode']
+    const codes = names.flatMap((name) => literals('src/types/errors.ts', name))
+    expect(codes.length).toBeGreaterThan(20)
+    const page = read('docs/concepts/errors.md')
+    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
+  })
+
+  it('public entries', () => {
+    const page = read('docs/README.md')
+    const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  })
+
+  it('every page is in the index', () => {
+    const index = read('docs/README.md')
+    const listed = globSync('docs/**/*.md').map((path) => path.replaceAll('\\', '/').replace('docs/', ''))
+    expect(listed.filter((path) => path !== 'README.md' && !index.includes(`](${path})`))).toEqual([])
+  })
+})
+
+it('test/divergences.md names only tests that exist', () => {
+  const named = Array.from(read('test/divergences.md').matchAll(/`(test\/[\w/.-]+)`: \*([^*]+)\*/g))
+  expect(named.length).toBeGreaterThan(40)
+  const wrong = named.filter(([, path = '', title = '']) => !existsSync(path) || !read(path).includes(title))
+  expect(wrong.map(([whole]) => whole)).toEqual([])
+})
+
+describe('this test can fail', () => {
+  it('finds blocks, with and without a source', () => {
+    const blocks = blocksOf('a\n<!-- snippet: examples/hello.ts -->\n```ts\nx\n```\n\n```sh\nnpm run nothing\n```\n')
+    expect(blocks).toEqual([
+      { language: 'ts', code: 'x\n', line: 3, source: 'examples/hello.ts' },
+      { language: 'sh', code: 'npm run nothing\n', line: 7 },
+    ])
+    expect(missingInShell('npm run nothing && node examples/none.ts')).toEqual(['nothing', 'examples/none.ts'])
+    expect(() => snippet('examples/hello.ts#none')).toThrow('no region')
+  })
+})
