@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { killMarked, signalGroup } from './kill.ts'
-import { sandboxProcesses } from './sandbox-processes.ts'
+import { killFlood } from './sandbox-processes.ts'
 
 /** A program to run to its end. */
 export interface ProcessSpec {
@@ -33,7 +33,7 @@ export interface ProcessEnd {
 // Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
 const graceMs = 500
 // Milliseconds between two looks at how many processes there are.
-const watchMs = 50
+const watchMs = 20
 
 /**
  * Runs a program in a process group of its own.
@@ -96,7 +96,7 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
 
 function watchProcesses(pid: number | undefined, most: number | undefined, onFlood: () => void): NodeJS.Timeout | undefined {
   if (pid === undefined || most === undefined) return undefined
-  return setInterval(() => sandboxProcesses(pid) > most && onFlood(), watchMs)
+  return setInterval(() => killFlood(pid, most) && onFlood(), watchMs)
 }
 
 function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessSpec): void {
