@@ -29,7 +29,7 @@ export interface LoopOptions {
 const journalGraceMs = 1000
 
 /** The journal refused: nothing may happen that it would have to know. */
-class JournalError extends PhiError {
+export class JournalError extends PhiError {
   constructor(cause: unknown) {
     super('journal', `The journal could not store the conversation: ${errorText(cause)}. The run stopped before its next step.`, { cause })
     this.name = 'JournalError'
