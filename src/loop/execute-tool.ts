@@ -1,9 +1,10 @@
 import type { ToolCallContent } from '../types/content.ts'
+import { errorText } from '../types/errors.ts'
 import type { AgentTool, ToolResult } from '../types/tool.ts'
 import { checkArguments, formatIssues } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
 import { approveCall } from './approve-call.ts'
-import type { LoopRun } from './loop-run.ts'
+import { JournalError, type LoopRun } from './loop-run.ts'
 import { type PreparedCall, runTool } from './run-tool.ts'
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
 
@@ -35,7 +36,9 @@ export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<
     const result = run.signal.aborted ? errorResult('Cancelled') : await runTool(run, prepared)
     return await conclude(run, call, result)
   } catch (error) {
-    return answerStopped(run, call, error)
+    if (run.signal.aborted || error instanceof JournalError) return answerStopped(run, call, error)
+    // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
+    return skipTool(run, call, errorText(error))
   }
 }
 
@@ -55,7 +58,8 @@ async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCal
   if (call.invalidArguments !== undefined) {
     return errorResult(`Invalid arguments: not a JSON object: ${excerpt(call.invalidArguments)}`)
   }
-  const checked = checkArguments(tool, call.arguments, run.config.schemaValidator)
+  // A copy: neither the tool nor whoever is shown the arguments can change what the other has, or the history.
+  const checked = checkArguments(tool, structuredClone(call.arguments), run.config.schemaValidator)
   const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
   if (result.issues !== undefined) return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
   return { id: call.id, name: call.name, tool, written: call.arguments, args: result.value }

@@ -82,6 +82,15 @@ describe('approval', () => {
     expect(parsed).toEqual([new Map([['a.txt', 1n]]), new Map([['b.txt', 1n]])])
   })
 
+  it('lets no listener change what was approved', async () => {
+    const { ran } = await ask((run) => {
+      const [pending] = run.pendingApprovals()
+      Object.assign(pending?.arguments ?? {}, { path: '/etc/passwd' })
+      run.approve('c1', { argumentsHash: pending?.argumentsHash ?? '' })
+    })
+    expect(ran).toEqual([{ path: 'a.txt' }])
+  })
+
   it('refuses decisions about calls that do not wait', async () => {
     await ask((run) => {
       expect(() => run.approve('nope')).toThrow('No tool call "nope" waits for approval. Waiting now: c1.')

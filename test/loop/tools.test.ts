@@ -7,6 +7,14 @@ const call = (name: string, args = {}) => ({ name, arguments: args })
 const results = (result: RunResult) => result.messages.flatMap((message) => (message.role === 'toolResult' ? [message] : []))
 const resultTexts = (result: RunResult) => results(result).map((message) => textOf(message.content))
 
+/** Not an instance of Promise: what a polyfill or another realm returns. */
+function rejectedThenable(): never {
+  const thenable: object = Object.defineProperty({}, 'then', {
+    value: (_: unknown, reject: (error: Error) => void) => reject(new Error('no')),
+  })
+  return thenable as never
+}
+
 describe('tool errors go back to the model', () => {
   const one = async (tools: AgentTool[], name: string, args = {}, options = {}) =>
     play([{ toolCalls: [call(name, args)] }, { text: 'ok' }], { tools, ...options })
@@ -48,6 +56,37 @@ describe('tool errors go back to the model', () => {
     const { result } = await one([strict], 'add', { a: 'one' })
     expect(resultTexts(result)[0]).toMatch(/^Invalid arguments: [\s\S]*\bb\b/)
     expect(ran).toEqual([])
+  })
+
+  it.each<[string, AgentTool['parameters']]>([
+    ['returns nothing', { '~standard': { version: 1, vendor: 'odd', validate: () => undefined as never } }],
+    ['throws', { '~standard': { version: 1, vendor: 'odd', validate: () => JSON.parse('{') } }],
+    ['rejects through a promise of another kind', { '~standard': { version: 1, vendor: 'odd', validate: rejectedThenable } }],
+  ])('a schema that %s, and the run goes on', async (_, parameters) => {
+    const { result } = await one([tool('t', () => 'ran', { parameters, jsonSchema: { type: 'object' } }), add], 't')
+    expect(results(result).map((message) => message.isError)).toEqual([true])
+    expect(result.status).toBe('completed')
+  })
+})
+
+describe('the arguments of a call', () => {
+  it("are the tool's own: what it does to them changes neither history nor events", async () => {
+    const grabby = tool('t', (args) => {
+      Object.assign(args, { path: 'changed', more: 1 })
+      return 'ok'
+    })
+    const { agent, events } = await play([{ toolCalls: [call('t', { path: 'a', list: [1] })] }, { text: 'ok' }], { tools: [grabby] })
+    const written = { path: 'a', list: [1] }
+    expect(agent.messages[1]).toMatchObject({ content: [{ type: 'toolCall', arguments: written }] })
+    expect(ofType(events, 'toolExecutionStart')[0]?.args).toEqual(written)
+  })
+
+  it('may have any name, without touching a prototype', async () => {
+    const seen: unknown[] = []
+    const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')
+    await play([{ toolCalls: [call('t', args)] }, { text: 'ok' }], { tools: [tool('t', (given) => `ok ${seen.push(given)}`)] })
+    expect(JSON.stringify(seen)).toBe('[{"__proto__":{"polluted":true},"constructor":1}]')
+    expect({}).not.toHaveProperty('polluted')
   })
 })
 
