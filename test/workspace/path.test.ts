@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { resolvePath } from '../../src/workspace/path.ts'
+import { joinPath, resolvePath } from '../../src/workspace/path.ts'
 
 describe('resolvePath', () => {
   it.each([
@@ -59,5 +59,12 @@ describe('resolvePath', () => {
         },
       ),
     )
+  })
+})
+
+describe('joinPath', () => {
+  it('keeps the resolved form', () => {
+    expect([joinPath('.', 'a'), joinPath('a/b', 'c')]).toEqual(['a', 'a/b/c'])
+    for (const path of [joinPath('.', 'a'), joinPath('a/b', 'c')]) expect(resolvePath(path)).toBe(path)
   })
 })
