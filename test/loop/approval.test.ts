@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Agent, type AgentEvent, type AgentOptions, type AgentRun, agentLoop, ConfigError, defineTool, textOf } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentRun,
+  Approvals,
+  agentLoop,
+  ConfigError,
+  defineTool,
+  textOf,
+} from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { ofType, tool } from '../support/play.ts'
@@ -147,6 +157,17 @@ describe('a run that nobody answers', () => {
     expect((await run.result).status).toBe('completed')
     const results = agent.messages.flatMap((message) => (message.role === 'toolResult' ? [message.toolCallId] : []))
     expect(results.sort()).toEqual(['c1', 'c2'])
+  })
+
+  it('is avoided in a bare loop by whoever passes the decisions in', async () => {
+    const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'gone', { needsApproval: true })] }
+    const approvals = new Approvals()
+    const emit = (event: AgentEvent) => {
+      if (event.type === 'approvalRequested') approvals.approve(event.toolCallId, event.argumentsHash)
+    }
+    const options = { emit, approvals, signal: new AbortController().signal }
+    expect(await agentLoop('go', context, { model: scripted(script) }, options)).toMatchObject({ status: 'completed', text: 'done' })
+    expect(approvals.pending()).toEqual([])
   })
 
   it('pauses at once in a bare loop without anyone to ask', async () => {

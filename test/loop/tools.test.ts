@@ -105,6 +105,15 @@ describe('tool timeout', () => {
     expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 7ms'])
   })
 
+  it.each([
+    ['tool_within_timeout_succeeds_normally', { toolTimeoutMs: 60_000 }],
+    ['tool_no_timeout_preserves_legacy_unbounded_behavior', {}],
+  ])('%s', async (_, options) => {
+    const { events, result } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add], ...options })
+    expect(resultTexts(result)).toEqual(['sum 2'])
+    expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([false])
+  })
+
   it('does not disturb siblings, and drops what the tool still reports', async () => {
     const late = gate()
     const noisy = tool('hang', async (_, ctx) => {
@@ -186,6 +195,11 @@ describe('updates and progress', () => {
     expect(texts).toEqual(['step 1/3', 'step 2/3', 'step 3/3'])
     expect(ofType(events, 'progressMessage')).toMatchObject([{ text: 'Almost done', toolName: 'steps' }])
     expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('tool_ignoring_progress_no_panic: a tool that reports nothing causes no such event', async () => {
+    const { events } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add] })
+    expect(events.filter((event) => event.type === 'progressMessage' || event.type === 'toolExecutionUpdate')).toEqual([])
   })
 
   it('name the tool that sent them when two run in parallel', async () => {
