@@ -16,10 +16,11 @@ const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>
  */
 export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   const { config, context, signal } = run
+  // Callbacks get copies of the list: sorting or cutting what they were given must not do it to the history.
   let entries: readonly AgentMessage[] = context.messages
-  if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext(entries, signal), signal)
+  if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext([...entries], signal), signal)
   const messages: readonly Message[] =
-    config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm(entries), signal)
+    config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
   const request: StreamRequest = {
     model: config.model.config,
     systemPrompt: context.systemPrompt,

@@ -126,6 +126,22 @@ describe('turns and tools', () => {
     expect(agent.messages).toHaveLength(4)
   })
 
+  it('keeps the history from callbacks that change the list they are given', async () => {
+    const cut = <T>(messages: readonly T[]): T[] => {
+      const list = messages as T[] // readonly is a promise of the type only; callers in JavaScript break it
+      list.splice(0, 1)
+      return list
+    }
+    const old = { messages: [userMessage('old'), userMessage('older')] }
+    const first = await play([{ text: 'x' }], { ...old, transformContext: cut })
+    const second = await play([{ text: 'x' }], {
+      ...old,
+      convertToLlm: (messages) => cut(messages).filter((message) => message.role === 'user'),
+    })
+    expect([first.agent.messages.length, second.agent.messages.length]).toEqual([4, 4])
+    expect(first.model.provider.requests[0]?.messages).toHaveLength(2)
+  })
+
   it('ends with an error when transformContext throws, and the history still continues', async () => {
     let broken = true
     const { agent, events, result } = await play([{ text: 'fine' }], {
