@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { allMessages, createStore } from '../../src/store/index.ts'
+import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
+
+describe('store', () => {
+  it.each(wires)('%s: what a screen shows follows the run, tool and all', async (wire) => {
+    const { tool } = addTool()
+    const run = new Agent({ model: fixtureModel(wire, 'tool').model, tools: [tool] }).prompt('What is 2 + 3?')
+    const store = createStore()
+    const statuses = new Set<string>()
+    store.subscribe(() => statuses.add(store.getSnapshot().status))
+    await store.follow(run)
+    await Promise.resolve() // the last batch is published in a microtask
+    const state = store.getSnapshot()
+    expect(statuses).toContain('completed')
+    expect(Object.values(state.tools)).toMatchObject([{ toolName: 'add', status: 'done', args: { a: 2, b: 3 } }])
+    expect(allMessages(state).at(-1)?.blocks).toEqual([{ type: 'text', text: await run.text() }])
+  })
+})
