@@ -241,10 +241,14 @@ export class Agent {
 
   /** Calls `listener` for every event of every run from now on; returns how to stop. */
   subscribe(listener: (event: AgentEvent) => void): () => void {
-    this.#listeners.add(listener)
-    const stopRun = this.#run?.subscribe(listener)
+    let isActive = true
+    // A function of its own, so that the same listener may be added twice, and a run it was handed to hears no more of it once it stops.
+    const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
+    this.#listeners.add(heard)
+    const stopRun = this.#run?.subscribe(heard)
     return () => {
-      this.#listeners.delete(listener)
+      isActive = false
+      this.#listeners.delete(heard)
       stopRun?.()
     }
   }

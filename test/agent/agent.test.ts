@@ -200,6 +200,42 @@ describe('subscribe', () => {
     expect(ends).toHaveLength(2)
   })
 
+  it('stops at once, also in the middle of a run and of an event', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
+    const heard: string[] = []
+    const stop = agent.subscribe((event) => {
+      heard.push(event.type)
+      if (event.type === 'turnStart') stop()
+    })
+    await agent.prompt('1').result
+    await agent.prompt('2').result
+    expect(heard).toEqual(['agentStart', 'turnStart'])
+  })
+
+  it('counts the same function twice, and stops each on its own', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
+    let ends = 0
+    const listener = (event: AgentEvent) => void (event.type === 'agentEnd' && ends++)
+    const stop = agent.subscribe(listener)
+    agent.subscribe(listener)
+    await agent.prompt('1').result
+    stop()
+    await agent.prompt('2').result
+    expect(ends).toBe(3)
+  })
+
+  it('in the middle of a run hears what comes after', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
+    const heard: string[] = []
+    const late = (event: AgentEvent) => heard.push(event.type)
+    const stopOuter = agent.subscribe((event) => event.type === 'turnEnd' && void agent.subscribe(late))
+    await agent.prompt('1').result
+    stopOuter()
+    expect(heard).toEqual(['agentEnd'])
+    await agent.prompt('2').result
+    expect(heard.filter((type) => type === 'agentStart')).toHaveLength(1)
+  })
+
   it('that throws disturbs nobody, and is logged', async () => {
     const warnings: string[] = []
     const agent = new Agent({ model: scripted([{ text: 'a' }]), logger: { warn: (event) => warnings.push(event) } })
