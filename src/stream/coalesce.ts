@@ -1,5 +1,4 @@
 import type { AgentEvent, MessageUpdateEvent } from '../types/event.ts'
-import type { StreamDelta } from '../types/provider.ts'
 
 /** What must survive coalescing. */
 export interface CoalesceOptions {
@@ -73,21 +72,5 @@ function join(first: MessageUpdateEvent, run: readonly MessageUpdateEvent[]): Me
   const last = run.at(-1) ?? first
   const text: string[] = []
   for (const event of run) text.push(event.delta.delta)
-  return {
-    runId: last.runId,
-    seq: last.seq,
-    at: last.at,
-    sessionId: last.sessionId,
-    loopId: last.loopId,
-    type: 'messageUpdate',
-    messageId: last.messageId,
-    delta: withText(last.delta, text.join('')),
-    fromSeq: first.fromSeq ?? first.seq,
-  }
-}
-
-function withText(delta: StreamDelta, text: string): StreamDelta {
-  const { contentIndex } = delta
-  if (delta.type !== 'toolCallDelta') return { type: delta.type, contentIndex, delta: text }
-  return { type: 'toolCallDelta', contentIndex, toolCallId: delta.toolCallId, toolName: delta.toolName, delta: text }
+  return { ...last, delta: { ...last.delta, delta: text.join('') }, fromSeq: first.fromSeq ?? first.seq }
 }

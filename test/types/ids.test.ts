@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { newId, toHex } from '../../src/types/ids.ts'
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+describe('newId', () => {
+  it('is a UUID of version 4, also where the browser has no randomUUID', () => {
+    const original = crypto.randomUUID
+    const ids = [newId()]
+    Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true })
+    try {
+      for (let n = 0; n < 100; n++) ids.push(newId())
+    } finally {
+      Object.defineProperty(crypto, 'randomUUID', { value: original, configurable: true })
+    }
+    for (const id of ids) expect(id).toMatch(uuid)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+describe('toHex', () => {
+  it('keeps leading zeros', () => expect(toHex(new Uint8Array([0, 10, 255]))).toBe('000aff'))
+})
