@@ -1,3 +1,5 @@
+import { startTimer } from './start-timer.ts'
+
 /** An abort controller that follows another signal until it is released. */
 export interface LinkedAbort {
   readonly signal: AbortSignal
@@ -40,24 +42,24 @@ export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Pro
 
 /** Waits `ms`; rejects with the signal's reason when it aborts first. Leaves neither timer nor listener. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stopTimer: (() => void) | undefined
   const wait = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    stopTimer = startTimer(ms, resolve)
   })
-  return raceAbort(wait, signal).finally(() => clearTimeout(timer))
+  return raceAbort(wait, signal).finally(stopTimer)
 }
 
 /** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     const startGrace = () => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${graceMs} ms of the abort`)), graceMs)
+      stopTimer = startTimer(graceMs, () => reject(new Error(`no answer within ${graceMs} ms of the abort`)))
     }
     if (signal.aborted) startGrace()
     else signal.addEventListener('abort', startGrace, { once: true })
     const settle = () => {
-      clearTimeout(timer)
+      stopTimer?.()
       signal.removeEventListener('abort', startGrace)
     }
     Promise.resolve(work).then(resolve, reject).finally(settle)

@@ -1,6 +1,8 @@
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
+import { toHex } from '../types/ids.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
+import { startTimer } from './start-timer.ts'
 
 /** What was decided about a call; `timeout`: nobody answered in time. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
@@ -45,9 +47,13 @@ export class Approvals {
   /** Waits for the decision about `pending`. `timeoutMs` absent means forever. */
   wait(pending: PendingApproval, signal: AbortSignal, timeoutMs?: number): Promise<ApprovalDecision> {
     return new Promise((resolve, reject) => {
-      let timer: ReturnType<typeof setTimeout> | undefined
+      if (signal.aborted) {
+        reject(signal.reason)
+        return
+      }
+      let stopTimer: (() => void) | undefined
       const settle = () => {
-        clearTimeout(timer)
+        stopTimer?.()
         signal.removeEventListener('abort', stop)
         this.#waiting.delete(pending.toolCallId)
       }
@@ -60,9 +66,8 @@ export class Approvals {
         reject(signal.reason)
       }
       this.#waiting.set(pending.toolCallId, { pending, decide })
-      if (signal.aborted) stop()
-      else signal.addEventListener('abort', stop, { once: true })
-      if (timeoutMs !== undefined) timer = setTimeout(() => decide({ type: 'timeout' }), timeoutMs)
+      signal.addEventListener('abort', stop, { once: true })
+      if (timeoutMs !== undefined) stopTimer = startTimer(timeoutMs, () => decide({ type: 'timeout' }))
     })
   }
 
@@ -80,7 +85,7 @@ export class Approvals {
 /** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */
 export async function argumentsHash(args: JsonObject): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(args)))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(digest))
 }
 
 function canonicalJson(value: JsonValue): string {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../types/json.ts'
 import type { AgentTool, ToolContext, ToolResult } from '../types/tool.ts'
 import { linkAbort, raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
+import { startTimer } from './start-timer.ts'
 import { errorResult, toToolResult } from './tool-result.ts'
 
 /** A call that is ready to run: found, validated, approved. */
@@ -27,7 +28,7 @@ export interface PreparedCall {
 export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolResult> {
   const timeoutMs = call.tool.timeoutMs ?? run.config.toolTimeoutMs
   const link = linkAbort(run.signal)
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => link.abort(new ToolTimeout(timeoutMs)), timeoutMs)
+  const stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => link.abort(new ToolTimeout(timeoutMs)))
   const context = new RunningToolContext(run, call, link.signal)
   run.options.runningTools?.set(call.id, timeoutMs)
   try {
@@ -40,7 +41,7 @@ export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolRes
   } finally {
     context.end()
     run.options.runningTools?.delete(call.id)
-    clearTimeout(timer)
+    stopTimer?.()
     link.release()
   }
 }

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Agent, type AgentEvent, type AgentOptions, type AgentRun, Approvals } from '../../src/index.ts'
+import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import { gate, tool } from '../support/play.ts'
+
+const call = { toolCalls: [{ id: 'c1', name: 't', arguments: {} }] }
+const tenDaysMs = 10 * 24 * 3_600_000
+const maxMs = 2 ** 31
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** Starts a run and lets ten days pass after its first event of `type`. */
+async function wait(type: AgentEvent['type'], script: Script, options: Partial<AgentOptions>) {
+  const agent = new Agent({ model: scripted(script), ...options })
+  const run = agent.prompt('go')
+  await seen(run, type)
+  await vi.advanceTimersByTimeAsync(tenDaysMs)
+  return { agent, run }
+}
+
+async function seen(run: AgentRun, type: AgentEvent['type']): Promise<void> {
+  for await (const event of run) if (event.type === type) return
+}
+
+describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than timers take', (ms) => {
+  it('does not end a tool at once', async () => {
+    const { opened, open } = gate()
+    const { agent, run } = await wait('toolExecutionStart', [call, { text: 'ok' }], {
+      tools: [tool('t', () => opened.then(() => 'fine'))],
+      toolTimeoutMs: ms,
+    })
+    expect(agent.isStreaming).toBe(true)
+    open()
+    expect((await run.result).messages[2]).toMatchObject({ isError: false, content: [{ text: 'fine' }] })
+  })
+
+  it('does not pause an approval at once', async () => {
+    const asking = tool('t', () => 'fine', { needsApproval: true })
+    const { run } = await wait('approvalRequested', [call, { text: 'ok' }], { tools: [asking], approvalTimeoutMs: ms })
+    run.approve('c1')
+    expect((await run.result).text).toBe('ok')
+  })
+
+  it('does not repeat a model call at once', async () => {
+    const retry = { maxRetries: 1, initialDelayMs: ms, backoffMultiplier: 1, maxDelayMs: ms }
+    const { agent, run } = await wait('providerRetry', [{ fail: { code: 'network', message: 'cut' } }, { text: 'ok' }], { retry })
+    expect(agent.isStreaming).toBe(true)
+    run.abort()
+    await run.result
+  })
+})
+
+describe('no timer is left', () => {
+  it('after a run with tools and approvals', async () => {
+    const tools = [tool('t', () => 'fine', { needsApproval: true })]
+    const options = { tools, toolTimeoutMs: 1e6, approvalTimeoutMs: 2 * tenDaysMs }
+    const { run } = await wait('approvalRequested', [call, { text: 'ok' }], options)
+    run.approve('c1')
+    expect((await run.result).status).toBe('completed')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it.each(['providerRetry', 'approvalRequested', 'toolExecutionStart'] as const)('after an abort at %s', async (type) => {
+    const script = type === 'providerRetry' ? [{ fail: { code: 'network' as const, message: 'cut' } }] : [call]
+    const hang = tool('t', () => new Promise<string>(() => undefined), { needsApproval: type === 'approvalRequested' })
+    const agent = new Agent({ model: scripted(script), tools: [hang], toolTimeoutMs: 1e6, approvalTimeoutMs: 1e6 })
+    const run = agent.prompt('go')
+    await seen(run, type)
+    expect(vi.getTimerCount()).toBe(1)
+    run.abort()
+    expect((await run.result).status).toBe('aborted')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('by an approval that was stopped before it began', async () => {
+    const approvals = new Approvals()
+    const pending = { toolCallId: 'c1', toolName: 't', arguments: {}, argumentsHash: '' }
+    await expect(approvals.wait(pending, AbortSignal.abort('stopped'), 1e6)).rejects.toBe('stopped')
+    expect(approvals.pending()).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
