@@ -1,5 +1,5 @@
 // The interface of ../shared/conformance/check.mjs on the sources of this package (Node 24 strips the types).
-import { Agent, textOf, toolCallsOf } from '../../src/index.ts'
+import { Agent, defaultLimits, textOf, toolCallsOf } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 
@@ -72,7 +72,7 @@ export async function runAgent({ protocol, baseUrl, model, system, userMessages,
         execute: async (args, { toolCallId }) => String(await execute(asWritten(raw.get(toolCallId), args))),
       }
     }),
-    limits: { maxTurns },
+    limits: { ...defaultLimits, maxTurns },
   })
   agent.subscribe((event) => {
     if (event.type !== 'messageUpdate' || event.delta.type !== 'toolCallDelta') return
