@@ -1,3 +1,4 @@
+import { checkConfig, checkPositive } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { JsonValue } from '../types/json.ts'
@@ -49,26 +50,16 @@ export function checkOptions(options: Partial<AgentOptions>): void {
   if ('model' in options && options.model?.provider === undefined) {
     throw new ConfigError('invalidOption', 'An agent needs a model, for example new Agent({ model: anthropic("claude-…", { apiKey }) }).')
   }
-  const { toolExecution, tools } = options
-  if (toolExecution?.type === 'batched' && !(Number.isInteger(toolExecution.size) && toolExecution.size > 0)) {
-    throw new ConfigError('invalidOption', `toolExecution.size is ${toolExecution.size}; it must be a whole number from 1.`)
-  }
-  positive('maxTokens', options.maxTokens)
-  positive('toolTimeoutMs', options.toolTimeoutMs)
-  positive('approvalTimeoutMs', options.approvalTimeoutMs)
-  positive('replayBytes', options.replayBytes)
-  if (tools !== undefined) uniqueNames(tools)
+  checkConfig(options)
+  checkPositive('replayBytes', options.replayBytes)
+  if (options.tools !== undefined) checkTools(options.tools)
 }
 
-function positive(name: string, value: number | undefined): void {
-  if (value === undefined || value > 0) return
-  throw new ConfigError('invalidOption', `${name} is ${value}; it must be greater than 0, or left out.`)
-}
-
-function uniqueNames(tools: readonly AgentTool[]): void {
+function checkTools(tools: readonly AgentTool[]): void {
   const seen = new Set<string>()
-  for (const { name } of tools) {
+  for (const { name, timeoutMs } of tools) {
     if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
     seen.add(name)
+    checkPositive(`timeoutMs of tool "${name}"`, timeoutMs)
   }
 }

@@ -3,6 +3,7 @@ import type { AgentEndEvent, ContinuationKind, RunStatus } from '../types/event.
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type PromptInput, textOf } from '../types/message.ts'
 import type { RunResult } from '../types/run.ts'
+import { checkConfig } from './check-config.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { type LoopOptions, LoopRun } from './loop-run.ts'
@@ -16,11 +17,12 @@ import { runTurns, type TurnsStart } from './run-turns.ts'
  * **Contract**
  * - Appends to `context.messages`; writes missing `agentId`, `sessionId`, `loopId` back to `context`.
  * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
- * - Rejects only with `ConfigError` `emptyPrompt`, before the first event and with `context` unchanged.
+ * - Rejects only with `ConfigError`, `emptyPrompt` or `invalidOption`, before the first event and with `context` unchanged.
  *
  * Source: spec/02, spec/27 "agent_loop".
  */
 export async function agentLoop(prompt: PromptInput, context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
+  checkConfig(config)
   const inputs = toMessages(prompt)
   const identity = ensureIds(context, config)
   const { parentLoopId } = context
@@ -36,11 +38,12 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
  * **Contract**
  * - As `agentLoop`, without new input. `parentLoopId` defaults to the loop before.
  * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (an invented identity would break the trail),
- *   `emptyHistory`, `trailingAssistant`.
+ *   `emptyHistory`, `trailingAssistant`, `invalidOption`.
  *
  * Source: spec/02, spec/27 "agent_loop_continue".
  */
 export async function continueLoop(context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
+  checkConfig(config)
   const { paused } = checkContinuable(context)
   const parentLoopId = context.parentLoopId ?? context.lastLoopId
   const kind = context.continuationKind ?? { kind: 'default' }

@@ -44,6 +44,6 @@ export async function executeTools(run: LoopRun, calls: readonly ToolCallContent
 function stepSize(run: LoopRun, calls: number): number {
   const strategy = run.config.toolExecution ?? { type: 'parallel' }
   if (strategy.type === 'sequential') return 1
-  if (strategy.type === 'batched') return Math.max(1, Math.floor(strategy.size))
+  if (strategy.type === 'batched') return strategy.size
   return Math.max(1, calls)
 }

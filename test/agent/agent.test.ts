@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, AgentBusyError, type AgentEvent, ConfigError, SessionError, userMessage } from '../../src/index.ts'
+import {
+  Agent,
+  AgentBusyError,
+  type AgentEvent,
+  ConfigError,
+  defaultLimits,
+  defaultRetry,
+  SessionError,
+  userMessage,
+} from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { add, gate, ofType, play } from '../support/play.ts'
 
@@ -15,6 +24,13 @@ describe('construction', () => {
     { toolExecution: { type: 'batched' as const, size: 0 } },
     { maxTokens: 0 },
     { toolTimeoutMs: -1 },
+    { approvalTimeoutMs: Number.NaN },
+    { limits: { ...defaultLimits, maxTurns: Number.NaN } },
+    { limits: { ...defaultLimits, maxCost: -1 } },
+    { limits: { maxTurns: 5 } as never },
+    { retry: { ...defaultRetry, maxRetries: Number.NaN } },
+    { retry: { maxRetries: 5 } as never },
+    { tools: [{ ...add, timeoutMs: 0 }] },
     { replayBytes: 0 },
     { tools: [add, add] },
   ])('refuses what cannot work: %o', (options) => {

@@ -5,6 +5,8 @@ import {
   type AgentMessage,
   agentLoop,
   continueLoop,
+  defaultLimits,
+  defaultRetry,
   type LoopConfig,
   userMessage,
 } from '../../src/index.ts'
@@ -67,6 +69,17 @@ describe('agentLoop', () => {
     }
     expect(events).toEqual([])
     expect(context.sessionId).toBeUndefined()
+  })
+
+  it.each<Partial<LoopConfig>>([
+    { toolExecution: { type: 'batched', size: Number.NaN } },
+    { limits: { ...defaultLimits, maxDurationMs: Number.NaN } },
+    { retry: { ...defaultRetry, initialDelayMs: -1 } },
+  ])('rejects settings that cannot work, before anything happens: %o', async (config) => {
+    const { context, events, start, resume } = setUp([], { messages: [entry(userMessage('q'))], agentId: 'a' }, config)
+    await expect(start()).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
+    await expect(resume()).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
+    expect([events, context.messages.length, context.sessionId]).toEqual([[], 1, undefined])
   })
 
   it('survives a listener that throws', async () => {
