@@ -1,7 +1,5 @@
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
-import { toHex } from '../types/ids.ts'
-import type { JsonObject, JsonValue } from '../types/json.ts'
 import { startTimer } from './start-timer.ts'
 
 /** What was decided about a call; `timeout`: nobody answered in time. */
@@ -80,17 +78,4 @@ export class Approvals {
       `No tool call "${toolCallId}" waits for approval. Waiting now: ${known.length === 0 ? 'none' : known.join(', ')}.`,
     )
   }
-}
-
-/** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */
-export async function argumentsHash(args: JsonObject): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(args)))
-  return toHex(new Uint8Array(digest))
-}
-
-function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const keys = Object.keys(value).sort()
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`
 }

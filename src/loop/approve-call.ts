@@ -1,6 +1,6 @@
 import type { PendingApproval } from '../types/event.ts'
-import { raceAbort } from './abort.ts'
-import { type ApprovalDecision, argumentsHash } from './approvals.ts'
+import type { ApprovalDecision } from './approvals.ts'
+import { argumentsHash } from './arguments-hash.ts'
 import type { LoopRun } from './loop-run.ts'
 import type { PreparedCall } from './run-tool.ts'
 
@@ -8,16 +8,14 @@ import type { PreparedCall } from './run-tool.ts'
 export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: string } | { type: 'paused' }
 
 /**
- * Asks for approval where the tool wants it.
+ * Asks for approval of a call that needs it. Loaded when a tool first does: most programs never ask.
  *
  * **Contract**
- * - `needsApproval` that throws counts as "yes".
  * - `approvalRequested` is followed by exactly one `approvalResolved`, also when nobody answers or the run is stopped.
  * - `paused`: nobody answered within `approvalTimeoutMs`, or nobody can; the call is added to `run.pausedCalls`.
  * - Rejects with the signal's reason when the run is stopped.
  */
 export async function approveCall(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
-  if (!(await needsApproval(run, call))) return { type: 'approved' }
   const { id: toolCallId, name: toolName, written } = call
   const pending: PendingApproval = { toolCallId, toolName, arguments: written, argumentsHash: await argumentsHash(written) }
   const decision = await decide(run, pending)
@@ -28,17 +26,6 @@ export async function approveCall(run: LoopRun, call: PreparedCall): Promise<App
   }
   run.pausedCalls.push(pending)
   return { type: 'paused' }
-}
-
-async function needsApproval(run: LoopRun, call: PreparedCall): Promise<boolean> {
-  const { needsApproval: rule } = call.tool
-  if (typeof rule !== 'function') return rule === true
-  try {
-    return await raceAbort(rule(call.args), run.signal)
-  } catch (error) {
-    if (run.signal.aborted) throw error
-    return true
-  }
 }
 
 async function decide(run: LoopRun, pending: PendingApproval): Promise<ApprovalDecision> {

@@ -3,7 +3,7 @@ import { errorText } from '../types/errors.ts'
 import type { AgentTool, ToolResult } from '../types/tool.ts'
 import { checkArguments, formatIssues } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
-import { approveCall } from './approve-call.ts'
+import type { ApprovalOutcome } from './approve-call.ts'
 import { JournalError, type LoopRun } from './loop-run.ts'
 import { type PreparedCall, runTool } from './run-tool.ts'
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
@@ -20,9 +20,9 @@ export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<
   try {
     const prepared = await prepare(run, call)
     if ('content' in prepared) return await answerWithoutRunning(run, call, prepared)
-    const approval = await approveCall(run, prepared)
-    if (approval.type === 'paused') return undefined
-    if (approval.type === 'denied') return await answerWithoutRunning(run, call, errorResult(approval.message))
+    const outcome = await approval(run, prepared)
+    if (outcome.type === 'paused') return undefined
+    if (outcome.type === 'denied') return await answerWithoutRunning(run, call, errorResult(outcome.message))
     await run.record({
       type: 'toolIntent',
       toolCallId: call.id,
@@ -63,6 +63,24 @@ async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCal
   const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
   if (result.issues !== undefined) return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
   return { id: call.id, name: call.name, tool, written: call.arguments, args: result.value }
+}
+
+async function approval(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
+  if (!(await needsApproval(run, call))) return { type: 'approved' }
+  const { approveCall } = await raceAbort(import('./approve-call.ts'), run.signal)
+  return approveCall(run, call)
+}
+
+/** A rule that throws counts as "yes". Rejects with the signal's reason when the run is stopped. */
+async function needsApproval(run: LoopRun, call: PreparedCall): Promise<boolean> {
+  const { needsApproval: rule } = call.tool
+  if (typeof rule !== 'function') return rule === true
+  try {
+    return await raceAbort(rule(call.args), run.signal)
+  } catch (error) {
+    if (run.signal.aborted) throw error
+    return true
+  }
 }
 
 function findTool(tools: readonly AgentTool[], name: string): AgentTool | undefined {

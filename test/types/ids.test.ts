@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newId, toHex } from '../../src/types/ids.ts'
+import { newId } from '../../src/types/ids.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -16,8 +16,4 @@ describe('newId', () => {
     for (const id of ids) expect(id).toMatch(uuid)
     expect(new Set(ids).size).toBe(ids.length)
   })
-})
-
-describe('toHex', () => {
-  it('keeps leading zeros', () => expect(toHex(new Uint8Array([0, 10, 255]))).toBe('000aff'))
 })
