@@ -105,19 +105,21 @@ async function runLoop(
     configSnapshot: configSnapshot(config),
     ...(options.metadata !== undefined && { metadata: options.metadata }),
   })
-  let status: RunStatus = 'error'
+  const end = (status: RunStatus): RunResult => {
+    run.release()
+    context.lastLoopId = identity.loopId
+    const ended = outcome(run, status)
+    run.events.emit({ type: 'agentEnd', ...ended })
+    const { sessionId, loopId } = identity
+    return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
+  }
   try {
-    status = await runTurns(run, start)
+    return await runTurns(run, start, end)
   } catch (error) {
     // Nothing below lets an error through; a defect must not cost the caller its agentEnd.
     run.fail(error)
+    return end('error')
   }
-  run.release()
-  context.lastLoopId = identity.loopId
-  const ended = outcome(run, status)
-  run.events.emit({ type: 'agentEnd', ...ended })
-  const { sessionId, loopId } = identity
-  return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
 }
 
 function outcome(run: LoopRun, status: RunStatus): Pick<AgentEndEvent, 'status' | 'messages' | 'usage' | 'error' | 'pendingApprovals'> {

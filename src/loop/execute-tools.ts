@@ -22,7 +22,7 @@ export async function executeTools(run: LoopRun, calls: readonly ToolCallContent
   const size = stepSize(run, calls.length)
   const lastWhole = isTruncated ? calls.length - 1 : calls.length
   for (let at = 0; at < calls.length; at += size) {
-    const skip = at > 0 && run.config.steering?.waiting() === true
+    const skip = at > 0 && run.hasWaiting(run.config.steering)
     const step = calls.slice(at, at + size)
     const answered = await Promise.all(
       step.map((call, index) => {

@@ -7,7 +7,7 @@ import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
 import { type LinkedAbort, linkAbort, settleWithin } from './abort.ts'
 import type { Approvals } from './approvals.ts'
 import { EventEmitter } from './event-emitter.ts'
-import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { AgentContext, LoopConfig, MessageSupplier } from './loop-config.ts'
 
 /** What a caller gives one loop beside context and configuration. */
 export interface LoopOptions {
@@ -89,6 +89,21 @@ export class LoopRun {
   append(message: AgentMessage): void {
     this.context.messages.push(message)
     this.newMessages.push(message)
+  }
+
+  /** Whether messages wait at `supplier`. One that throws ends the run. */
+  hasWaiting(supplier: MessageSupplier | undefined): boolean {
+    try {
+      return supplier?.waiting() === true
+    } catch (error) {
+      this.fail(error)
+      return false
+    }
+  }
+
+  /** What `supplier` hands over at a checkpoint; nothing once the run was stopped: then it belongs to the next one. */
+  takeFrom(supplier: MessageSupplier | undefined): readonly AgentMessage[] {
+    return supplier === undefined || this.signal.aborted ? [] : supplier.take()
   }
 
   addUsage(usage: Usage): void {

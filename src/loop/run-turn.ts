@@ -38,7 +38,7 @@ async function answer(run: LoopRun, inputs: InputSource): Promise<AssistantEntry
   let message: AssistantEntry | undefined
   try {
     await accept(run, inputs())
-    await accept(run, run.config.steering?.take() ?? [])
+    await accept(run, run.takeFrom(run.config.steering))
     message = await streamResponse(run)
     run.append(message)
     run.addUsage(message.usage)

@@ -23,10 +23,14 @@ export interface TurnsStart {
 /**
  * Runs turns until the model has nothing more to do: a turn follows while there are tool results, steering or follow-ups to answer.
  *
- * **Contract**: never rejects; returns how the run ended. Limits are checked before each turn; a limit adds the documented message to the
- * history. Source: spec/27 "run_loop", order in reference/phi-core-0.10.md §3 row 1.
+ * **Contract**
+ * - Never rejects; calls `end` once with how the run ended and resolves with what it returns. The last look at the queues and `end` are one
+ *   step: what is queued before it is answered, nobody can queue in between.
+ * - Limits are checked before each turn; a limit adds the documented message to the history.
+ *
+ * Source: spec/27 "run_loop", order in reference/phi-core-0.10.md §3 row 1.
  */
-export async function runTurns(run: LoopRun, start: TurnsStart): Promise<RunStatus> {
+export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status: RunStatus) => T): Promise<T> {
   const tracker = makeTracker(run)
   let inputs = start.inputs
   let trigger = start.trigger
@@ -36,20 +40,20 @@ export async function runTurns(run: LoopRun, start: TurnsStart): Promise<RunStat
   }
   for (;;) {
     const ended = await endedEarly(run)
-    if (ended !== undefined) return ended
+    if (ended !== undefined) return end(ended)
     const reason = tracker?.exceeded()
-    if (reason !== undefined) return await stopAtLimit(run, reason)
+    if (reason !== undefined) return end(await stopAtLimit(run, reason))
     const { message, results } = await runTurn(run, inputs, trigger)
     tracker?.recordTurn(message.usage)
     const stopped = (await endedEarly(run)) ?? statusOf(message)
-    if (stopped !== undefined) return stopped
+    if (stopped !== undefined) return end(stopped)
     inputs = noInputs
     trigger = 'continuation'
     run.turnIndex += 1
-    if (results.length > 0 || run.config.steering?.waiting() === true) continue
-    const { followUps } = run.config
-    if (followUps?.waiting() !== true) return 'completed'
-    inputs = () => followUps.take()
+    const { steering, followUps } = run.config
+    if (results.length > 0 || run.hasWaiting(steering)) continue
+    if (!run.hasWaiting(followUps)) return end(run.failure === undefined ? 'completed' : 'error')
+    inputs = () => run.takeFrom(followUps)
   }
 }
 

@@ -58,9 +58,12 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   text(): Promise<string>
   /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
   message(id: string): AgentMessage | undefined
-  /** Injects a message at the next checkpoint of this run. After the end the receipt is `returned` at once. */
+  /**
+   * Injects a message at the next checkpoint of this run. When a limit, an error or a pause ends the run before, the message stays queued and
+   * opens the next one. After the end the receipt is `returned` at once.
+   */
   steer(input: PromptInput): Receipt
-  /** Adds a message that is answered when the run would otherwise stop. After the end the receipt is `returned` at once. */
+  /** Adds a message that is answered when the run would otherwise stop; otherwise as `steer`. */
   followUp(input: PromptInput): Receipt
   /**
    * Lets a waiting call run. Throws `ConfigError` `unknownCall` when no such call waits, `argumentsChanged` when `argumentsHash` is given

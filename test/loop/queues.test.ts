@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions, textOf } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentContext,
+  type AgentEvent,
+  type AgentOptions,
+  agentLoop,
+  type Journal,
+  type LoopConfig,
+  type MessageSupplier,
+  type Receipt,
+  textOf,
+} from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { ofType, tool } from '../support/play.ts'
+import { gate, ofType, seen, tool } from '../support/play.ts'
 
 const twoCalls = { toolCalls: [1, 2, 3].map((n) => ({ name: 'step', arguments: { n } })) }
 
@@ -150,5 +161,79 @@ describe('receipts', () => {
     const receipts = [agent.steer('a'), agent.followUp('b')]
     agent.clearQueues()
     expect(receipts.map((receipt) => receipt.status)).toEqual(['returned', 'returned'])
+  })
+
+  it.each(['steer', 'followUp'] as const)('%s: delivered or returned, however close to the end it was queued', async (how) => {
+    const statuses = new Set<string>()
+    for (let later = 0; later < 20; later += 1) {
+      const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]) })
+      const run = agent.prompt('go')
+      const receipts: Receipt[] = []
+      const queue = async () => {
+        for (let step = 0; step < later; step += 1) await undefined
+        receipts.push(run[how]('more'))
+      }
+      let queued: Promise<void> | undefined
+      run.subscribe((event) => {
+        if (event.type === 'turnEnd') queued ??= queue()
+      })
+      await run.result
+      await queued
+      for (const { status, message } of receipts) {
+        statuses.add(status)
+        expect(
+          agent.messages.some(({ id }) => id === message.id),
+          `${later} steps after turnEnd`,
+        ).toBe(status === 'delivered')
+        expect(status, `${later} steps after turnEnd`).not.toBe('queued')
+      }
+    }
+    expect(statuses).toEqual(new Set(['delivered', 'returned']))
+  })
+
+  it('say the truth after a reset: a run that is still winding down takes nothing of the next one', async () => {
+    for (const how of ['steer', 'followUp'] as const) {
+      const slow = gate()
+      let appended = 0
+      const journal: Journal = { append: () => (++appended === 1 ? slow.opened : Promise.resolve()) }
+      const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]), journal })
+      const old = agent.prompt('one')
+      await seen(old, 'turnStart')
+      agent.reset()
+      const run = agent.prompt('two')
+      const receipt = run[how]('for two')
+      slow.open()
+      await Promise.all([old.result, run.result])
+      expect(receipt.status).toBe('delivered')
+      expect(agent.messages.map((message) => message.id)).toContain(receipt.message.id)
+    }
+  })
+})
+
+describe('a supplier that throws', () => {
+  const fail = (): never => {
+    throw new Error('queue is broken')
+  }
+  const empty = { waiting: () => false, take: () => [] }
+  const afterTool = (): MessageSupplier => {
+    let looks = 0
+    return { ...empty, waiting: () => (++looks > 1 ? fail() : false) }
+  }
+
+  it.each<[string, Partial<LoopConfig>]>([
+    ['steering, when looked at between tools', { steering: { ...empty, waiting: fail }, toolExecution: { type: 'sequential' } }],
+    ['steering, when looked at after a turn', { steering: afterTool(), toolExecution: { type: 'sequential' } }],
+    ['steering, when it hands over', { steering: { waiting: () => true, take: fail } }],
+    ['follow-ups, when looked at', { followUps: { ...empty, waiting: fail } }],
+    ['follow-ups, when they hand over', { followUps: { waiting: () => true, take: fail } }],
+  ])('%s: ends the run with an error, in good order', async (_, config) => {
+    const events: AgentEvent[] = []
+    const context: AgentContext = { systemPrompt: '', messages: [], tools: [tool('step', () => 'ok')] }
+    const model = scripted([{ toolCalls: twoCalls.toolCalls.slice(0, 2) }, { text: 'ok' }])
+    const options = { emit: (event: AgentEvent) => void events.push(event), signal: new AbortController().signal }
+    const result = await agentLoop('go', context, { model, ...config }, options)
+    expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: 'queue is broken' } })
+    expect(grammarFaults(events)).toEqual([])
+    expect(unansweredCalls(context.messages)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions, type AgentRun, Approvals } from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, Approvals } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { gate, tool } from '../support/play.ts'
+import { gate, seen, tool } from '../support/play.ts'
 
 const call = { toolCalls: [{ id: 'c1', name: 't', arguments: {} }] }
 const tenDaysMs = 10 * 24 * 3_600_000
@@ -17,10 +17,6 @@ async function wait(type: AgentEvent['type'], script: Script, options: Partial<A
   await seen(run, type)
   await vi.advanceTimersByTimeAsync(tenDaysMs)
   return { agent, run }
-}
-
-async function seen(run: AgentRun, type: AgentEvent['type']): Promise<void> {
-  for await (const event of run) if (event.type === type) return
 }
 
 describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than timers take', (ms) => {

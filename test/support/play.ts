@@ -1,4 +1,13 @@
-import { Agent, type AgentEvent, type AgentOptions, type AgentTool, defineTool, type PromptInput, type RunResult } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentRun,
+  type AgentTool,
+  defineTool,
+  type PromptInput,
+  type RunResult,
+} from '../../src/index.ts'
 import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
 
 /** An agent on a script, and everything it reported. */
@@ -55,4 +64,9 @@ export function outline(events: readonly AgentEvent[]): string[] {
 
 export function ofType<T extends AgentEvent['type']>(events: readonly AgentEvent[], type: T): Extract<AgentEvent, { type: T }>[] {
   return events.filter((event): event is Extract<AgentEvent, { type: T }> => event.type === type)
+}
+
+/** Waits for the first event of a type. */
+export async function seen(run: AgentRun, type: AgentEvent['type']): Promise<void> {
+  for await (const event of run) if (event.type === type) return
 }
