@@ -74,9 +74,11 @@ export class AssistantStream {
     return entry
   }
 
+  /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */
   #enveloped(message: AssistantMessage): AssistantEntry {
     const turnId = { loopId: this.#run.events.loopId, turnIndex: this.#run.turnIndex }
-    return Object.assign(message, { id: this.#id, turnId })
+    const isFree = message === this.#entry || (!('id' in message) && Object.isExtensible(message))
+    return Object.assign(isFree ? message : { ...message }, { id: this.#id, turnId })
   }
 
   #empty(): AssistantEntry {
