@@ -36,6 +36,11 @@ export class JournalError extends PhiError {
   }
 }
 
+/** What failed, as data. */
+export function failureOf(error: unknown): RunFailure {
+  return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
+}
+
 /** The state of one loop while it runs: what it works on, what it has used, and how it reports. */
 export class LoopRun {
   readonly context: AgentContext
@@ -76,7 +81,7 @@ export class LoopRun {
   /** Ends the run with an error: no further side effect begins, running tools are signalled. */
   fail(error: unknown): void {
     if (this.failure !== undefined) return
-    this.failure = { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
+    this.failure = failureOf(error)
     this.#stop.abort(error)
   }
 

@@ -4,7 +4,7 @@ import { defaultRetry } from '../types/settings.ts'
 import { raceAbort, sleep } from './abort.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './derive-request.ts'
-import type { LoopRun } from './loop-run.ts'
+import { failureOf, type LoopRun } from './loop-run.ts'
 import { asProviderError, retryDelayMs } from './retry.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
   try {
     request = await deriveRequest(run)
   } catch (error) {
-    return closedWithError(run, new AssistantStream(run), asProviderError(error))
+    return closedWithError(run, new AssistantStream(run), error)
   }
   const retry = run.config.retry ?? defaultRetry
   let refreshed = false
@@ -34,17 +34,17 @@ export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
       return await callModel(run, request, stream)
     } catch (thrown) {
       const error = asProviderError(thrown)
-      if (run.signal.aborted || error.code === 'cancelled') return closedWithError(run, stream, error)
+      if (run.signal.aborted || error.code === 'cancelled') return closedWithError(run, stream, thrown)
       if (error.code === 'auth' && !refreshed && !stream.hasOutput && (await refreshCredential(run))) {
         refreshed = true
         stream.discard()
         continue
       }
-      if (!error.isRetryable || attempt > retry.maxRetries) return closedWithError(run, stream, error)
+      if (!error.isRetryable || attempt > retry.maxRetries) return closedWithError(run, stream, thrown)
       await announceRetry(run, stream, error, attempt, retryDelayMs(attempt, retry, error.retryAfterMs))
       attempt += 1
     }
-    if (run.signal.aborted) return closedWithError(run, new AssistantStream(run), asProviderError(run.signal.reason))
+    if (run.signal.aborted) return closedWithError(run, new AssistantStream(run), run.signal.reason)
   }
 }
 
@@ -56,7 +56,11 @@ async function callModel(run: LoopRun, request: StreamRequest, stream: Assistant
     sent = { ...request, credential: await raceAbort(credentials.current(signal), signal) }
   }
   if (signal.aborted) throw signal.reason
-  return stream.finish(await raceAbort(provider.stream(sent, stream.accept, signal), signal))
+  const message = stream.finish(await raceAbort(provider.stream(sent, stream.accept, signal), signal))
+  if (message.stopReason === 'error') {
+    run.modelFailure = { code: 'api', message: message.errorMessage ?? 'The model ended its answer with an error and did not say why.' }
+  }
+  return message
 }
 
 /** Asks for a new key. False when there is no hope of another one. */
@@ -78,7 +82,7 @@ async function announceRetry(run: LoopRun, stream: AssistantStream, error: Provi
   const afterOutput = stream.hasOutput
   if (afterOutput) keepFailed(run, stream.fail('error', error.message, error))
   else stream.discard()
-  const failure = { code: error.code, message: error.message }
+  const failure = failureOf(error)
   run.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
   run.events.emit({ type: 'providerRetry', turnIndex: run.turnIndex, attempt, maxRetries, delayMs, error: failure, afterOutput })
   await sleep(delayMs, run.signal).catch(() => undefined)
@@ -91,9 +95,10 @@ function keepFailed(run: LoopRun, entry: AssistantEntry): void {
   run.events.emit({ type: 'messageEnd', messageId: entry.id, message: entry })
 }
 
-function closedWithError(run: LoopRun, stream: AssistantStream, error: ProviderError): AssistantEntry {
+function closedWithError(run: LoopRun, stream: AssistantStream, thrown: unknown): AssistantEntry {
+  const error = asProviderError(thrown)
   const aborted = run.options.signal.aborted || error.code === 'cancelled'
   if (aborted) return stream.fail('aborted', 'Cancelled', error)
-  run.modelFailure = { code: error.code, message: error.message }
+  run.modelFailure = failureOf(thrown)
   return stream.fail('error', error.message, error)
 }

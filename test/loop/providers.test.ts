@@ -97,6 +97,15 @@ describe("a provider of one's own", () => {
     expect(last).toMatchObject({ status: 'error', error: { message: expect.any(String) } })
   })
 
+  it.each([
+    [{ errorMessage: 'stopped by a filter' }, 'stopped by a filter'],
+    [{}, 'The model ended its answer with an error and did not say why.'],
+  ])('may resolve with an answer that ended in an error: the result says which, %o', async (more, message) => {
+    const { events, last } = await talk(async () => answer('half', { stopReason: 'error', ...more }))
+    expect(last).toMatchObject({ status: 'error', text: 'half', error: { code: 'api', message } })
+    expect(ofType(events, 'agentEnd')).toMatchObject([{ error: { code: 'api', message } }])
+  })
+
   it('changes nothing by emitting after it settled', async () => {
     let late = (): void => undefined
     const { agent, events } = await talk(async (_, emit) => {

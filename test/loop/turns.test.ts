@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, userMessage } from '../../src/index.ts'
+import { Agent, type AgentEvent, userMessage, WorkspaceError } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
@@ -154,6 +154,13 @@ describe('turns and tools', () => {
     expect(grammarFaults(events)).toEqual([])
     broken = false
     expect((await agent.prompt('again').result).text).toBe('fine')
+  })
+
+  it('reports the code of the error behind a failed request', async () => {
+    const nameless = tool('t', () => 'x', { parameters: 'text' as never })
+    expect((await play([], { tools: [nameless] })).result.error?.code).toBe('invalidTool')
+    const transformContext = () => Promise.reject(new WorkspaceError('io', 'disk'))
+    expect((await play([], { transformContext })).result.error).toEqual({ code: 'io', message: 'disk' })
   })
 
   it('never sends extension messages', async () => {
