@@ -11,7 +11,7 @@ import { asProviderError, retryDelayMs } from './retry.ts'
  * Asks the model once per turn, repeating failed calls, and returns the message, closed but not yet in the history.
  *
  * **Contract**
- * - Never rejects: failure and abort come back as `stopReason` `error` or `aborted` with the partial content.
+ * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`.
  * - The request is derived once and is the same for every attempt.
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
@@ -80,7 +80,7 @@ async function refreshCredential(run: LoopRun): Promise<boolean> {
 async function announceRetry(run: LoopRun, stream: AssistantStream, error: ProviderError, attempt: number, delayMs: number) {
   const maxRetries = (run.config.retry ?? defaultRetry).maxRetries
   const afterOutput = stream.hasOutput
-  if (afterOutput) keepFailed(run, stream.fail('error', error.message, error))
+  if (afterOutput) await keepFailed(run, stream.fail('error', error.message, error))
   else stream.discard()
   const failure = failureOf(error)
   run.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
@@ -88,11 +88,15 @@ async function announceRetry(run: LoopRun, stream: AssistantStream, error: Provi
   await sleep(delayMs, run.signal).catch(() => undefined)
 }
 
-/** A failed message that was already shown stays in the history; no codec ever sends it. */
-function keepFailed(run: LoopRun, entry: AssistantEntry): void {
+/** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
+async function keepFailed(run: LoopRun, entry: AssistantEntry): Promise<void> {
   run.append(entry)
   run.addUsage(entry.usage)
-  run.events.emit({ type: 'messageEnd', messageId: entry.id, message: entry })
+  try {
+    await run.record({ type: 'assistant', message: entry })
+  } finally {
+    run.events.emit({ type: 'messageEnd', messageId: entry.id, message: entry })
+  }
 }
 
 function closedWithError(run: LoopRun, stream: AssistantStream, thrown: unknown): AssistantEntry {

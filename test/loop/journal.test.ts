@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type Journal, type JournalRecord } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
-import { add, gate, play, tool } from '../support/play.ts'
+import { add, fastRetry, gate, play, tool } from '../support/play.ts'
 
 const script = [{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }]
 
@@ -52,6 +52,41 @@ describe('journal', () => {
     expect(grammarFaults(events)).toEqual([])
     expect(model.provider.requests).toHaveLength([0, 1, 1, 1, 2][refuseAt] ?? 0)
     expect(ran).toHaveLength([0, 0, 0, 1, 1][refuseAt] ?? 0)
+  })
+
+  const halfway = [{ text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }, { text: 'whole' }]
+
+  it('holds every message of the history, also an answer that failed halfway and was repeated', async () => {
+    const journal = memoryJournal()
+    const { agent } = await play(halfway, { journal })
+    expect(agent.messages).toHaveLength(3)
+    const stored = journal.records.flatMap(({ entry }) => ('message' in entry ? [entry.message] : []))
+    expect(stored).toEqual(agent.messages)
+  })
+
+  it('refusing an answer that failed halfway ends the run without another call', async () => {
+    const { events, model, result } = await play(halfway, { journal: memoryJournal(1) })
+    expect(result.error?.code).toBe('journal')
+    expect(model.provider.requests).toHaveLength(1)
+    expect(events.map((event) => event.type)).not.toContain('providerRetry')
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('has a message before its messageEnd is seen', async () => {
+    const stored = new Set<string>()
+    const journal: Journal = {
+      append: async ({ entry }) => {
+        await undefined
+        if ('message' in entry) stored.add(entry.message.id)
+      },
+    }
+    const agent = new Agent({ model: scripted([...halfway, ...script]), tools: [add], journal, retry: fastRetry })
+    const early: string[] = []
+    agent.subscribe((event) => event.type === 'messageEnd' && !stored.has(event.messageId) && early.push(event.message.role))
+    await agent.prompt('one').result
+    await agent.prompt('two').result
+    expect(early).toEqual([])
+    expect(stored.size).toBe(agent.messages.length)
   })
 
   it('leaves a history that goes on after a refusal', async () => {
