@@ -34,7 +34,8 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
   const tracker = makeTracker(run)
   let inputs = start.inputs
   let trigger = start.trigger
-  if (start.paused !== undefined) {
+  // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
+  if (start.paused !== undefined && !run.signal.aborted) {
     await resumeTurn(run, start.paused, trigger)
     trigger = 'continuation'
   }

@@ -147,6 +147,47 @@ describe('a run that nobody answers', () => {
     expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult'])
   })
 
+  it('still waits when a continuation was stopped before it began', async () => {
+    const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
+    const before = agent.messages.length
+    const stopped = agent.continueLoop({ signal: AbortSignal.abort() })
+    expect(await stopped.result).toMatchObject({ status: 'aborted', messages: [] })
+    expect(agent.messages).toHaveLength(before)
+    const run = agent.continueLoop()
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    expect((await run.result).status).toBe('completed')
+    expect(ran).toEqual([{ path: 'a.txt' }])
+  })
+
+  it('may pause again and again: only what still waits is asked', async () => {
+    const ran: string[] = []
+    const tools = ['a', 'b'].map((name) => tool(name, () => `ok ${ran.push(name)}`, { needsApproval: true }))
+    const model = scripted([{ toolCalls: ['a', 'b'].map((name) => ({ id: name, name, arguments: {} })) }, { text: 'done' }])
+    const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })
+    expect((await agent.prompt('go').result).pendingApprovals?.map((call) => call.toolCallId)).toEqual(['a', 'b'])
+    const second = agent.continueLoop()
+    second.subscribe((event) => event.type === 'approvalRequested' && event.toolCallId === 'b' && second.approve('b'))
+    expect((await second.result).pendingApprovals?.map((call) => call.toolCallId)).toEqual(['a'])
+    const third = agent.continueLoop()
+    third.subscribe((event) => event.type === 'approvalRequested' && third.approve(event.toolCallId))
+    expect((await third.result).status).toBe('completed')
+    expect(ran).toEqual(['b', 'a'])
+  })
+
+  it('is given up by a new prompt, and the request answers for the call', async () => {
+    const { agent, ran } = await ask(() => undefined, { approvalTimeoutMs: 5 })
+    expect((await agent.prompt('never mind').result).status).toBe('completed')
+    expect(() => agent.continueLoop()).toThrow(/nothing to continue/)
+    expect(ran).toEqual([])
+  })
+
+  it('does not run a call that no marker names, whatever the history says', async () => {
+    const { agent } = await ask(() => undefined, { approvalTimeoutMs: 5 })
+    const crashed = agent.messages.filter((message) => message.role !== 'extension')
+    agent.replaceMessages(crashed)
+    expect(() => agent.continueLoop()).toThrow(ConfigError)
+  })
+
   it('keeps the results of siblings that needed no approval', async () => {
     const tools = [tool('remove', () => 'removed', { needsApproval: true }), tool('look', () => 'seen')]
     const model = scripted([{ toolCalls: [...calls, { id: 'c2', name: 'look', arguments: {} }] }, { text: 'done' }])
