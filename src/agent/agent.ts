@@ -165,8 +165,8 @@ export class Agent {
   }
 
   /**
-   * Runs on from the history as it is: after an error, after appended messages, or after a run that ended `paused`. Throws
-   * `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
+   * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
+   * `paused`. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
    */
   continueLoop(options: PromptOptions & { kind?: ContinuationKind } = {}): AgentRun {
     this.#assertIdle()

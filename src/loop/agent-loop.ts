@@ -1,7 +1,7 @@
 import { ConfigError } from '../types/errors.ts'
 import type { AgentEndEvent, ContinuationKind, RunStatus } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
-import { type AgentMessage, type PromptInput, textOf } from '../types/message.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, textOf } from '../types/message.ts'
 import type { RunResult } from '../types/run.ts'
 import { checkConfig } from './check-config.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
@@ -33,7 +33,8 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
 }
 
 /**
- * Continues a conversation that ends with a user message or a tool result, or with calls that wait for an approval.
+ * Continues a conversation that ends with a user message or a tool result, or with calls that wait for an approval. Answers that failed or
+ * were aborted do not count: they are never sent, and continuing after one asks the model again.
  *
  * **Contract**
  * - As `agentLoop`, without new input. `parentLoopId` defaults to the loop before.
@@ -59,7 +60,7 @@ export function checkContinuable(context: AgentContext): Pick<TurnsStart, 'pause
   if (context.agentId === undefined || context.sessionId === undefined) {
     throw new ConfigError('missingIds', 'A continuation needs context.agentId and context.sessionId; run agentLoop first or restore them.')
   }
-  const last = context.messages.findLast((message) => message.role !== 'extension')
+  const last = context.messages.findLast((message) => isLlmMessage(message) && !isFailedAnswer(message))
   if (last === undefined) throw new ConfigError('emptyHistory', 'There is nothing to continue: the history is empty. Use a prompt.')
   const paused = findPausedTurn(context.messages)
   if (paused !== undefined) return { paused }
@@ -67,6 +68,10 @@ export function checkContinuable(context: AgentContext): Pick<TurnsStart, 'pause
     throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
   }
   return {}
+}
+
+function isFailedAnswer(message: LlmMessage): boolean {
+  return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */

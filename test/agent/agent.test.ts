@@ -161,6 +161,25 @@ describe('history', () => {
     expect(() => agent.continueLoop()).toThrow(/empty/)
   })
 
+  it.each([
+    ['an answer that failed', { fail: { code: 'api' as const, message: 'overloaded' } }],
+    ['an answer that failed halfway', { text: 'half', fail: { code: 'api' as const, message: 'cut', afterText: true } }],
+  ])('continues after %s: the model is asked again', async (_, step) => {
+    const { agent, model, result } = await play([step, { text: 'fine' }])
+    expect(result.status).toBe('error')
+    expect((await agent.continueLoop().result).text).toBe('fine')
+    expect(model.provider.requests).toHaveLength(2)
+    expect(() => agent.continueLoop()).toThrow(/nothing to continue/)
+  })
+
+  it('continues after an abort', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a longer answer' }, { text: 'fine' }]) })
+    const run = agent.prompt('go')
+    run.subscribe((event) => event.type === 'messageUpdate' && run.abort())
+    expect((await run.result).status).toBe('aborted')
+    expect((await agent.continueLoop().result).text).toBe('fine')
+  })
+
   it('continues after an error and a new user message', async () => {
     const { agent } = await play([{ fail: { code: 'api', message: 'bad request' } }, { text: 'fine' }])
     agent.appendMessage(userMessage('try again'))

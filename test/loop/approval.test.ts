@@ -164,7 +164,7 @@ describe('a run that nobody answers', () => {
     const tools = ['a', 'b'].map((name) => tool(name, () => `ok ${ran.push(name)}`, { needsApproval: true }))
     const model = scripted([{ toolCalls: ['a', 'b'].map((name) => ({ id: name, name, arguments: {} })) }, { text: 'done' }])
     const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })
-    expect((await agent.prompt('go').result).pendingApprovals?.map((call) => call.toolCallId)).toEqual(['a', 'b'])
+    expect((await agent.prompt('go').result).pendingApprovals?.map((call) => call.toolCallId).sort()).toEqual(['a', 'b'])
     const second = agent.continueLoop()
     second.subscribe((event) => event.type === 'approvalRequested' && event.toolCallId === 'b' && second.approve('b'))
     expect((await second.result).pendingApprovals?.map((call) => call.toolCallId)).toEqual(['a'])

@@ -7,6 +7,7 @@ import {
   continueLoop,
   defaultLimits,
   defaultRetry,
+  emptyUsage,
   type LoopConfig,
   userMessage,
 } from '../../src/index.ts'
@@ -15,6 +16,17 @@ import { grammarFaults } from '../support/grammar.ts'
 import { ofType } from '../support/play.ts'
 
 const entry = (message: ReturnType<typeof userMessage>): AgentMessage => ({ ...message, id: crypto.randomUUID() })
+
+const failed: AgentMessage = {
+  role: 'assistant',
+  id: 'f',
+  content: [],
+  stopReason: 'error',
+  model: 'm',
+  provider: 'p',
+  usage: emptyUsage(),
+  timestamp: 1,
+}
 
 function setUp(script: Script, context: Partial<AgentContext> = {}, config: Partial<LoopConfig> = {}) {
   const events: AgentEvent[] = []
@@ -133,6 +145,7 @@ describe('continueLoop', () => {
     ['missingIds', { messages: [entry(userMessage('q'))] }],
     ['emptyHistory', ids],
     ['emptyHistory', { ...ids, messages: [{ role: 'extension', id: 'e', kind: 'note', data: 1 }] }],
+    ['emptyHistory', { ...ids, messages: [failed] }],
   ])('rejects with %s', async (code, context) => {
     const { events, resume } = setUp([], context)
     await expect(resume()).rejects.toMatchObject({ name: 'ConfigError', code })
