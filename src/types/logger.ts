@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts'
 /**
  * Receives structured log lines. Default: silence.
  *
- * **Contract**: `event` is a stable camelCase name, `fields` plain JSON without secrets. A logger that throws is ignored.
+ * **Contract**: `event` is a stable camelCase name, `fields` plain JSON without secrets. A logger that throws or rejects is ignored.
  */
 export interface Logger {
   warn(event: string, fields: JsonObject): void

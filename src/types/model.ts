@@ -37,6 +37,12 @@ export interface ModelCapabilities {
   boundReasoning: boolean
   /** Whether user messages may carry images. */
   images: boolean
+  /** Whether tool results may carry images; otherwise they follow in a user message. */
+  imagesInToolResults: boolean
+  /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
+  jsonSchema: boolean
+  /** Tokens of context, where the family's default is not right. */
+  contextWindow?: number
 }
 
 /**

@@ -8,6 +8,15 @@ export type CacheStrategy =
   | { type: 'disabled' }
   | { type: 'manual'; cacheSystem: boolean; cacheTools: boolean; cacheMessages: boolean }
 
+/**
+ * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
+ * Source: reference/phi-core-0.10.md §1 "Structured output".
+ */
+export type ResponseFormat =
+  | { type: 'text' }
+  | { type: 'jsonObject' }
+  | { type: 'jsonSchema'; name: string; schema: JsonSchema; strict?: boolean }
+
 /** A tool as the model sees it. */
 export interface ToolDefinition {
   name: string
@@ -30,6 +39,8 @@ export interface StreamRequest {
   maxTokens?: number
   temperature?: number
   cache: CacheStrategy
+  /** Default: text. */
+  responseFormat?: ResponseFormat
 }
 
 /** Exactly what is sent, and the same headers with every secret replaced. */
