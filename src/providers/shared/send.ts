@@ -188,11 +188,10 @@ class Call {
       failed.stage = 'decode'
       decoder.push(chunk.value)
       failed.stage = 'read'
-      const atMs = performance.now()
-      this.#idle.touch(atMs)
+      this.#idle.touch()
       if (decoder.progress !== progress) {
         progress = decoder.progress
-        this.#progress.touch(atMs)
+        this.#progress.touch()
       }
       if (decoder.isComplete) this.#idle.shorten(graceMs)
     }

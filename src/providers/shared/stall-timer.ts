@@ -1,42 +1,51 @@
+/** Longest time between two looks, in ms: a stall is noticed at most this much after its limit. */
+const maxTickMs = 1000
+
 /**
- * Calls `onStall` once, when `limitMs` have passed since the last `touch`. Touching is one store: the timer re-arms itself for what is
- * left when it fires, so that a busy stream pays nothing for it.
+ * Calls `onStall` once, when `limitMs` have passed since the last `touch`.
+ *
+ * Touching is one store and reads no clock: time is counted in ticks of the timer, of which at least eight make up the limit. Time in which
+ * the program does not run (a sleeping laptop) does not count.
  */
 export class StallTimer {
-  #lastMs: number
-  #limitMs: number
+  #ticks = 0
+  #touchedAt = 0
+  #limitMs = Number.POSITIVE_INFINITY
+  #limitTicks = 0
   readonly #onStall: () => void
-  #timer: ReturnType<typeof setTimeout>
+  #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(limitMs: number, onStall: () => void) {
-    this.#limitMs = limitMs
     this.#onStall = onStall
-    this.#lastMs = performance.now()
-    this.#timer = setTimeout(this.#check, limitMs)
+    this.shorten(limitMs)
   }
 
-  /** Something arrived at `atMs` (`performance.now()`). */
-  touch(atMs: number): void {
-    this.#lastMs = atMs
+  /** Something arrived. */
+  touch(): void {
+    this.#touchedAt = this.#ticks
   }
 
-  /** From now on at most `limitMs` more may pass. */
+  /** From now on at most `limitMs` more may pass, if that is less. */
   shorten(limitMs: number): void {
     if (limitMs >= this.#limitMs) return
-    this.#limitMs = limitMs
+    const tickMs = Math.max(1, Math.min(maxTickMs, limitMs / 8))
     this.stop()
-    this.#timer = setTimeout(this.#check, limitMs)
+    this.touch()
+    this.#limitMs = limitMs
+    this.#limitTicks = Math.ceil(limitMs / tickMs)
+    this.#timer = setInterval(this.#tick, tickMs)
   }
 
   /** Releases the timer. */
   stop(): void {
-    clearTimeout(this.#timer)
+    clearInterval(this.#timer)
   }
 
-  readonly #check = (): void => {
-    const leftMs = this.#lastMs + this.#limitMs - performance.now()
-    // Timers may fire up to a millisecond early.
-    if (leftMs > 1) this.#timer = setTimeout(this.#check, leftMs)
-    else this.#onStall()
+  readonly #tick = (): void => {
+    this.#ticks++
+    // The tick under way when something arrived does not count: it may have been almost over.
+    if (this.#ticks - this.#touchedAt <= this.#limitTicks) return
+    this.stop()
+    this.#onStall()
   }
 }
