@@ -5,7 +5,7 @@ import { EventLog } from '../stream/event-log.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
-import type { Logger } from '../types/logger.ts'
+import { type Logger, logWarning } from '../types/logger.ts'
 import type { AgentMessage, PromptInput } from '../types/message.ts'
 import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
 import { type MessageQueue, returnedReceipt } from './message-queue.ts'
@@ -50,7 +50,7 @@ export class LiveRun implements AgentRun {
     this.#options = options
     this.#log = new EventLog({
       ...(options.replayBytes !== undefined && { replayBytes: options.replayBytes }),
-      onListenerError: (error) => options.logger?.warn('listenerFailed', { runId: options.id, message: errorText(error) }),
+      onListenerError: (error) => logWarning(options.logger, 'listenerFailed', { runId: options.id, message: errorText(error) }),
     })
     for (const listener of options.listeners) this.#log.subscribe(listener)
     this.result = this.#run()

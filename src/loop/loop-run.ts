@@ -2,6 +2,7 @@ import { errorText, PhiError } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval, RunFailure } from '../types/event.ts'
 import type { JournalEntry } from '../types/journal.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
+import { logWarning } from '../types/logger.ts'
 import { type AgentMessage, now } from '../types/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
 import { type LinkedAbort, linkAbort, settleWithin } from './abort.ts'
@@ -11,7 +12,7 @@ import type { AgentContext, LoopConfig, MessageSupplier } from './loop-config.ts
 
 /** What a caller gives one loop beside context and configuration. */
 export interface LoopOptions {
-  /** Receives every event, synchronously and in order. What it throws is logged and ignored. */
+  /** Receives every event, synchronously and in order. What it throws, or rejects with, is logged and ignored. */
   emit: (event: AgentEvent) => void
   /** Owned by the caller; stops the loop. */
   signal: AbortSignal
@@ -133,7 +134,9 @@ export class LoopRun {
 
   #deliver(event: AgentEvent): void {
     try {
-      this.options.emit(event)
+      // May be async all the same: one that writes events to a connection, say.
+      const outcome: unknown = this.options.emit(event)
+      if (outcome instanceof Promise) outcome.catch((error) => this.warnOnce('emitFailed', errorText(error)))
     } catch (error) {
       this.warnOnce('emitFailed', errorText(error))
     }
@@ -141,11 +144,7 @@ export class LoopRun {
 
   /** Logs a warning; a broken logger never disturbs the run. */
   warn(event: string, fields: JsonObject): void {
-    try {
-      this.config.logger?.warn(event, { loopId: this.events.loopId, ...fields })
-    } catch {
-      // A logger has no say in what happens.
-    }
+    logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields })
   }
 
   /** Logs a warning the first time this run meets it. */

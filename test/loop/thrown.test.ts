@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentContext, type AgentOptions, agentLoop, type LoopConfig, type Model } from '../../src/index.ts'
+import { Agent, type AgentContext, type AgentOptions, agentLoop, type LoopConfig, type Model } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'
@@ -53,5 +53,32 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
     const config: LoopConfig = { model: scripted([{ text: 'ok' }]), logger: { warn: fail }, limits }
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     expect((await agentLoop('go', context, config, { emit: fail, signal: new AbortController().signal })).text).toBe('ok')
+  })
+})
+
+describe('an async receiver', () => {
+  it('of events or warnings that rejects leaves no unhandled rejection', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    const warnings: string[] = []
+    const emit = async () => {
+      throw new Error('connection closed')
+    }
+    const warn = async (event: string) => {
+      warnings.push(event)
+      throw new Error('log is full')
+    }
+    const agent = new Agent({ model: scripted([{ text: 'ok' }]), logger: { warn } })
+    agent.subscribe(emit)
+    await agent.prompt('go').result
+    const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
+    const config: LoopConfig = { model: scripted([{ text: 'ok' }]), logger: { warn } }
+    expect((await agentLoop('go', context, config, { emit, signal: new AbortController().signal })).text).toBe('ok')
+    // Node reports rejections after the microtasks of a task.
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+    expect(new Set(warnings)).toEqual(new Set(['listenerFailed', 'emitFailed']))
   })
 })
