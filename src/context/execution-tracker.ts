@@ -1,12 +1,13 @@
 import type { ExecutionLimits } from '../types/settings.ts'
-import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../types/usage.ts'
+import { type CostConfig, estimatedCost, type Usage } from '../types/usage.ts'
 
 /**
  * Counts what a run has used and says when it must stop.
  *
  * **Contract**
- * - `exceeded()` compares with `>=` and returns the reason of the first limit reached: turns, tokens, duration, cost.
+ * - `exceeded` compares with `>=` and returns the reason of the first limit reached: turns, tokens, duration, cost.
  * - Time is monotonic and starts with construction. Tokens are input plus output; cached prompt tokens are not counted.
+ * - `usage` is all the run has used so far, attempts that failed and were repeated included.
  *
  * Source: spec/06 "Execution limits", texts in reference/phi-core-0.10.md §5.
  */
@@ -15,28 +16,26 @@ export class ExecutionTracker {
   readonly #cost: CostConfig
   readonly #startedAt = performance.now()
   #turns = 0
-  #usage = emptyUsage()
 
   constructor(limits: ExecutionLimits, cost: CostConfig) {
     this.#limits = limits
     this.#cost = cost
   }
 
-  /** Adds one finished turn. */
-  recordTurn(usage: Usage): void {
+  /** Counts one finished turn. */
+  recordTurn(): void {
     this.#turns += 1
-    this.#usage = combineUsage(this.#usage, usage)
   }
 
   /** Why the next turn may not begin, or `undefined`. */
-  exceeded(): string | undefined {
+  exceeded(usage: Usage): string | undefined {
     const { maxTurns, maxTotalTokens, maxDurationMs, maxCost } = this.#limits
     if (this.#turns >= maxTurns) return `Max turns reached (${this.#turns}/${maxTurns})`
-    const tokens = this.#usage.input + this.#usage.output
+    const tokens = usage.input + usage.output
     if (tokens >= maxTotalTokens) return `Max tokens reached (${tokens}/${maxTotalTokens})`
     const elapsedMs = performance.now() - this.#startedAt
     if (elapsedMs >= maxDurationMs) return `Max duration reached (${seconds(elapsedMs)}s/${seconds(maxDurationMs)}s)`
-    const cost = estimatedCost(this.#usage, this.#cost)
+    const cost = estimatedCost(usage, this.#cost)
     if (maxCost !== undefined && cost >= maxCost && cost > 0) {
       return `Max cost reached ($${cost.toFixed(4)}/$${maxCost.toFixed(4)})`
     }

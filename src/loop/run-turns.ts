@@ -42,10 +42,10 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
   for (;;) {
     const ended = await endedEarly(run)
     if (ended !== undefined) return end(ended)
-    const reason = tracker?.exceeded()
+    const reason = tracker?.exceeded(run.usage)
     if (reason !== undefined) return end(await stopAtLimit(run, reason))
     const { message, results } = await runTurn(run, inputs, trigger)
-    tracker?.recordTurn(message.usage)
+    tracker?.recordTurn()
     const stopped = (await endedEarly(run)) ?? statusOf(message)
     if (stopped !== undefined) return end(stopped)
     inputs = noInputs

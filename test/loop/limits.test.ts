@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ExecutionTracker } from '../../src/context/execution-tracker.ts'
-import { emptyUsage, type Logger } from '../../src/index.ts'
+import { emptyUsage, type Logger, ProviderError, type StreamProvider } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, ofType, play } from '../support/play.ts'
@@ -49,11 +49,26 @@ describe('execution limits', () => {
     expect(result.status).toBe('limit')
   })
 
+  it('count what attempts cost that failed halfway and were repeated', async () => {
+    const partial = { text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }
+    const spent: StreamProvider['stream'] = async (request, emit, signal) => {
+      const message = await played.provider.stream(request, emit, signal).catch((error) => {
+        if (ProviderError.isInstance(error) && error.partial) error.partial.usage = { ...emptyUsage(), input: 1000 }
+        throw error
+      })
+      return message
+    }
+    const played = scripted([partial, { ...endless(), usage: {} }, { text: 'never' }])
+    const model = { config: played.config, provider: { api: 'scripted' as const, encode: played.provider.encode, stream: spent } }
+    const { events, result } = await play([], { model, tools: [add], limits: { ...limits, maxTotalTokens: 1000 } })
+    expect(result.status).toBe('limit')
+    expect(result.usage.input).toBe(1000)
+    expect(ofType(events, 'turnStart')).toHaveLength(1)
+  })
+
   it('do not count cached tokens as input', () => {
     const tracker = new ExecutionTracker({ ...limits, maxTotalTokens: 100 }, rates)
-    tracker.recordTurn({ ...emptyUsage(), input: 40, output: 40, cacheRead: 10_000 })
-    expect(tracker.exceeded()).toBeUndefined()
-    tracker.recordTurn({ ...emptyUsage(), output: 20 })
-    expect(tracker.exceeded()).toBe('Max tokens reached (100/100)')
+    expect(tracker.exceeded({ ...emptyUsage(), input: 40, output: 59, cacheRead: 10_000 })).toBeUndefined()
+    expect(tracker.exceeded({ ...emptyUsage(), input: 40, output: 60 })).toBe('Max tokens reached (100/100)')
   })
 })
