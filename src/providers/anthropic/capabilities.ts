@@ -13,9 +13,14 @@ const newest: ModelCapabilities = {
   thinkingOff: false,
   boundReasoning: true,
   images: true,
+  imagesInToolResults: true,
+  jsonSchema: true,
 }
 
-const budget: ModelCapabilities = { ...plain, thinking: 'budget' }
+/** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
+const old: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false }
+
+const budget: ModelCapabilities = { ...old, thinking: 'budget' }
 
 const switchable: ModelCapabilities = { ...newest, forcedToolChoice: true, thinkingOff: true }
 
@@ -23,7 +28,7 @@ const switchable: ModelCapabilities = { ...newest, forcedToolChoice: true, think
 const table: readonly CapabilityRow[] = [
   // Other models behind this protocol know the oldest form of thinking, if any.
   { ids: /^(?!.*claude)/i, capabilities: budget },
-  { ids: /claude-(instant|2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: plain },
+  { ids: /claude-(instant|2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: old },
   { ids: /claude-(3[-.]7|(opus|sonnet|haiku)-4(?![-.][6-9](?!\d)))/, capabilities: budget },
   {
     ids: /claude-(opus|sonnet|haiku)-4[-.]6/,

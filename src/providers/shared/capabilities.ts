@@ -15,6 +15,8 @@ export const plain: ModelCapabilities = {
   thinkingOff: true,
   boundReasoning: false,
   images: true,
+  imagesInToolResults: false,
+  jsonSchema: true,
 }
 
 /**
