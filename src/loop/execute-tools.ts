@@ -13,14 +13,14 @@ const truncatedSkip = 'The call was cut off by the output limit and was not run.
  * - Never rejects. Calls that wait for an approval have no result; `run.pausedCalls` names them.
  * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
  *   what has not begun.
- * - With `isTruncated`, the last call is not run: its arguments may be cut.
+ * - With `isCut`, the last call is not run: the output limit may have cut its arguments.
  *
  * Source: spec/05 "Execution Strategies", spec/12 "Steering Checkpoints".
  */
-export async function executeTools(run: LoopRun, calls: readonly ToolCallContent[], isTruncated: boolean): Promise<ToolResultEntry[]> {
+export async function executeTools(run: LoopRun, calls: readonly ToolCallContent[], isCut: boolean): Promise<ToolResultEntry[]> {
   const results: ToolResultEntry[] = []
   const size = stepSize(run, calls.length)
-  const lastWhole = isTruncated ? calls.length - 1 : calls.length
+  const lastWhole = isCut ? calls.length - 1 : calls.length
   for (let at = 0; at < calls.length; at += size) {
     const skip = at > 0 && run.hasWaiting(run.config.steering)
     const step = calls.slice(at, at + size)

@@ -40,7 +40,8 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
 
 /** A URL without user info, query and fragment, where people put keys. */
 function withoutSecrets(url: string): string {
-  if (!URL.canParse(url)) return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')
+  // What is no URL is cut generously: it may be none because of what the password holds.
+  if (!URL.canParse(url)) return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
   const parsed = new URL(url)
   return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
 }

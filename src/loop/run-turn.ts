@@ -28,7 +28,8 @@ export async function runTurn(run: LoopRun, inputs: InputSource, triggeredBy: Tu
   run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
   const message = await answer(run, inputs)
   const calls = run.failure === undefined ? runnableCalls(message) : []
-  const results = calls.length === 0 ? [] : await executeTools(run, calls, message.stopReason === 'length')
+  const isCut = message.stopReason === 'length' && message.content.at(-1)?.type === 'toolCall'
+  const results = calls.length === 0 ? [] : await executeTools(run, calls, isCut)
   run.events.emit({ type: 'turnEnd', turnIndex, message, usage: message.usage, toolResults: results })
   return { message, results }
 }

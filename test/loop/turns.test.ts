@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, userMessage, WorkspaceError } from '../../src/index.ts'
+import { Agent, type AgentEvent, type StreamProvider, userMessage, WorkspaceError } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
@@ -61,6 +61,20 @@ describe('a run of one turn', () => {
     })
     expect(start).not.toHaveProperty('metadata')
     expect(result.loopId).toBe(start?.loopId)
+  })
+
+  it.each([
+    ['https://user:canary@host.example/v1/', 'https://host.example/v1'],
+    ['https://host.example/v1?key=canary#canary', 'https://host.example/v1'],
+    ['https://user:canary/with/slashes@host.example/v1?key=canary', 'https://host.example/v1'],
+    ['https://user:canary#and?more@host.example/v1', 'https://host.example/v1'],
+    ['/api/llm?key=canary', '/api/llm'],
+    ['https://host.example/@org/v1', 'https://host.example/@org/v1'],
+  ])('shows of the endpoint %s nothing secret', async (baseUrl, shown) => {
+    const model = scripted([{ text: 'x' }], { config: { baseUrl, headers: { 'x-api-key': 'canary' } } })
+    const { events } = await play([], { model })
+    expect(ofType(events, 'agentStart')[0]?.configSnapshot.baseUrl).toBe(shown)
+    expect(JSON.stringify(events)).not.toContain('canary')
   })
 
   it('passes the metadata of the prompt through', async () => {
@@ -168,6 +182,24 @@ describe('turns and tools', () => {
     const { agent, model } = await play([{ text: 'ok' }], { messages: [note] })
     expect(model.provider.requests[0]?.messages).toHaveLength(1)
     expect(agent.messages[0]).toEqual(note)
+  })
+
+  it('runs every call of a message that was cut in the text after them', async () => {
+    const content = [
+      { type: 'toolCall' as const, id: 'c1', name: 'add', arguments: { a: 1, b: 2 } },
+      { type: 'text' as const, text: 'and th' },
+    ]
+    const model = scripted([{ text: 'x' }, { text: 'done' }])
+    const { stream } = model.provider
+    const cut: StreamProvider['stream'] = async (request, emit, signal) => {
+      const message = await stream.call(model.provider, request, emit, signal)
+      return message.content.some((block) => 'text' in block && block.text === 'x')
+        ? { ...message, content, stopReason: 'length' }
+        : message
+    }
+    const provider: StreamProvider = { api: 'scripted', encode: (request) => model.provider.encode(request), stream: cut }
+    const { result } = await play([], { model: { config: model.config, provider }, tools: [add] })
+    expect(result.messages[2]).toMatchObject({ role: 'toolResult', isError: false, content: [{ text: 'sum 3' }] })
   })
 
   it('does not run a call that the output limit may have cut', async () => {
