@@ -31,7 +31,14 @@ interface ToolCallSlot {
   held: string
 }
 
+/** A second call of the answer tool. */
+interface IgnoredSlot {
+  kind: 'ignored'
+}
+
 type Slot = TextSlot | ThinkingSlot | ToolCallSlot
+
+const ignored: IgnoredSlot = { kind: 'ignored' }
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -42,19 +49,24 @@ type Slot = TextSlot | ThinkingSlot | ToolCallSlot
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
  * - Keys are the codec's own and shared by all kinds of block.
+ * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  *
  * Source: ARCHITECTURE §4, reference/providers.md §0.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
   readonly #emit: (event: StreamEvent) => void
-  readonly #slots = new Map<BlockKey, Slot>()
+  readonly #answerTool: string | undefined
+  readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
   #lastKey: BlockKey | undefined
-  #last: Slot | undefined
+  #last: Slot | IgnoredSlot | undefined
+  /** The call whose arguments are the text of the answer. */
+  #answerKey: BlockKey | undefined
   #started = false
 
-  constructor(model: ModelConfig, emit: (event: StreamEvent) => void) {
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string) {
     this.#emit = emit
+    this.#answerTool = answerTool
     this.message = {
       role: 'assistant',
       content: [],
@@ -100,6 +112,11 @@ export class AssistantBuilder {
   /** Opens a call, or adds the id or name it lacked. What is already known is kept; what is not a string, whatever its type says, ignored. */
   toolCall(key: BlockKey, id?: string, name?: string): void {
     let slot = this.#find(key)
+    if (name !== undefined && name === this.#answerTool) {
+      this.#takeAnswer(key, slot?.kind === 'toolCall' ? slot : undefined)
+      return
+    }
+    if (key === this.#answerKey) return
     if (slot === undefined) {
       slot = this.#add(key, {
         kind: 'toolCall',
@@ -118,6 +135,10 @@ export class AssistantBuilder {
   /** Appends to the argument text of a call, opening it if need be. */
   toolArguments(key: BlockKey, delta: string): void {
     if (delta === '') return
+    if (key === this.#answerKey) {
+      this.text(key, delta)
+      return
+    }
     let slot = this.#find(key)
     if (slot === undefined) {
       this.toolCall(key)
@@ -143,8 +164,10 @@ export class AssistantBuilder {
 
   /** Attaches opaque state to the block of `key`; where there is none, to a new empty thinking block. */
   setProviderState(key: BlockKey, state: ProviderState): void {
+    // What belongs to a call does not belong to the text that it became.
+    if (key === this.#answerKey) return
     const slot = this.#find(key) ?? this.#thinkingSlot(key)
-    if (slot !== undefined) slot.block.providerState = state
+    if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
   }
 
   /**
@@ -155,7 +178,11 @@ export class AssistantBuilder {
     this.start()
     this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
     const hasCalls = this.message.content.some((block) => block.type === 'toolCall')
-    this.message.stopReason = hasCalls && stopReason === 'stop' ? 'toolUse' : stopReason
+    const key = this.#answerKey
+    // Without arguments it is an empty object, unless it was cut off before the first.
+    if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
+    if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
+    else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     this.message.usage = usage
     return this.message
   }
@@ -168,7 +195,7 @@ export class AssistantBuilder {
     return this.message
   }
 
-  #find(key: BlockKey): Slot | undefined {
+  #find(key: BlockKey): Slot | IgnoredSlot | undefined {
     if (key === this.#lastKey) return this.#last
     const slot = this.#slots.get(key)
     if (slot !== undefined) {
@@ -186,6 +213,20 @@ export class AssistantBuilder {
     this.#lastKey = key
     this.#last = slot
     return slot
+  }
+
+  /** `opened` is the block of a call whose name came late; nothing of it has been shown. A second answer is left out: one is enough. */
+  #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
+    if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
+    if (opened !== undefined || this.#answerKey !== undefined) {
+      const block = { type: 'text' as const, text: '' }
+      this.#slots.set(key, this.#answerKey === undefined && opened !== undefined ? { kind: 'text', index: opened.index, block } : ignored)
+      this.#lastKey = undefined
+      if (opened !== undefined) this.message.content[opened.index] = block
+    }
+    if (this.#answerKey !== undefined) return
+    this.#answerKey = key
+    if (opened !== undefined) this.text(key, opened.held)
   }
 
   #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
