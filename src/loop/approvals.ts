@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /**
- * Calls that wait for a person, and the answers.
+ * Calls that wait for a person, and the answers. One for each run: services repeat the ids of calls.
  *
  * **Contract**
  * - A decision is bound to the hash of the arguments that were shown.

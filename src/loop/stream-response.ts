@@ -52,7 +52,7 @@ async function callModel(run: LoopRun, request: StreamRequest, stream: Assistant
   const { provider, credentials } = run.config.model
   const { signal } = run
   let sent = request
-  if (credentials !== undefined) {
+  if (credentials !== undefined && !signal.aborted) {
     sent = { ...request, credential: await raceAbort(credentials.current(signal), signal) }
   }
   if (signal.aborted) throw signal.reason

@@ -202,7 +202,8 @@ export interface InputRejectedEvent extends EventBase {
  *   (approvalRequested approvalResolved)? toolExecutionStart (toolExecutionUpdate | progressMessage)* toolExecutionEnd
  *   messageStart messageEnd … turnEnd)* agentEnd
  * ```
- * Every `…Start` has its `…End`, whatever happened; calls of one message interleave.
+ * Every `…Start` has its `…End`, whatever happened; calls of one message interleave. A call that still waits when the run ends `paused` has
+ * no `toolExecution…` events yet.
  */
 export type AgentEvent =
   | AgentStartEvent

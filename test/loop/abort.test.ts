@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type AgentTool } from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentTool, isLlmMessage } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { add, gate, ofType, tool } from '../support/play.ts'
@@ -18,6 +18,22 @@ async function abortWhen(when: (event: AgentEvent) => boolean, tools: readonly A
   return { agent, events, result: await run.result }
 }
 
+/** `signal`, whose listeners are kept in `listening`. */
+function counted(signal: AbortSignal, listening: Set<unknown>): AbortSignal {
+  const { addEventListener, removeEventListener } = signal
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listening.add(args[1])
+    addEventListener.apply(signal, args)
+  }
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listening.delete(args[1])
+    removeEventListener.apply(signal, args)
+  }
+  return signal
+}
+
+const nextTask = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 describe('abort', () => {
   it('at every event of a run with tools: one agentEnd, every call answered, the history goes on', async () => {
     const whole = await abortWhen(() => false)
@@ -28,6 +44,46 @@ describe('abort', () => {
       expect(unansweredCalls(agent.messages), `abort at ${seq}`).toEqual([])
       expect(agent.isStreaming).toBe(false)
       expect((await agent.prompt('again').result).status).toBe('completed')
+    }
+  })
+
+  it('at every microtask of a run with all its waits: settles in order, loses no message, leaves no listener', async () => {
+    const asks = tool('asks', () => 'yes', { needsApproval: async () => true })
+    const slow = { append: async () => undefined }
+    const key = { current: async () => 'key', invalidate: () => undefined }
+    const halfway = { text: 'half', fail: { code: 'network' as const, message: 'cut', retryAfterMs: 0, afterText: true } }
+    const calls = { toolCalls: ['add', 'asks'].map((name) => ({ name, arguments: { a: 1, b: 2 } })) }
+    for (let steps = 0, isWhole = false; !isWhole; steps += 1) {
+      const listening = new Set<unknown>()
+      const model = { ...scripted([halfway, { thinking: 'hm', ...calls }, { text: 'done' }]), credentials: key }
+      const transformContext = async <T>(messages: readonly T[]) => messages
+      const agent = new Agent({
+        model,
+        tools: [add, asks],
+        journal: slow,
+        transformContext,
+        convertToLlm: async (all) => all.filter(isLlmMessage),
+      })
+      const controller = new AbortController()
+      const run = agent.prompt('go', { signal: counted(controller.signal, listening) })
+      const receipts = [run.steer('steer'), run.followUp('follow-up')]
+      const events: AgentEvent[] = []
+      run.subscribe((event) => {
+        events.push(event)
+        if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+      })
+      for (let step = 0; step < steps && agent.isStreaming; step += 1) await (step % 8 === 7 ? nextTask() : undefined)
+      isWhole = !agent.isStreaming
+      // Any reason will do.
+      controller.abort([undefined, 'stop', null, new Error('stop')][steps % 4])
+      expect((await run.result).status, `${steps} steps`).toBe(isWhole ? 'completed' : 'aborted')
+      expect(grammarFaults(events), `${steps} steps`).toEqual([])
+      expect(unansweredCalls(agent.messages), `${steps} steps`).toEqual([])
+      for (const receipt of receipts) {
+        const isInHistory = agent.messages.some((message) => message.id === receipt.message.id)
+        expect(receipt.status, `${steps} steps`).toBe(isInHistory ? 'delivered' : 'returned')
+      }
+      expect(listening.size, `${steps} steps`).toBe(0)
     }
   })
 
@@ -60,20 +116,11 @@ describe('abort', () => {
 
   it('follows the signal of the caller, and leaves no listener on it', async () => {
     const controller = new AbortController()
-    let listeners = 0
-    const { signal } = controller
-    const { addEventListener, removeEventListener } = signal
-    signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
-      listeners += 1
-      addEventListener.apply(signal, args)
-    }
-    signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
-      listeners -= 1
-      removeEventListener.apply(signal, args)
-    }
+    const listening = new Set<unknown>()
+    const signal = counted(controller.signal, listening)
     const agent = new Agent({ model: scripted([{ text: 'one' }, { text: 'two' }]) })
     await agent.prompt('go', { signal }).result
-    expect(listeners).toBe(0)
+    expect(listening.size).toBe(0)
     const run = agent.prompt('go', { signal })
     controller.abort()
     expect((await run.result).status).toBe('aborted')

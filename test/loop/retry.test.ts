@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type Logger, type Model, ProviderError, type ProviderErrorCode } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type CredentialProvider,
+  type Logger,
+  type Model,
+  ProviderError,
+  type ProviderErrorCode,
+} from '../../src/index.ts'
 import { retryDelayMs } from '../../src/loop/retry.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
-import { fastRetry, ofType, outline, play } from '../support/play.ts'
+import { fastRetry, gate, ofType, outline, play } from '../support/play.ts'
 
 const fail = (code: ProviderErrorCode, more: object = {}): ScriptedStep => ({ fail: { code, message: `${code}!`, ...more } })
 
@@ -126,6 +134,50 @@ describe('credentials', () => {
     expect((await run.result).text).toBe('ok')
     expect(service.invalidated()).toBe(1)
     expect(ofType(events, 'providerRetry')).toEqual([])
+  })
+
+  it('is not asked for a key when the run was stopped before the call', async () => {
+    let asked = 0
+    const service = guarded(() => `key ${asked++}`)
+    const run = new Agent({ model: service.model }).prompt('go')
+    run.subscribe((event) => event.type === 'messageEnd' && run.abort())
+    expect((await run.result).status).toBe('aborted')
+    expect(asked).toBe(0)
+  })
+
+  it.each<[string, CredentialProvider['current']]>([
+    ['rejects', () => Promise.reject(new Error('vault is sealed'))],
+    ['throws', () => JSON.parse('{')],
+  ])('that %s ends the run with an error', async (_, current) => {
+    const model: Model = { ...scripted([]), credentials: { current, invalidate: () => undefined } }
+    const result = await new Agent({ model }).prompt('go').result
+    expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: expect.any(String) } })
+  })
+
+  it('that never answers does not keep an aborted run alive', async () => {
+    const asked = gate()
+    const current = () => {
+      asked.open()
+      return new Promise<string>(() => undefined)
+    }
+    const model: Model = { ...scripted([]), credentials: { current, invalidate: () => undefined } }
+    const run = new Agent({ model }).prompt('go')
+    await asked.opened
+    run.abort()
+    expect((await run.result).status).toBe('aborted')
+  })
+
+  it.each<[string, () => void | Promise<void>]>([
+    ['throws', () => JSON.parse('{')],
+    ['rejects', () => Promise.reject(new Error('vault is sealed'))],
+  ])('that %s on invalidation is logged, and the call repeated once', async (_, invalidate) => {
+    const warnings: string[] = []
+    const keys = ['stale', 'good']
+    const { model: guardedModel } = guarded(() => '')
+    const model: Model = { ...guardedModel, credentials: { current: () => keys.shift() ?? '', invalidate } }
+    const result = await new Agent({ model, logger: { warn: (event) => warnings.push(event) } }).prompt('go').result
+    expect(result.text).toBe('ok')
+    expect(warnings).toEqual(['credentialInvalidateFailed'])
   })
 
   it('lets the second rejection through', async () => {
