@@ -1,6 +1,7 @@
 import type { ToolCallContent } from '../types/content.ts'
 import type { JsonValue } from '../types/json.ts'
 import { type AgentMessage, extensionMessage, toolCallsOf } from '../types/message.ts'
+import { addNotice } from './add-input.ts'
 import type { AssistantEntry } from './assistant-stream.ts'
 import type { LoopRun } from './loop-run.ts'
 
@@ -14,15 +15,8 @@ export interface PausedTurn {
 }
 
 /** Leaves a mark in the history that says which calls wait, so that another process can continue. Models never see it. */
-export async function markPaused(run: LoopRun): Promise<void> {
-  const marker = extensionMessage(pausedKind, { toolCallIds: run.pausedCalls.map((pending) => pending.toolCallId) })
-  run.append(marker)
-  try {
-    await run.record({ type: 'input', message: marker })
-  } catch (error) {
-    run.fail(error)
-  }
-  run.events.message(marker)
+export function markPaused(run: LoopRun): Promise<void> {
+  return addNotice(run, extensionMessage(pausedKind, { toolCallIds: run.pausedCalls.map((pending) => pending.toolCallId) }))
 }
 
 /** The paused turn a history ends with, or `undefined`. Only calls that a marker names count: others may have run. */

@@ -1,7 +1,8 @@
 import type { ToolCallContent } from '../types/content.ts'
 import { errorText } from '../types/errors.ts'
 import type { TurnTrigger } from '../types/event.ts'
-import { type AgentMessage, isLlmMessage, toolCallsOf } from '../types/message.ts'
+import { type AgentMessage, toolCallsOf } from '../types/message.ts'
+import { addInput } from './add-input.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { executeTools } from './execute-tools.ts'
 import type { LoopRun } from './loop-run.ts'
@@ -38,8 +39,8 @@ export async function runTurn(run: LoopRun, inputs: InputSource, triggeredBy: Tu
 async function answer(run: LoopRun, inputs: InputSource): Promise<AssistantEntry> {
   let message: AssistantEntry | undefined
   try {
-    await accept(run, inputs())
-    await accept(run, run.takeFrom(run.config.steering))
+    await addInput(run, inputs())
+    await addInput(run, run.takeFrom(run.config.steering))
     message = await streamResponse(run)
     run.append(message)
     run.addUsage(message.usage)
@@ -50,17 +51,6 @@ async function answer(run: LoopRun, inputs: InputSource): Promise<AssistantEntry
   }
   run.events.emit({ type: 'messageEnd', messageId: message.id, message })
   return message
-}
-
-/** Puts input into the history, all of it before anything is awaited, and makes it durable one by one. */
-async function accept(run: LoopRun, inputs: readonly AgentMessage[]): Promise<void> {
-  const turnId = { loopId: run.events.loopId, turnIndex: run.turnIndex }
-  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...message, turnId } : message))
-  for (const message of stamped) run.append(message)
-  for (const message of stamped) {
-    await run.record({ type: 'input', message })
-    run.events.message(message)
-  }
 }
 
 /** The message that closes a turn whose input could not be stored: the model was never asked. */

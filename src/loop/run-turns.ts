@@ -1,9 +1,9 @@
 import { ExecutionTracker, hasRates } from '../context/execution-tracker.ts'
 import type { RunStatus, TurnTrigger } from '../types/event.ts'
-import { newId } from '../types/ids.ts'
-import { type AgentMessage, userMessage } from '../types/message.ts'
+import { userMessage, withId } from '../types/message.ts'
 import { defaultLimits } from '../types/settings.ts'
 import { emptyUsage } from '../types/usage.ts'
+import { addNotice } from './add-input.ts'
 import type { AssistantEntry } from './assistant-stream.ts'
 import { executeTools } from './execute-tools.ts'
 import type { LoopRun } from './loop-run.ts'
@@ -100,14 +100,6 @@ function makeTracker(run: LoopRun): ExecutionTracker | undefined {
 }
 
 async function stopAtLimit(run: LoopRun, reason: string): Promise<RunStatus> {
-  const { loopId } = run.events
-  const notice: AgentMessage = { ...userMessage(`[Agent stopped: ${reason}]`), id: newId(), turnId: { loopId, turnIndex: run.turnIndex } }
-  run.append(notice)
-  try {
-    await run.record({ type: 'input', message: notice })
-  } catch (error) {
-    run.fail(error)
-  }
-  run.events.message(notice)
+  await addNotice(run, withId(userMessage(`[Agent stopped: ${reason}]`)))
   return run.failure === undefined ? 'limit' : 'error'
 }
