@@ -130,23 +130,21 @@ export class LiveRun implements AgentRun {
       })
     } finally {
       signal?.removeEventListener('abort', follow)
+      // The loop rejected before its first event: none will come.
       if (!this.#hasEnded) this.#end()
+      this.#log.close()
     }
   }
 
   #accept(event: AgentEvent): void {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
     // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
-    if (event.type === 'agentEnd') this.#hasEnded = true
-    if (event.type === 'agentEnd') this.#options.onEnd()
+    if (event.type === 'agentEnd') this.#end()
     this.#log.append(event)
-    if (event.type === 'agentEnd') this.#log.close()
   }
 
-  /** The loop rejected before its first event: nothing will come. */
   #end(): void {
     this.#hasEnded = true
     this.#options.onEnd()
-    this.#log.close()
   }
 }

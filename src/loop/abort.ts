@@ -28,12 +28,8 @@ export function linkAbort(parent: AbortSignal): LinkedAbort {
 export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason)
-    if (signal.aborted) {
-      Promise.resolve(work).catch(() => undefined)
-      stop()
-      return
-    }
-    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
     Promise.resolve(work)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', stop))

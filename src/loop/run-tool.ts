@@ -1,4 +1,4 @@
-import { errorText, PhiError } from '../types/errors.ts'
+import { errorText, ToolError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentTool, ToolContext, ToolResult } from '../types/tool.ts'
 import { linkAbort, raceAbort } from './abort.ts'
@@ -28,7 +28,7 @@ export interface PreparedCall {
 export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolResult> {
   const timeoutMs = call.tool.timeoutMs ?? run.config.toolTimeoutMs
   const link = linkAbort(run.signal)
-  const stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => link.abort(new ToolTimeout(timeoutMs)))
+  const stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => link.abort(timeout(timeoutMs)))
   const context = new RunningToolContext(run, call, link.signal)
   run.options.runningTools?.set(call.id, timeoutMs)
   try {
@@ -43,14 +43,6 @@ export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolRes
     run.options.runningTools?.delete(call.id)
     stopTimer?.()
     link.release()
-  }
-}
-
-/** Tells a tool, and the model, that it ran too long. */
-class ToolTimeout extends PhiError {
-  constructor(timeoutMs: number) {
-    super('timeout', `Tool exceeded timeout of ${duration(timeoutMs)}`)
-    this.name = 'ToolTimeout'
   }
 }
 
@@ -89,6 +81,11 @@ class RunningToolContext implements ToolContext {
   end(): void {
     this.#run = undefined
   }
+}
+
+/** Tells a tool, and the model, that it ran too long. */
+function timeout(ms: number): ToolError {
+  return new ToolError('timeout', `Tool exceeded timeout of ${duration(ms)}`)
 }
 
 /** `250ms`, `1s`, `1.5s`, as the specification prints durations. */
