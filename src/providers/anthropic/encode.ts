@@ -2,16 +2,16 @@ import type { ThinkingContent } from '../../types/content.ts'
 import type { Message } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model.ts'
 import type { EncodedRequest, StreamRequest } from '../../types/provider.ts'
+import { generationFields } from '../shared/claude-thinking.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { headerCredential, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
 import { emptyHash, extendHash } from '../shared/hash.ts'
 import { toJson } from '../shared/json-text.ts'
 import { legalId } from '../shared/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../shared/normalise.ts'
+import { joinPieces } from '../shared/pieces.ts'
 import { anthropicCapabilities } from './capabilities.ts'
-import { encodeMessages, withBreakpoint } from './messages.ts'
-import { toolJson } from './pieces.ts'
-import { generationFields } from './thinking.ts'
+import { messagePieces, toolJson, withBreakpoint } from './pieces.ts'
 
 /** What the wire needs beside the request. */
 export interface AnthropicWire {
@@ -53,7 +53,7 @@ export function encodeRequest(request: StreamRequest, wire: AnthropicWire): Anth
   const toolsJson = tools.map(toolJson).join(',')
   const head = capabilities.boundReasoning ? extendHash(extendHash(emptyHash, systemPrompt), toolsJson) : undefined
   const isAuto = cache.type === 'auto'
-  const { json, prefixHash } = encodeMessages(messages, head, isAuto || (cache.type === 'manual' && cache.cacheMessages))
+  const { json, prefixHash } = joinPieces(messages, messagePieces, head, isAuto || (cache.type === 'manual' && cache.cacheMessages))
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
   if (systemPrompt.trim() !== '') {
     const block = toJson({ type: 'text', text: systemPrompt })

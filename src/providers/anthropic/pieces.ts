@@ -1,34 +1,30 @@
 import type { Content, ImageContent, ThinkingContent } from '../../types/content.ts'
-import type { JsonObject, JsonSchema } from '../../types/json.ts'
+import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
 import type { ToolDefinition } from '../../types/provider.ts'
 import { perObject } from '../shared/encoded-cache.ts'
-import { emptyHash, extendHash, type Hash } from '../shared/hash.ts'
 import { toJson } from '../shared/json-text.ts'
-
-/** The encoded blocks of one message, comma-separated, each a JSON object. */
-export interface Piece {
-  readonly blocks: string
-  /** Images of failed results: they go behind all results of the turn. */
-  readonly after: string
-}
+import type { Piece, PieceMaker } from '../shared/pieces.ts'
+import { rootObject } from '../shared/root-object.ts'
 
 const illegalInName = /[^a-zA-Z0-9_-]/g
-const rootUnions = ['anyOf', 'oneOf', 'allOf'] as const
 
-/** The piece of a message; made once. */
-export const pieceOf = perObject((message: Message) => encode(message, true))
+/** How the Messages service writes messages. */
+export const messagePieces: PieceMaker = {
+  piece: perObject((message: Message) => encode(message, true)),
+  bare: perObject((message: AssistantMessage) => encode(message, false)),
+  mark: withBreakpoint,
+}
 
-/** The piece of an answer without its reasoning, for a prefix that has changed. */
-export const bareOf = perObject((message: AssistantMessage) => encode(message, false))
-
-/** The hash of a piece; made once. */
-export const pieceHash = perObject((piece: Piece): Hash => extendHash(extendHash(emptyHash, piece.blocks), piece.after))
-
-/** A tool definition as JSON; made once. The service takes no union at the root of a schema: its branches are merged, all optional. */
+/** A tool definition as JSON; made once. */
 export const toolJson = perObject(({ name, description, parameters }: ToolDefinition) =>
   toJson({ name, description, input_schema: rootObject(parameters) }),
 )
+
+/** `json`, which ends with an object, with a cache breakpoint in that object. */
+export function withBreakpoint(json: string): string {
+  return `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"}}`
+}
 
 function encode(message: Message, withReasoning: boolean): Piece {
   if (message.role === 'toolResult') return encodeResult(message)
@@ -82,25 +78,4 @@ function reasoningBlock(block: ThinkingContent): JsonObject {
   const redacted = block.providerState?.payload.redacted
   if (typeof redacted === 'string') return { type: 'redacted_thinking', data: redacted }
   return { type: 'thinking', thinking: block.thinking, signature: block.signature ?? '' }
-}
-
-function rootObject(schema: JsonSchema): JsonSchema {
-  const root: JsonSchema = { ...schema, type: 'object' }
-  let properties: object = {}
-  let hasUnion = false
-  for (const keyword of rootUnions) {
-    const branches = schema[keyword]
-    if (branches === undefined) continue
-    hasUnion = true
-    delete root[keyword]
-    if (Array.isArray(branches)) for (const branch of branches) properties = { ...properties, ...propertiesOf(branch) }
-  }
-  if (hasUnion) root.properties = { ...properties, ...propertiesOf(schema) }
-  return root
-}
-
-function propertiesOf(schema: unknown): object {
-  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return {}
-  const { properties } = schema
-  return typeof properties === 'object' && properties !== null ? properties : {}
 }

@@ -1,6 +1,22 @@
 import type { AssistantMessage, Message } from '../../types/message.ts'
-import { type Hash, hashToString, joinHash } from '../shared/hash.ts'
-import { bareOf, type Piece, pieceHash, pieceOf } from './pieces.ts'
+import { perObject } from './encoded-cache.ts'
+import { emptyHash, extendHash, type Hash, hashToString, joinHash } from './hash.ts'
+
+/** The encoded blocks of one message, comma-separated, each a JSON object. */
+export interface Piece {
+  readonly blocks: string
+  /** Images of results that cannot hold them: they go behind all results of the turn. */
+  readonly after: string
+}
+
+/** How one service encodes single messages. Both are remembered per message. */
+export interface PieceMaker {
+  piece(message: Message): Piece
+  /** An answer without its reasoning, for a prefix that has changed. */
+  bare(message: AssistantMessage): Piece
+  /** `json`, which ends with a block, with a cache breakpoint after that block. */
+  mark(json: string): string
+}
 
 /** The `messages` of a request. */
 export interface EncodedMessages {
@@ -10,6 +26,8 @@ export interface EncodedMessages {
 }
 
 const opening = { user: '{"role":"user","content":[', assistant: '{"role":"assistant","content":[' }
+/** The hash of a piece; made once. */
+const pieceHash = perObject((piece: Piece): Hash => extendHash(extendHash(emptyHash, piece.blocks), piece.after))
 const roleChange: Record<'user' | 'assistant', Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3, b: 4 } }
 
 /**
@@ -18,7 +36,7 @@ const roleChange: Record<'user' | 'assistant', Hash> = { user: { a: 1, b: 2 }, a
  * `head` is the hash of what comes before the messages, for models whose reasoning is bound to its prefix: reasoning whose recorded prefix
  * is not the one it would be sent with is left out. With `marksCache`, the message before the last ends with a cache breakpoint.
  */
-export function encodeMessages(messages: readonly Message[], head: Hash | undefined, marksCache: boolean): EncodedMessages {
+export function joinPieces(messages: readonly Message[], maker: PieceMaker, head: Hash | undefined, marksCache: boolean): EncodedMessages {
   // Flat strings, joined once: much cheaper than growing one string per message.
   const parts = ['[']
   let current: 'user' | 'assistant' | undefined
@@ -27,7 +45,7 @@ export function encodeMessages(messages: readonly Message[], head: Hash | undefi
   let prefix = head
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const piece = message.role === 'assistant' ? answerPiece(message, prefix) : pieceOf(message)
+    const piece = message.role === 'assistant' ? answerPiece(message, maker, prefix) : maker.piece(message)
     if (piece.blocks === '') continue
     if (prefix !== undefined) prefix = joinHash(joinHash(prefix, roleChange[role]), pieceHash(piece))
     if (held !== '' && message.role !== 'toolResult') {
@@ -43,25 +61,20 @@ export function encodeMessages(messages: readonly Message[], head: Hash | undefi
     if (piece.after !== '') held += held === '' ? piece.after : `,${piece.after}`
   }
   if (held !== '') parts.push(',', held)
-  if (marksCache && previousEnd > 0) parts[previousEnd] = withBreakpoint(parts[previousEnd] ?? '')
+  if (marksCache && previousEnd > 0) parts[previousEnd] = maker.mark(parts[previousEnd] ?? '')
   parts.push(']}]')
   const json = parts.join('')
   return prefix === undefined ? { json } : { json, prefixHash: hashToString(prefix) }
 }
 
-/** `json`, which ends with an object, with a cache breakpoint in that object. */
-export function withBreakpoint(json: string): string {
-  return `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"}}`
-}
-
 /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
-function answerPiece(message: AssistantMessage, prefix: Hash | undefined): Piece {
-  if (prefix === undefined) return pieceOf(message)
+function answerPiece(message: AssistantMessage, maker: PieceMaker, prefix: Hash | undefined): Piece {
+  if (prefix === undefined) return maker.piece(message)
   let expected: string | undefined
   for (const block of message.content) {
     if (block.type !== 'thinking') continue
     expected ??= hashToString(prefix)
-    if (block.providerState?.prefixHash !== expected) return bareOf(message)
+    if (block.providerState?.prefixHash !== expected) return maker.bare(message)
   }
-  return pieceOf(message)
+  return maker.piece(message)
 }
