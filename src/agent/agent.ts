@@ -109,9 +109,7 @@ export class Agent {
   }
 
   set maxTokens(value: number | undefined) {
-    const { maxTokens: _, ...rest } = this.#settings
-    checkOptions(value === undefined ? {} : { maxTokens: value })
-    this.#settings = value === undefined ? rest : { ...rest, maxTokens: value }
+    this.#setOrClear('maxTokens', value)
   }
 
   /** Sampling temperature; `undefined` means the service's default. */
@@ -120,8 +118,7 @@ export class Agent {
   }
 
   set temperature(value: number | undefined) {
-    const { temperature: _, ...rest } = this.#settings
-    this.#settings = value === undefined ? rest : { ...rest, temperature: value }
+    this.#setOrClear('temperature', value)
   }
 
   get workspace(): Workspace | undefined {
@@ -269,6 +266,12 @@ export class Agent {
     this.#context = { systemPrompt: '', tools: [], messages: [], agentId, sessionId, loopCounts }
   }
 
+  #setOrClear(name: 'maxTokens' | 'temperature', value: number | undefined): void {
+    const { [name]: _, ...rest } = this.#settings
+    if (value === undefined) this.#settings = rest
+    else this.configure({ [name]: value })
+  }
+
   #assertIdle(): void {
     if (this.#run !== undefined) throw new AgentBusyError()
   }
@@ -301,8 +304,8 @@ export class Agent {
       onEnd: () => {
         if (this.#run === run) this.#run = undefined
       },
-      ...(replayBytes !== undefined && { replayBytes }),
-      ...(logger !== undefined && { logger }),
+      replayBytes,
+      logger,
     })
     this.#run = run
     return run

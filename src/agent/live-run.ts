@@ -23,9 +23,9 @@ export interface LiveRunOptions {
   start: (options: LoopOptions) => Promise<RunResult>
   /** Called once, after `agentEnd`. */
   onEnd: () => void
-  replayBytes?: number
+  replayBytes: number | undefined
+  logger: Logger | undefined
   metadata?: JsonValue
-  logger?: Logger
   /** The caller's; followed until the run ends. */
   signal?: AbortSignal
 }

@@ -46,10 +46,8 @@ export class MessageQueue implements MessageSupplier {
   /** Queues `messages` for the run `owner`, or for the next run. The receipt is that of the last message. */
   add(messages: readonly AgentMessage[], owner: string | undefined): Receipt {
     const items = messages.map((message) => new QueuedMessage(message, owner))
-    const last = items.at(-1)
-    if (last === undefined) throw new RangeError('add needs at least one message')
     this.#items.push(...items)
-    return last
+    return lastOf(items)
   }
 
   waiting(): boolean {
@@ -76,7 +74,11 @@ export class MessageQueue implements MessageSupplier {
 
 /** The receipt of messages that came too late to be queued. */
 export function returnedReceipt(messages: readonly AgentMessage[]): Receipt {
-  const last = messages.at(-1)
+  return lastOf(messages.map((message) => new QueuedMessage(message, undefined).settle('returned')))
+}
+
+function lastOf(items: readonly QueuedMessage[]): QueuedMessage {
+  const last = items.at(-1)
   if (last === undefined) throw new RangeError('a receipt needs at least one message')
-  return new QueuedMessage(last, undefined).settle('returned')
+  return last
 }
