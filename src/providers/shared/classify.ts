@@ -11,8 +11,8 @@ export interface Failure {
   headers?: Headers
   /** The body of an HTTP answer as text, or the error object of a stream as parsed JSON. */
   body: unknown
-  /** The key that was sent, to remove it where the service echoes it. */
-  credential?: string
+  /** The key that was sent, or its secret parts, to remove them where the service echoes them. */
+  credential?: string | readonly string[]
   /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
 }
@@ -47,6 +47,9 @@ const overflowPhrases = [
   'too_many_prompt_tokens',
 ]
 
+/** Amazon Bedrock's answer to the bare id of most models, with either apostrophe. */
+const onlyByProfile = /on-demand throughput isn.t supported/
+
 /** Whether `text` is a service's way of saying that the prompt does not fit. Source: reference/phi-core-0.10.md §5, providers.md §7 #39. */
 export function isContextOverflowText(text: string): boolean {
   const lower = text.toLowerCase()
@@ -65,7 +68,7 @@ export function isContextOverflowText(text: string): boolean {
  * Source: reference/providers.md §0 "Retry", §7 #33–40.
  */
 export function classifyError(failure: Failure): ProviderError {
-  const facts = readErrorFacts(failure.body, failure.status)
+  const facts = readErrorFacts(failure.body, failure.status, failure.headers?.get('x-amzn-errortype'))
   const code = codeOf(facts, failure)
   const asked = failure.headers?.get('x-should-retry')
   const isTransient = code === 'rateLimited' || (code === 'api' && isTransientStatus(facts.status))
@@ -79,7 +82,7 @@ export function classifyError(failure: Failure): ProviderError {
 
 function codeOf(facts: ErrorFacts, failure: Failure): ProviderErrorCode {
   const { status } = facts
-  if (status === 429) return 'rateLimited'
+  if (facts.isThrottled) return 'rateLimited'
   if (status === 413 || isContextOverflowText(`${facts.text} ${facts.names}`)) return 'contextOverflow'
   if (failure.emptyBodyIsOverflow === true && status === 400 && facts.text.trim() === '') return 'contextOverflow'
   if (status === 401 || status === 403 || facts.isBadKey) return 'auth'
@@ -100,11 +103,14 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
   if (code === 'auth') return `${service} rejected the API key${where}${said} Check the key and what it may access.`
   if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
+  if (onlyByProfile.test(facts.text)) {
+    return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`
+  }
   return `${service} reported an error${where}${said}`
 }
 
 /** At most 500 characters of what the service said, on one line, without the key, ending like a sentence. */
-function quote(text: string, credential: string | undefined): string {
+function quote(text: string, credential: Failure['credential']): string {
   let quoted = withoutSecret(text.slice(0, maxQuote * 4), credential)
     .replace(/\s+/g, ' ')
     .trim()
@@ -112,8 +118,15 @@ function quote(text: string, credential: string | undefined): string {
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
 }
 
-/** `text` with every occurrence of `secret` replaced. Shorter than 8 characters it is no secret, but a placeholder that any word may contain. */
-export function withoutSecret(text: string, secret: string | undefined): string {
-  const key = secret?.trim() ?? ''
-  return key.length < 8 ? text : text.replaceAll(key, '[redacted]')
+/**
+ * `text` with every occurrence of `secret`, or of each of several, replaced. Shorter than 8 characters it is no secret, but a placeholder
+ * that any word may contain.
+ */
+export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
+  let shown = text
+  for (const each of typeof secret === 'string' ? [secret] : (secret ?? [])) {
+    const key = each.trim()
+    if (key.length >= 8) shown = shown.replaceAll(key, '[redacted]')
+  }
+  return shown
 }

@@ -6,6 +6,8 @@ export interface ErrorFacts {
   text: string
   /** Types and codes of the error, to search in. */
   names: string
+  /** Too many requests or tokens per minute, by the status or by the name of the error: AWS also throttles with 400. */
+  isThrottled: boolean
   /** The key is wrong although the status does not say so. */
   isBadKey: boolean
   /** No wait helps: quota, credit or spend limit. */
@@ -16,7 +18,7 @@ export interface ErrorFacts {
 
 type Fields = Record<string, unknown>
 
-/** Statuses of errors that arrive by name. Names are compared in lower case without `_`, `-` and a final `exception` or `error`. */
+/** Statuses of errors that arrive by name. Names are compared in lower case without `_`, `-` and a final `error`, `exception` or both. */
 const statusByName: Record<string, number> = {
   invalidrequest: 400,
   validation: 400,
@@ -51,19 +53,25 @@ const statusByName: Record<string, number> = {
   overloaded: 529,
 }
 
-const exhausted = /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active/
+/** The last is Google's quota of a day: the wait it proposes is of no use. */
+const exhausted =
+  /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
 
-/** Reads `body` (text of an answer, or a parsed error object) tolerantly; never throws. */
-export function readErrorFacts(body: unknown, httpStatus: number | undefined): ErrorFacts {
+/**
+ * Reads `body` (text of an answer, or a parsed error object) tolerantly; never throws. `typeHeader` is the name of the error where a
+ * service puts it into a header (`x-amzn-errortype`).
+ */
+export function readErrorFacts(body: unknown, httpStatus: number | undefined, typeHeader?: string | null): ErrorFacts {
   const raw = typeof body === 'string' ? body : JSON.stringify(body)
   const outer = fieldsOf(typeof body === 'string' ? parse(body) : body)
   const inner = fieldsOf(outer.error)
-  const names = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type]
+  const names = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
   const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : statusOf(names)
   const text = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, inner.code, outer.code) ?? raw
   const facts: ErrorFacts = {
     text,
     names: names.filter((name) => typeof name === 'string').join(' '),
+    isThrottled: status === 429 || statusOf([typeHeader]) === 429,
     isBadKey: raw.includes('API_KEY_INVALID') || inner.code === 'invalid_api_key',
     isExhausted: status === 402 || exhausted.test(raw),
   }
@@ -98,9 +106,11 @@ function statusOf(names: readonly unknown[]): number | undefined {
     if (typeof number === 'number' && number >= 400 && number < 600) return number
     if (typeof name !== 'string') continue
     const key = name
+      // AWS: `namespace#Name`, `Name:address`.
+      .replace(/^.*#|:.*$/g, '')
       .toLowerCase()
       .replace(/[_-]/g, '')
-      .replace(/(exception|error)$/, '')
+      .replace(/(error)?(exception)?$/, '')
     if (Object.hasOwn(statusByName, key)) return statusByName[key]
   }
   return undefined

@@ -19,6 +19,8 @@ export interface StreamDecoder {
   readonly isDone: boolean
   /** Counts pieces of content; pings and comments leave it unchanged. */
   readonly progress: number
+  /** The response has begun with this content type: for protocols with several framings. */
+  begin?(contentType: string): void
   /** Throws `StreamRefusal` for an error inside the stream, `ProviderError` for bytes that cannot be read. */
   push(bytes: Uint8Array): void
   /** The body ended: reads what is left of the last frame. May throw like `push`. */
@@ -36,8 +38,8 @@ export interface Exchange {
   /** Owned by the caller. */
   signal: AbortSignal
   transport: TransportOptions
-  /** The key inside `encoded`, to keep it out of messages. */
-  credential?: string
+  /** The key inside `encoded`, or its secret parts, to keep them out of messages. */
+  credential?: string | readonly string[]
   /** What a browser user can do when the service refuses cross-origin calls. */
   browserHint?: string
   emptyBodyIsOverflow?: boolean
@@ -102,16 +104,18 @@ class Call {
     signal.throwIfAborted()
     const response = await this.#open()
     this.#failed.response = response
+    const contentType = response.headers.get('content-type') ?? ''
     const reader = response.body?.getReader()
     this.#reader = reader
     // The response may have come in spite of an abort.
     if (this.#aborter.signal.aborted) this.#cut()
     // A server that answers in plain JSON has not understood that it should stream; mostly it is an error with status 200.
-    if (!response.ok || response.headers.get('content-type')?.startsWith('application/json')) {
+    if (!response.ok || contentType.startsWith('application/json')) {
       this.#failed.stage = 'refused'
       this.#failed.body = await readText(reader)
     } else {
       this.#failed.stage = 'read'
+      decoder.begin?.(contentType)
       if (reader !== undefined) await this.#read(reader)
       this.#failed.stage = 'decode'
       if (decoder.isComplete) return decoder.finish()
