@@ -1,31 +1,30 @@
 import { ConfigError, CursorExpired } from '../types/errors.ts'
-import type { AgentEvent } from '../types/event.ts'
-import { coalesce } from './coalesce.ts'
-import { eventSize } from './event-size.ts'
+import type { AgentEvent, MessageUpdateEvent } from '../types/event.ts'
+import { DeltaRun, deltaSize } from './delta-run.ts'
+import { KeptEvent } from './kept-event.ts'
 
-/** Coalesced text per event is this share of the budget, within reason for one event. */
-const textShare = 64
-const minTextChars = 1024
-/** Slack per remembered event before compacting again, in bytes: keeps the cost of looking at all of them in proportion. */
-const slackPerEvent = 64
+/** A run of deltas, which becomes one event when it is old, takes this share of the budget, and no less than is worth an event. */
+const runShare = 64
+const minRunBytes = 4096
+/** Slack per remembered item before compacting again, in bytes: keeps the cost of looking at all of them in proportion. */
+const slackPerItem = 64
 
 /**
  * The remembered events of a run, in order, within a budget of bytes.
  *
  * **Contract**
  * - `append` is O(1). When `isFull`, its owner calls `compact` with the cursors of all readers; that is amortised O(1) per byte appended.
- * - The newest half of the budget is never coalesced. Older events are, and while they still exceed the budget, the oldest that every
- *   reader has are forgotten.
- * - Positions are valid until `generation` changes; a cursor (`seq`) finds its position again with `indexAfter`.
+ * - Delta events are not kept but made again when they are read: equal to the ones appended. All others are the same objects.
+ * - At least the newest half of the budget is never coalesced. Older events are, and while they still exceed the budget, the oldest that
+ *   every reader has are forgotten.
  */
 export class EventBuffer {
   readonly #budget: number
-  #events: AgentEvent[] = []
-  #sizes: number[] = []
+  readonly #runBytes: number
+  #items: (KeptEvent | DeltaRun)[] = []
   #bytes = 0
   #threshold: number
   #oldest = 0
-  #generation = 0
   #isClosed = false
   /** `seq` of the newest update of each tool call, while it is remembered. */
   readonly #latestUpdate = new Map<string, number>()
@@ -33,17 +32,13 @@ export class EventBuffer {
   /** `budget` in bytes, 0 or more. */
   constructor(budget: number) {
     this.#budget = budget
+    this.#runBytes = Math.max(minRunBytes, budget / runShare)
     this.#threshold = budget
   }
 
   /** The oldest cursor that still works. */
   get oldest(): number {
     return this.#oldest
-  }
-
-  /** Changes when positions do. */
-  get generation(): number {
-    return this.#generation
   }
 
   get isFull(): boolean {
@@ -60,28 +55,21 @@ export class EventBuffer {
   }
 
   append(event: AgentEvent): void {
-    const size = eventSize(event)
-    if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
-    this.#events.push(event)
-    this.#sizes.push(size)
-    this.#bytes += size
+    if (event.type === 'messageUpdate' && event.fromSeq === undefined) this.#appendDelta(event)
+    else this.#appendOther(event)
   }
 
-  at(index: number): AgentEvent | undefined {
-    return this.#events[index]
-  }
-
-  /** Position of the first event after `cursor`. */
-  indexAfter(cursor: number): number {
+  /** The first event after `cursor`. */
+  after(cursor: number): AgentEvent | undefined {
     let low = 0
-    let high = this.#events.length
+    let high = this.#items.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      const event = this.#events[middle]
-      if (event !== undefined && event.seq <= cursor) low = middle + 1
+      const item = this.#items[middle]
+      if (item !== undefined && item.seq <= cursor) low = middle + 1
       else high = middle
     }
-    return low
+    return this.#items[low]?.after(cursor)
   }
 
   /** Throws `CursorExpired` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
@@ -89,7 +77,7 @@ export class EventBuffer {
     if (!Number.isSafeInteger(cursor) || cursor < 0) {
       throw new ConfigError('invalidOption', `The cursor ${cursor} is not a whole number from 0. Pass the seq of the last event you have.`)
     }
-    const next = this.at(this.indexAfter(cursor))
+    const next = this.after(cursor)
     const isInside = next?.type === 'messageUpdate' && next.fromSeq !== undefined && next.fromSeq <= cursor
     if (cursor < this.#oldest || isInside) throw new CursorExpired(cursor, this.#oldest)
   }
@@ -97,56 +85,52 @@ export class EventBuffer {
   /** Makes room. `cursors` holds the last `seq` of each reader, ascending. */
   compact(cursors: readonly number[]): void {
     const recent = this.#startOfRecent()
-    const older = coalesce(this.#events.slice(0, recent), {
-      cursors,
-      maxChars: Math.max(minTextChars, Math.floor(this.#budget / textShare)),
-      isSuperseded: (update) => this.#latestUpdate.get(update.toolCallId) !== update.seq,
+    const older = this.#items.slice(0, recent).flatMap((item) => {
+      if (item instanceof DeltaRun) return item.join(cursors).map((event) => new KeptEvent(event))
+      return this.#isSuperseded(item.event) ? [] : item
     })
-    this.#replaceOlder(recent, older)
+    this.#items = [...older, ...this.#items.slice(recent)]
+    this.#bytes = this.#items.reduce((sum, item) => sum + item.bytes, 0)
     this.#forget(cursors[0] ?? Number.POSITIVE_INFINITY)
-    this.#threshold = Math.max(this.#budget, this.#bytes + Math.max(this.#budget / 4, this.#events.length * slackPerEvent))
-    this.#generation++
+    this.#threshold = Math.max(this.#budget, this.#bytes + Math.max(this.#budget / 4, this.#items.length * slackPerItem))
   }
 
-  /** Position where the newest half of the budget begins. */
+  #appendDelta(event: MessageUpdateEvent): void {
+    this.#bytes += deltaSize(event)
+    const last = this.#items[this.#items.length - 1]
+    if (last instanceof DeltaRun && last.bytes < this.#runBytes && last.add(event)) return
+    this.#items.push(new DeltaRun(event))
+  }
+
+  #appendOther(event: AgentEvent): void {
+    const kept = new KeptEvent(event)
+    this.#items.push(kept)
+    this.#bytes += kept.bytes
+    if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
+  }
+
+  /** Whether a newer update of the same call is remembered. */
+  #isSuperseded(event: AgentEvent): boolean {
+    return event.type === 'toolExecutionUpdate' && this.#latestUpdate.get(event.toolCallId) !== event.seq
+  }
+
+  /** Position where the newest half of the budget begins; the last item, which may be a run that grows, is always part of it. */
   #startOfRecent(): number {
-    let start = this.#events.length
-    for (let bytes = 0; start > 0; start--) {
-      bytes += this.#sizes[start - 1] ?? 0
-      if (bytes > this.#budget / 2) break
-    }
+    let start = this.#items.length - 1
+    for (let bytes = this.#items[start]?.bytes ?? 0; start > 0 && bytes < this.#budget / 2; ) bytes += this.#items[--start]?.bytes ?? 0
     return start
-  }
-
-  /** Puts `older`, which has some of the first `count` events in the same order, in their place. */
-  #replaceOlder(count: number, older: readonly AgentEvent[]): void {
-    const sizes: number[] = []
-    let from = 0
-    for (const event of older) {
-      if (event.type === 'messageUpdate') {
-        sizes.push(eventSize(event))
-        continue
-      }
-      // Not measured again: a live message may have grown, and a big one takes time.
-      while (this.#events[from] !== event) from++
-      sizes.push(this.#sizes[from] ?? 0)
-    }
-    this.#events = older.concat(this.#events.slice(count))
-    this.#sizes = sizes.concat(this.#sizes.slice(count))
-    this.#bytes = this.#sizes.reduce((sum, size) => sum + size, 0)
   }
 
   /** Drops the oldest events down to three quarters of the budget, none that a reader at `cursor` has yet to get. */
   #forget(cursor: number): void {
     let count = 0
-    for (const event of this.#events) {
-      if (this.#bytes <= (this.#budget * 3) / 4 || event.seq > cursor) break
-      this.#bytes -= this.#sizes[count++] ?? 0
-      this.#oldest = event.seq
-      if (event.type === 'toolExecutionUpdate') this.#latestUpdate.delete(event.toolCallId)
+    for (const item of this.#items) {
+      if (this.#bytes <= (this.#budget * 3) / 4 || item.seq > cursor) break
+      this.#bytes -= item.bytes
+      count++
+      this.#oldest = item.seq
+      if (item instanceof KeptEvent && item.event.type === 'toolExecutionUpdate') this.#latestUpdate.delete(item.event.toolCallId)
     }
-    if (count === 0) return
-    this.#events = this.#events.slice(count)
-    this.#sizes = this.#sizes.slice(count)
+    if (count > 0) this.#items = this.#items.slice(count)
   }
 }

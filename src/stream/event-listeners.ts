@@ -55,17 +55,22 @@ export class EventListeners {
     this.#isDispatching = true
     this.#call(event)
     // Grows while listeners dispatch more.
-    for (const later of this.#backlog) this.#call(later)
-    this.#backlog.length = 0
+    if (this.#backlog.length > 0) {
+      for (const later of this.#backlog) this.#call(later)
+      this.#backlog.length = 0
+    }
     this.#isDispatching = false
   }
 
   #call(event: AgentEvent): void {
-    for (const subscription of this.#subscriptions) {
-      if (!subscription.isActive || subscription.since >= event.seq) continue
+    const subscriptions = this.#subscriptions
+    // By position, because this runs once per delta.
+    for (let index = 0; index < subscriptions.length; index++) {
+      const subscription = subscriptions[index]
+      if (subscription === undefined || !subscription.isActive || subscription.since >= event.seq) continue
       try {
         const outcome = subscription.listener(event)
-        if (outcome instanceof Promise) outcome.catch(this.#onError)
+        if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#onError)
       } catch (error) {
         this.#onError(error)
       }

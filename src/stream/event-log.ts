@@ -18,8 +18,9 @@ export interface EventLogOptions {
  * The one queue of a run: everything it reports, for any number of listeners and readers.
  *
  * **Contract**
- * - Events are appended with growing `seq`, are never cloned and never changed. `append` costs no promise and no closure.
- * - Listeners hear every event as it is appended. Readers get it when they ask; each sees all events after its cursor, in order.
+ * - Events are appended with growing `seq` and never changed. `append` costs no promise and no closure.
+ * - Listeners hear every event as it is appended. Readers get it when they ask, of deltas an equal one; each sees all events after its
+ *   cursor, in order.
  * - Beyond `replayBytes` older deltas of one block are joined (`fromSeq` to `seq`), of tool updates only the newest per call stays, and
  *   the oldest events that all readers have are forgotten. A reader therefore costs at most the text it has not read.
  * - A joined event never repeats text a reader already has: a cursor inside one has expired.

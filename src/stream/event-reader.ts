@@ -25,9 +25,6 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
   readonly #buffer: EventBuffer
   readonly #owner: ReaderOwner
   #cursor: number
-  /** Position of the next event, valid in `#generation` of the buffer. */
-  #index = 0
-  #generation = -1
   #isDone = false
   /** Calls of `next` without an event; while there are any, no event is left to give. */
   #waiting: Settle[] = []
@@ -80,15 +77,8 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
 
   #take(): AgentEvent | undefined {
     if (this.#isDone) return undefined
-    if (this.#generation !== this.#buffer.generation) {
-      this.#generation = this.#buffer.generation
-      this.#index = this.#buffer.indexAfter(this.#cursor)
-    }
-    let event = this.#buffer.at(this.#index)
-    // A cursor may lie ahead of what has been appended so far.
-    while (event !== undefined && event.seq <= this.#cursor) event = this.#buffer.at(++this.#index)
+    const event = this.#buffer.after(this.#cursor)
     if (event === undefined) return undefined
-    this.#index++
     this.#cursor = event.seq
     return event
   }

@@ -6,7 +6,8 @@ import type { AgentEvent } from '../../src/types/event.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 type Step =
-  | { do: 'text'; block: number; count: number; text: string }
+  | { do: 'text'; block: number; count: number; text: string; delay: number }
+  | { do: 'arguments'; call: number; count: number; text: string }
   | { do: 'tool'; call: number; text: string }
   | { do: 'turn' }
   | { do: 'attach'; at: number }
@@ -21,8 +22,11 @@ interface Reader {
 }
 
 const text = fc.string({ minLength: 1, maxLength: 8 })
+/** Up to several times what one run of deltas holds. */
+const count = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 50, max: 150 }))
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('text'), block: fc.nat(2), count: fc.integer({ min: 1, max: 20 }), text }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('text'), block: fc.nat(2), count, text, delay: fc.integer({ min: -5, max: 500 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('arguments'), call: fc.nat(1), count, text }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('tool'), call: fc.nat(1), text }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('turn') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('attach'), at: fc.double({ min: 0, max: 1.05, noNaN: true }) }) },
@@ -36,6 +40,7 @@ async function play(steps: readonly Step[], replayBytes: number) {
   const run = new RunEvents()
   const appended: AgentEvent[] = []
   const readers: Reader[] = []
+  let at = 1_760_000_000_000
   const add = (event: AgentEvent) => {
     appended.push(event)
     log.append(event)
@@ -43,7 +48,16 @@ async function play(steps: readonly Step[], replayBytes: number) {
   const attach = (after: number) => readers.push({ after, iterator: log.read({ after }), calls: [], hasLeft: false })
   attach(0)
   for (const one of steps) {
-    if (one.do === 'text') for (let count = 0; count < one.count; count++) add(run.text(one.text + run.seq, 'm1', one.block))
+    if (one.do === 'text') {
+      for (let count = 0; count < one.count; count++) {
+        at += one.delay
+        add({ ...run.text(one.text + run.seq, 'm1', one.block), at })
+      }
+    }
+    if (one.do === 'arguments') {
+      const delta = { type: 'toolCallDelta', contentIndex: 3, toolCallId: `c${one.call}`, toolName: 'tool', delta: one.text } as const
+      for (let count = 0; count < one.count; count++) add(run.delta(delta))
+    }
     if (one.do === 'tool') add(run.toolUpdate(`c${one.call}`, one.text))
     if (one.do === 'turn') add(run.turn())
     if (one.do === 'attach') {
@@ -90,15 +104,20 @@ function checkReader(appended: readonly AgentEvent[], reader: { after: number; h
   expect(events.filter(isKept)).toEqual(due.filter(isKept))
 
   for (const event of events) {
-    if (event.type !== 'messageUpdate' || event.fromSeq === undefined) {
+    if (event.type !== 'messageUpdate') {
       expect(event).toBe(appended[event.seq - 1])
+      continue
+    }
+    if (event.fromSeq === undefined) {
+      expect(event).toEqual(appended[event.seq - 1])
       continue
     }
     const covered = appended.slice(event.fromSeq - 1, event.seq)
     expect(event.fromSeq).toBeGreaterThan(after)
     expect(covered.filter(isKept)).toEqual([])
     expect(textIn(covered)).toBe(event.delta.delta)
-    for (const one of covered) if (one.type === 'messageUpdate') expect(one.delta.contentIndex).toBe(event.delta.contentIndex)
+    for (const one of covered) if (one.type === 'messageUpdate') expect({ ...one.delta, delta: '' }).toEqual({ ...event.delta, delta: '' })
+    expect(event.at).toBe(appended[event.seq - 1]?.at)
   }
   for (const toolCallId of ['c0', 'c1']) {
     const newest = (list: readonly AgentEvent[]) =>

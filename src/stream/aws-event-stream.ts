@@ -1,0 +1,154 @@
+import { ProviderError } from '../types/errors.ts'
+import { crc32 } from './crc32.ts'
+
+/** The text headers of a message by name, such as `:event-type`. The same object for neighbours with the same headers: do not change it. */
+export type EventHeaders = ReadonlyMap<string, string>
+
+/** Bytes in, messages out. See `createAwsEventDecoder`. */
+export interface AwsEventDecoder {
+  /** Whether a message has begun that is not complete yet. */
+  readonly isInside: boolean
+  /** Takes the next bytes, cut anywhere, and reports the messages they complete. */
+  feed(bytes: Uint8Array): void
+}
+
+const preludeLength = 12
+/** The prelude and the checksum of the message. */
+const minLength = preludeLength + 4
+/** As long as a message of this format may be. */
+const maxLength = 24 * 1024 * 1024
+
+/** Bytes of a header value by its type; those of bytes and text stand before the value. */
+const valueLengths: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
+const bytesType = 6
+const textType = 7
+
+const utf8 = new TextDecoder()
+
+/**
+ * Decodes `application/vnd.amazon.eventstream`.
+ *
+ * **Contract**
+ * - `onMessage` is called synchronously, once per message, with its text headers (others are passed over) and its payload. The payload is
+ *   a view of memory that is used again: read it at once.
+ * - Both checksums are verified before anything is reported. A message that is damaged, longer than 24 MiB or no message at all throws
+ *   `ProviderError` `network`. What `onMessage` throws leaves `feed`. After either the decoder must not be used again.
+ * - The messages do not depend on where the bytes were cut; whole ones are read in place, others are copied once.
+ *
+ * Source: reference/providers.md §6 "Framing".
+ */
+export function createAwsEventDecoder(onMessage: (headers: EventHeaders, payload: Uint8Array) => void): AwsEventDecoder {
+  const readHeaders = headerReader()
+  const prelude = new Uint8Array(preludeLength)
+  /** What is being filled: the prelude, then the whole message. */
+  let partial = prelude
+  let filled = 0
+
+  const report = (message: Uint8Array): void => {
+    const view = viewOf(message)
+    if (view.getUint32(message.length - 4) !== crc32(message, 0, message.length - 4)) throw damaged('message')
+    const headersEnd = preludeLength + view.getUint32(4)
+    onMessage(readHeaders(message.subarray(preludeLength, headersEnd)), message.subarray(headersEnd, -4))
+  }
+
+  /** Copies into the partial message what it lacks, at most; returns where it stopped. */
+  const fill = (bytes: Uint8Array, from: number): number => {
+    const to = Math.min(bytes.length, from + partial.length - filled)
+    partial.set(bytes.subarray(from, to), filled)
+    filled += to - from
+    if (filled < partial.length) return to
+    if (partial === prelude) {
+      partial = new Uint8Array(lengthOf(prelude))
+      partial.set(prelude)
+    } else {
+      const message = partial
+      partial = prelude
+      filled = 0
+      report(message)
+    }
+    return to
+  }
+
+  return {
+    get isInside() {
+      return filled > 0
+    },
+    feed(bytes) {
+      let at = 0
+      while (at < bytes.length) {
+        if (filled === 0 && bytes.length - at >= preludeLength) {
+          const end = at + lengthOf(bytes.subarray(at, at + preludeLength))
+          if (end <= bytes.length) {
+            report(bytes.subarray(at, end))
+            at = end
+            continue
+          }
+        }
+        at = fill(bytes, at)
+      }
+    },
+  }
+}
+
+/** The length of the message that `prelude` begins. */
+function lengthOf(prelude: Uint8Array): number {
+  const view = viewOf(prelude)
+  if (view.getUint32(8) !== crc32(prelude, 0, 8)) throw damaged('prelude')
+  const length = view.getUint32(0)
+  if (length < minLength || length > maxLength || view.getUint32(4) > length - minLength) {
+    throw new ProviderError('network', `A message of the event stream says that it is ${length} bytes long, which cannot be.`)
+  }
+  return length
+}
+
+/** Messages of one stream mostly have the same headers, byte for byte: those are decoded once. */
+function headerReader(): (bytes: Uint8Array) => EventHeaders {
+  let last = new Uint8Array()
+  let headers: EventHeaders = new Map()
+  return (bytes) => {
+    if (isEqual(bytes, last)) return headers
+    last = bytes.slice()
+    try {
+      headers = decodeHeaders(last)
+    } catch {
+      throw new ProviderError('network', 'The headers of a message of the event stream cannot be read.')
+    }
+    return headers
+  }
+}
+
+/** Throws anything for headers that contradict themselves. */
+function decodeHeaders(bytes: Uint8Array): EventHeaders {
+  const view = viewOf(bytes)
+  const headers = new Map<string, string>()
+  let at = 0
+  while (at < bytes.length) {
+    const typeAt = at + 1 + view.getUint8(at)
+    const name = utf8.decode(bytes.subarray(at + 1, typeAt))
+    const type = view.getUint8(typeAt)
+    const fixed = valueLengths[type]
+    if (fixed === undefined && type !== bytesType && type !== textType) throw new RangeError('no such type')
+    const start = typeAt + (fixed === undefined ? 3 : 1)
+    at = start + (fixed ?? view.getUint16(typeAt + 1))
+    if (at > bytes.length) throw new RangeError('too long')
+    if (type === textType) headers.set(name, utf8.decode(bytes.subarray(start, at)))
+  }
+  return headers
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function damaged(part: string): ProviderError {
+  return new ProviderError(
+    'network',
+    `The event stream is damaged, or is none: the checksum of a ${part} does not match. Try again; if it stays, check baseUrl.`,
+  )
+}

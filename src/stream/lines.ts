@@ -1,0 +1,53 @@
+import { ProviderError } from '../types/errors.ts'
+
+/** Bytes in, lines out. See `createLineDecoder`. */
+export interface LineDecoder {
+  /** Takes the next bytes, cut anywhere, and reports the lines they complete. */
+  feed(bytes: Uint8Array): void
+  /** The stream ended by itself: reports a last line without an end. */
+  end(): void
+}
+
+const maxLineChars = 16 * 1024 * 1024
+
+/**
+ * Decodes newline-delimited text (`application/x-ndjson`).
+ *
+ * **Contract**
+ * - `onLine` is called synchronously, once per line that is not blank, without its end (LF or CRLF); a leading BOM is skipped.
+ * - The lines do not depend on where the bytes were cut, and time is linear in the bytes.
+ * - An unfinished line of more than 16 Mi characters throws `ProviderError` `network`. What `onLine` throws leaves `feed`. After either
+ *   the decoder must not be used again.
+ */
+export function createLineDecoder(onLine: (line: string) => void): LineDecoder {
+  const decoder = new TextDecoder()
+  let rest = ''
+
+  const report = (line: string): void => {
+    const trimmed = line.trim()
+    if (trimmed !== '') onLine(trimmed)
+  }
+
+  const take = (text: string): void => {
+    let from = 0
+    // Only what is new is searched.
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      const line = rest + text.slice(from, end)
+      rest = ''
+      from = end + 1
+      report(line)
+    }
+    rest += text.slice(from)
+    if (rest.length > maxLineChars) throw new ProviderError('network', `A line grew beyond ${maxLineChars} characters without ending.`)
+  }
+
+  return {
+    feed: (bytes) => take(decoder.decode(bytes, { stream: true })),
+    end() {
+      take(decoder.decode())
+      const line = rest
+      rest = ''
+      report(line)
+    },
+  }
+}
