@@ -1,6 +1,9 @@
 // Any new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
+export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
+export { extractJson } from './context/extract-json.ts'
+export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
 export { type ApprovalDecision, Approvals } from './loop/approvals.ts'
 export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-config.ts'
@@ -77,6 +80,8 @@ export type { BlockProvenance, ProvenanceRole } from './types/provenance.ts'
 export type {
   CacheStrategy,
   EncodedRequest,
+  ResponseFormat,
+  ResponseFormatInput,
   StreamDelta,
   StreamEvent,
   StreamProvider,
@@ -87,7 +92,7 @@ export type {
 export type { AgentRun, Receipt, ReceiptStatus, RunResult } from './types/run.ts'
 export type { SessionStore, StoredSession } from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
-export type { SchemaIssue, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
+export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolParameters, ToolResult } from './types/tool.ts'
 export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/usage.ts'
 export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/workspace.ts'

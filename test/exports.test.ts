@@ -7,17 +7,17 @@ import { type Export, exportsOf } from './harness/source.ts'
 const expected: Record<string, string> = {
   '.': `
     Agent AgentBusyError Approvals ConfigError CursorExpired PhiError ProviderError SessionError ToolError WorkspaceError
-    agentLoop cacheHitRate combineUsage continueLoop defaultLimits defaultRetry defineTool emptyUsage estimatedCost
-    extensionMessage isLlmMessage memorySessionStore memoryWorkspace parseMessages serializeMessages staticCredential textOf
+    agentLoop cacheHitRate combineUsage continueLoop defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage
+    estimatedCost extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace parseMessages parseOutput serializeMessages staticCredential textOf
     toolCallsOf userMessage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentRun AgentStartEvent AgentTool ApiProtocol
-    ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage BlockProvenance CacheStrategy Content
+    ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage BlockProvenance CacheStrategy Content ContextTranslation
     ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExtensionMessage ImageContent
     InputRejectedEvent Journal JournalEntry JournalRecord JsonObject JsonSchema JsonValue LlmMessage Logger LoopConfig
     LoopConfigSnapshot LoopOptions Message MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent
-    MisuseCode Model ModelCapabilities ModelConfig NodeTag OpenAiCompat PendingApproval ProgressMessageEvent PromptInput
-    PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState QueueMode Receipt ReceiptStatus RetryConfig
-    RunFailure RunResult RunStatus SchemaIssue SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema
+    MisuseCode Model ModelCapabilities ModelConfig NodeTag OpenAiCompat ParseOutputOptions PendingApproval ProgressMessageEvent PromptInput
+    PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState QueueMode Receipt ReceiptStatus ResponseFormat ResponseFormatInput RetryConfig
+    RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema
     StopReason StoredSession StreamDelta StreamEvent StreamProvider StreamRequest StreamStart TagKind TextContent ThinkingContent
     ThinkingLevel ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
     ToolExecutionStrategy ToolExecutionUpdateEvent ToolParameters ToolResult ToolResultMessage TurnEndEvent TurnId TurnStartEvent

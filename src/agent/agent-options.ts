@@ -4,6 +4,7 @@ import { ConfigError } from '../types/errors.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
+import type { ResponseFormatInput } from '../types/provider.ts'
 import type { QueueMode } from '../types/settings.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
@@ -43,6 +44,8 @@ export interface PromptOptions {
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
+  /** What form the answers of this run must have, instead of what the agent's settings say. */
+  responseFormat?: ResponseFormatInput
 }
 
 /** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */

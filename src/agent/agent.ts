@@ -282,7 +282,8 @@ export class Agent {
     loop: (context: AgentContext, config: LoopConfig, options: LoopOptions) => Promise<RunResult>,
   ): AgentRun {
     const context = this.#context
-    const config = this.#loopConfig()
+    const { responseFormat } = options
+    const config = { ...this.#loopConfig(), ...(responseFormat !== undefined && { responseFormat }) }
     context.systemPrompt = this.systemPrompt
     context.tools = this.tools
     context.continuationKind = kind

@@ -1,7 +1,7 @@
 import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AgentTool } from '../types/tool.ts'
-import { toolJsonSchema } from '../validation/tool-parameters.ts'
+import { jsonSchemaOf, toolJsonSchema } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
 
@@ -9,8 +9,8 @@ import type { LoopRun } from './loop-run.ts'
 const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>()
 
 /**
- * Derives what the model is sent from the history: `transformContext`, then `convertToLlm`. The history is not changed, unchanged messages
- * keep their identity. Rejects with what a callback throws, or with the signal's reason.
+ * Derives what the model is sent from the history: `transformContext`, `convertToLlm`, then `contextTranslation`. The history is not
+ * changed, unchanged messages keep their identity. Rejects with what a callback throws, or with the signal's reason.
  *
  * Source: ARCHITECTURE §3 "History is one ordered list".
  */
@@ -19,10 +19,12 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   // Callbacks get copies of the list: sorting or cutting what they were given must not do it to the history.
   let entries: readonly AgentMessage[] = context.messages
   if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext([...entries], signal), signal)
-  const messages: readonly Message[] =
+  let messages: readonly Message[] =
     config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
+  const model = config.model.config
+  if (config.contextTranslation !== undefined) messages = config.contextTranslation(messages, model)
   const request: StreamRequest = {
-    model: config.model.config,
+    model,
     systemPrompt: context.systemPrompt,
     messages,
     tools: toolDefinitions(context.tools),
@@ -31,6 +33,10 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   }
   if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
   if (config.temperature !== undefined) request.temperature = config.temperature
+  if (config.responseFormat !== undefined) {
+    const { responseFormatOf } = await import('../validation/response-format.ts')
+    request.responseFormat = responseFormatOf(config.responseFormat, jsonSchemaOf)
+  }
   return request
 }
 

@@ -1,9 +1,10 @@
+import type { ContextTranslation } from '../context/translation.ts'
 import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
 import type { Journal } from '../types/journal.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model, ThinkingLevel } from '../types/model.ts'
-import type { CacheStrategy } from '../types/provider.ts'
+import type { CacheStrategy, ResponseFormatInput } from '../types/provider.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
@@ -59,6 +60,8 @@ export interface LoopConfig {
   temperature?: number
   /** Default `auto`. */
   cache?: CacheStrategy
+  /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
+  responseFormat?: ResponseFormatInput
   /** Default `parallel`. */
   toolExecution?: ToolExecutionStrategy
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */
@@ -77,6 +80,8 @@ export interface LoopConfig {
   transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => readonly AgentMessage[] | Promise<readonly AgentMessage[]>
   /** Turns history entries into messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
+  /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */
+  contextTranslation?: ContextTranslation
   journal?: Journal
   logger?: Logger
   /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */

@@ -1,6 +1,7 @@
 import type { JsonSchema } from './json.ts'
 import type { AssistantMessage, Message } from './message.ts'
 import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model.ts'
+import type { StandardSchema } from './standard-schema.ts'
 
 /** Prompt caching. Source: spec/07. */
 export type CacheStrategy =
@@ -16,6 +17,15 @@ export type ResponseFormat =
   | { type: 'text' }
   | { type: 'jsonObject' }
   | { type: 'jsonSchema'; name: string; schema: JsonSchema; strict?: boolean }
+
+/**
+ * What a caller may say about the form of an answer: a `ResponseFormat`, or a schema with an object at its root: a Standard Schema (zod 4.2
+ * …) or a JSON Schema. A schema is asked for as `jsonSchema`, named after its `title`, else `answer`.
+ */
+export type ResponseFormatInput = ResponseFormat | StandardSchema | JsonSchema
+
+/** The tool that takes an answer where the service itself cannot be held to a form. Source: reference/phi-core-0.10.md §1. */
+export const answerToolName = 'respond_json'
 
 /** A tool as the model sees it. */
 export interface ToolDefinition {

@@ -1,4 +1,4 @@
-import { ConfigError, errorText } from '../types/errors.ts'
+import { ConfigError, errorText, type MisuseCode } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaIssue, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool.ts'
@@ -61,10 +61,27 @@ export function checkArguments(
 
 /**
  * Issues as text for a model: one line each, `path: message`, for example `files[0].name: expected string, got number`.
- * An issue about the whole value has the path `arguments`.
+ * An issue about the whole value has the path `whole`.
  */
-export function formatIssues(issues: readonly SchemaIssue[]): string {
-  return issues.map((issue) => `${formatPath(issue.path ?? [])}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
+export function formatIssues(issues: readonly SchemaIssue[], whole = 'arguments'): string {
+  return issues.map((issue) => `${formatPath(issue.path ?? []) || whole}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
+}
+
+/**
+ * The JSON Schema of what `schema` accepts. Throws `ConfigError` `code` where there is none; `owner` says in the message whose schema it
+ * is, `where` how to give one instead.
+ */
+export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: string, where: string): JsonSchema {
+  const { vendor, jsonSchema } = schema['~standard']
+  if (jsonSchema === undefined) {
+    const advice = `Pass it ${where}, or use a library that offers it, such as zod 4.2 or newer.`
+    throw new ConfigError(code, `${owner}: the ${vendor} schema cannot produce a JSON Schema. ${advice}`)
+  }
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' })
+  } catch (cause) {
+    throw new ConfigError(code, `${owner}: the ${vendor} schema has no JSON Schema: ${errorText(cause)} Pass one ${where}.`, { cause })
+  }
 }
 
 /** Whether tool parameters are a Standard Schema rather than a JSON Schema. */
@@ -78,18 +95,7 @@ function readSchema(tool: AgentTool): JsonSchema {
     if (typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)) return parameters
     throw new ConfigError('invalidTool', `Tool "${tool.name}": parameters must be a Standard Schema or a JSON Schema object.`)
   }
-  if (tool.jsonSchema !== undefined) return tool.jsonSchema
-  const standard = parameters['~standard']
-  if (standard.jsonSchema === undefined) {
-    const advice = 'Pass it beside as "jsonSchema", or use a library that offers it, such as zod 4.2 or newer.'
-    throw new ConfigError('invalidTool', `Tool "${tool.name}": the ${standard.vendor} schema cannot produce a JSON Schema. ${advice}`)
-  }
-  try {
-    return standard.jsonSchema.input({ target: 'draft-2020-12' })
-  } catch (cause) {
-    const message = `Tool "${tool.name}": the ${standard.vendor} schema has no JSON Schema: ${errorText(cause)} Pass one as "jsonSchema".`
-    throw new ConfigError('invalidTool', message, { cause })
-  }
+  return tool.jsonSchema ?? jsonSchemaOf(parameters, 'invalidTool', `Tool "${tool.name}"`, 'as "jsonSchema"')
 }
 
 function compiled(tool: AgentTool, schema: JsonSchema, validator: SchemaValidator): Check {
@@ -129,5 +135,5 @@ function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): stri
     else if (typeof key === 'string' && /^[\w$-]+$/.test(key)) text += text === '' ? key : `.${key}`
     else text += `[${JSON.stringify(String(key))}]`
   }
-  return text === '' ? 'arguments' : text
+  return text
 }

@@ -1,10 +1,9 @@
 import type { JsonSchema } from '../../types/json.ts'
 import type { ModelCapabilities } from '../../types/model.ts'
-import type { StreamRequest, ToolDefinition } from '../../types/provider.ts'
+import { answerToolName, type StreamRequest, type ToolDefinition } from '../../types/provider.ts'
 import { perObject } from './encoded-cache.ts'
 
-/** The tool that takes an answer where the service itself cannot be held to a form. Source: reference/phi-core-0.10.md §1. */
-export const answerToolName = 'respond_json'
+export { answerToolName }
 
 const description =
   'Gives the final answer. Its arguments are the answer: call it exactly once, when nothing else is left to do, and write no other text.'

@@ -1,0 +1,64 @@
+import { extractJson } from '../context/extract-json.ts'
+import { ProviderError } from '../types/errors.ts'
+import type { JsonSchema, JsonValue } from '../types/json.ts'
+import type { AgentMessage, Message } from '../types/message.ts'
+import type { RunResult } from '../types/run.ts'
+import type { SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import { formatIssues, isStandardSchema } from '../validation/tool-parameters.ts'
+
+/** How an answer is checked against a JSON Schema. */
+export interface ParseOutputOptions {
+  /** Default: the interpreter, loaded when first needed. */
+  schemaValidator?: SchemaValidator
+}
+
+/**
+ * The answer of a run, or of one message, as the value that `schema` promises.
+ *
+ * **Contract**
+ * - A Standard Schema checks and may transform; its type is the type of the result. A JSON Schema checks: `parseOutput<Weather>(…)` names
+ *   the type.
+ * - Of a run its last answer counts.
+ * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see `extractJson`) and when it does not fit;
+ *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced.
+ *
+ * Source: reference/phi-core-0.10.md §1 "Structured output".
+ *
+ * @example
+ * const weather = z.object({ city: z.string(), degrees: z.number() })
+ * const { degrees } = await parseOutput(await agent.prompt('Oslo?', { responseFormat: weather }).result, weather)
+ */
+export function parseOutput<Schema extends StandardSchema>(
+  from: RunResult | Message | AgentMessage,
+  schema: Schema,
+): Promise<SchemaOutput<Schema>>
+export function parseOutput<Output = JsonValue>(
+  from: RunResult | Message | AgentMessage,
+  schema: JsonSchema,
+  options?: ParseOutputOptions,
+): Promise<Output>
+export async function parseOutput(
+  from: RunResult | Message | AgentMessage,
+  schema: StandardSchema | JsonSchema,
+  options: ParseOutputOptions = {},
+): Promise<unknown> {
+  const json = extractJson('role' in from ? from : lastAnswer(from))
+  const result = isStandardSchema(schema) ? await schema['~standard'].validate(json) : await checkJson(schema, json, options)
+  if (result.issues === undefined) return result.value
+  throw new ProviderError('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(result.issues, 'answer')}`)
+}
+
+function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMessage {
+  const answer = messages.findLast((message) => message.role === 'assistant')
+  if (answer !== undefined) return answer
+  const reason = error?.message ?? rejection
+  throw new ProviderError(
+    'schemaMismatch',
+    `The run ended with status ${status} and has no answer${reason === undefined ? '.' : `: ${reason}`}`,
+  )
+}
+
+async function checkJson(schema: JsonSchema, json: JsonValue, { schemaValidator }: ParseOutputOptions): Promise<SchemaResult<unknown>> {
+  const validator = schemaValidator ?? (await import('../validation/json-schema-validator.ts')).jsonSchemaValidator()
+  return validator.compile(schema)(json)
+}

@@ -1,0 +1,53 @@
+import { ProviderError } from '../types/errors.ts'
+import type { JsonValue } from '../types/json.ts'
+import { type AgentMessage, type AssistantMessage, type Message, textOf } from '../types/message.ts'
+import { answerToolName } from '../types/provider.ts'
+
+/**
+ * The JSON a model answered with.
+ *
+ * **Contract**
+ * - The arguments of a `respond_json` call, if there is one; else all text of the message, joined, is parsed. Thinking does not count.
+ * - Throws `ProviderError` `schemaMismatch`, saying what is there instead, for text that is no JSON, for an answer without text, and for a
+ *   message that is no answer.
+ *
+ * Source: reference/phi-core-0.10.md §1 "Structured output".
+ */
+export function extractJson(message: Message | AgentMessage): JsonValue {
+  if (message.role !== 'assistant') throw mismatch(`A ${message.role} message is no answer of a model: there is no JSON to take from it.`)
+  const call = message.content.find((block) => block.type === 'toolCall' && block.name === answerToolName)
+  if (call?.type === 'toolCall' && call.invalidArguments === undefined) return call.arguments
+  const text = call?.type === 'toolCall' ? (call.invalidArguments ?? '') : textOf(message.content)
+  if (text.trim() === '') throw mismatch(`The answer is empty${circumstances(message)}, so it holds no JSON.`)
+  try {
+    // JSON.parse yields JSON values only.
+    return JSON.parse(text) as JsonValue
+  } catch (cause) {
+    throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}`, cause)
+  }
+}
+
+/** What explains an answer that is not what it should be. */
+function circumstances({ stopReason, errorMessage }: AssistantMessage): string {
+  switch (stopReason) {
+    case 'stop':
+      return ''
+    case 'length':
+      return ' (it was cut off: raise maxTokens)'
+    case 'guardRail':
+      return ' (the model or its service refused)'
+    case 'toolUse':
+      return ' (it calls tools; take the last answer of the run)'
+    default:
+      return ` (it ended with ${stopReason}${errorMessage === undefined ? '' : `: ${errorMessage}`})`
+  }
+}
+
+function excerpt(text: string): string {
+  const shown = text.replace(/\s+/g, ' ').trim()
+  return JSON.stringify(shown.length > 200 ? `${shown.slice(0, 200)}…` : shown)
+}
+
+function mismatch(message: string, cause?: unknown): ProviderError {
+  return new ProviderError('schemaMismatch', message, cause === undefined ? {} : { cause })
+}

@@ -1,0 +1,84 @@
+import type { Content, ThinkingContent } from '../types/content.ts'
+import type { AssistantMessage, Message } from '../types/message.ts'
+import type { ApiProtocol, ModelConfig } from '../types/model.ts'
+
+/**
+ * Turns what other models left in a history into what `target` can read. It runs before every request, after `convertToLlm` and before the
+ * codec makes the history sendable.
+ *
+ * **Contract**
+ * - It changes nothing it is given: what it translates are copies, unchanged messages keep their identity, and the history stays as it is.
+ * - It returns the same copy for the same message and target, so that encoded forms are found again.
+ *
+ * Source: spec/16 "ContextTranslationStrategy".
+ */
+export type ContextTranslation = (messages: readonly Message[], target: ModelConfig) => readonly Message[]
+
+/** What happens to foreign thinking. Source: spec/16 "Content::Thinking". */
+const rules: Record<ApiProtocol, 'keep' | 'text' | 'drop'> = {
+  anthropicMessages: 'keep',
+  openAiCompletions: 'text',
+  openAiResponses: 'text',
+  azureOpenAiResponses: 'text',
+  googleGenerativeAi: 'drop',
+  googleVertex: 'drop',
+  bedrockConverseStream: 'drop',
+  scripted: 'keep',
+}
+
+const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantMessage>>()
+
+/**
+ * The translation of the specification: thinking becomes text with the prefix `[Reasoning] ` for OpenAI and Azure, is left out for Google
+ * and Bedrock, and stays for Anthropic (which is sent only what its own model thought).
+ *
+ * **Contract**
+ * - Only thinking that is foreign to `target` is touched. What the same model thought comes back to it as it was, signatures included; the
+ *   specification would drop it on Google and Bedrock, and their models refuse that.
+ * - Text, images, tool calls, user messages and tool results pass unchanged. Withheld thinking has no text and is left out.
+ */
+export const defaultContextTranslation: ContextTranslation = (messages, target) => {
+  const rule = rules[target.api]
+  if (rule === 'keep') return messages
+  let known = translated.get(target)
+  if (known === undefined) {
+    known = new WeakMap()
+    translated.set(target, known)
+  }
+  let isSame = true
+  const list: Message[] = []
+  for (const message of messages) {
+    const next = message.role === 'assistant' ? translate(message, target, rule, known) : message
+    if (next !== message) isSame = false
+    list.push(next)
+  }
+  return isSame ? messages : list
+}
+
+function translate(
+  message: AssistantMessage,
+  target: ModelConfig,
+  rule: 'text' | 'drop',
+  known: WeakMap<AssistantMessage, AssistantMessage>,
+): AssistantMessage {
+  if (!message.content.some((block) => isForeign(block, message, target))) return message
+  let copy = known.get(message)
+  if (copy === undefined) {
+    const content: Content[] = []
+    for (const block of message.content) {
+      if (!isForeign(block, message, target)) content.push(block)
+      else if (rule === 'text' && block.thinking.trim() !== '') content.push({ type: 'text', text: `[Reasoning] ${block.thinking}` })
+    }
+    copy = { ...message, content }
+    known.set(message, copy)
+  }
+  return copy
+}
+
+/** Thinking of another model, or of this one under another protocol. */
+function isForeign(block: Content, message: AssistantMessage, target: ModelConfig): block is ThinkingContent {
+  if (block.type !== 'thinking') return false
+  if (message.provider !== target.provider || message.model !== target.id) return true
+  const state = block.providerState
+  return state !== undefined && (state.api !== target.api || state.model !== target.id)
+}

@@ -1,0 +1,58 @@
+import { ConfigError } from '../types/errors.ts'
+import type { JsonSchema } from '../types/json.ts'
+import type { ResponseFormat, ResponseFormatInput } from '../types/provider.ts'
+import type { StandardSchema } from '../types/standard-schema.ts'
+import type { jsonSchemaOf } from './tool-parameters.ts'
+
+const formats = ['text', 'jsonObject', 'jsonSchema']
+/** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
+const made = new WeakMap<object, ResponseFormat>()
+
+/**
+ * What `input` asks for; the same object each time. Loaded when a format is asked for; so that it shares no chunk with what every program
+ * loads, the caller brings `toJsonSchema`, which is `jsonSchemaOf`.
+ *
+ * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema, and for a schema without an object at
+ * its root, which no service accepts.
+ *
+ * Source: reference/phi-core-0.10.md §1 "Structured output".
+ */
+export function responseFormatOf(input: ResponseFormatInput, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
+  let format = made.get(input)
+  if (format === undefined) {
+    format = read(input, toJsonSchema)
+    made.set(input, format)
+  }
+  return format
+}
+
+function read(input: ResponseFormatInput, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
+  const format = isResponseFormat(input) ? input : fromSchema(input, toJsonSchema)
+  if (format.type === 'jsonSchema' && format.schema.type !== 'object') {
+    throw new ConfigError(
+      'invalidOption',
+      `responseFormat: the schema of an answer needs "type": "object" at its root, not ${JSON.stringify(format.schema.type)}. Put other values into a property.`,
+    )
+  }
+  return format
+}
+
+/** No JSON Schema type is called like a format. */
+function isResponseFormat(input: ResponseFormatInput): input is ResponseFormat {
+  return !isStandard(input) && typeof input.type === 'string' && formats.includes(input.type)
+}
+
+function isStandard(input: ResponseFormatInput): input is StandardSchema {
+  return '~standard' in input
+}
+
+function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
+  const schema: JsonSchema = isStandard(input) ? toJsonSchema(input, 'invalidOption', 'responseFormat', 'instead') : input
+  return { type: 'jsonSchema', name: nameOf(schema), schema }
+}
+
+/** Services take the letters of a tool name, at most 64 of them. */
+function nameOf({ title }: JsonSchema): string {
+  const name = typeof title === 'string' ? title.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 64) : ''
+  return name === '' ? 'answer' : name
+}

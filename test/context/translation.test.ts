@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import {
+  Agent,
+  type AssistantMessage,
+  type Content,
+  defaultContextTranslation,
+  emptyUsage,
+  type Message,
+  userMessage,
+} from '../../src/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { openai, openrouter } from '../../src/providers/openai/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import type { ApiProtocol, ModelConfig } from '../../src/types/model.ts'
+import type { StreamRequest } from '../../src/types/provider.ts'
+
+const claude = anthropic('claude-sonnet-4-6').config
+const gpt = openai('gpt-5.1').config
+
+function at(api: ApiProtocol, provider = 'google', id = 'gemini-3-pro'): ModelConfig {
+  return { ...gpt, api, provider, id }
+}
+
+function by(model: ModelConfig, content: Content[]): AssistantMessage {
+  return { role: 'assistant', content, stopReason: 'stop', model: model.id, provider: model.provider, usage: emptyUsage(), timestamp: 1 }
+}
+
+const thought: Content = { type: 'thinking', thinking: 'Rain is likely.', signature: 'sig-1' }
+const call: Content = { type: 'toolCall', id: 'c1', name: 'look', arguments: { at: 'sky' } }
+const history: Message[] = [
+  userMessage('Weather?', [{ type: 'image', data: 'AA==', mimeType: 'image/png' }]),
+  by(claude, [thought, { type: 'text', text: 'I look.' }, call]),
+  { role: 'toolResult', toolCallId: 'c1', toolName: 'look', content: [{ type: 'text', text: 'grey' }], isError: false, timestamp: 1 },
+  by(claude, [
+    { type: 'thinking', thinking: '', signature: 'sig-2' },
+    { type: 'text', text: 'Rain.' },
+  ]),
+]
+
+const contentOf = (messages: readonly Message[], index: number) => messages[index]?.content
+
+describe('the translation of the specification', () => {
+  it('leaves everything as it is for the model it came from, signatures included', () => {
+    expect(defaultContextTranslation(history, claude)).toBe(history)
+  })
+
+  it.each(['openAiCompletions', 'openAiResponses', 'azureOpenAiResponses'] as const)('turns thinking into text for %s', (api) => {
+    const messages = defaultContextTranslation(history, at(api, 'openai', 'gpt-5.1'))
+    expect(contentOf(messages, 1)).toEqual([{ type: 'text', text: '[Reasoning] Rain is likely.' }, { type: 'text', text: 'I look.' }, call])
+    expect(JSON.stringify(messages)).not.toContain('sig-')
+    // What was withheld has no text to show.
+    expect(contentOf(messages, 3)).toEqual([{ type: 'text', text: 'Rain.' }])
+  })
+
+  it.each(['googleGenerativeAi', 'googleVertex', 'bedrockConverseStream'] as const)('leaves thinking out for %s', (api) => {
+    expect(contentOf(defaultContextTranslation(history, at(api)), 1)).toEqual([{ type: 'text', text: 'I look.' }, call])
+  })
+
+  it.each(['anthropicMessages', 'scripted'] as const)('keeps thinking for %s', (api) => {
+    expect(defaultContextTranslation(history, at(api, 'x', 'y'))).toBe(history)
+  })
+
+  it('passes user messages, images, tool calls and results unchanged', () => {
+    const messages = defaultContextTranslation(history, gpt)
+    expect(messages).toHaveLength(history.length)
+    expect(messages[0]).toBe(history[0])
+    expect(messages[2]).toBe(history[2])
+    expect(contentOf(messages, 1)).toContain(call)
+  })
+
+  it.each(['openAiCompletions', 'googleGenerativeAi', 'bedrockConverseStream'] as const)(
+    'gives a model of %s its own thinking back as it was',
+    (api) => {
+      const own = at(api, 'somebody', 'thinker')
+      const signed: Content = { type: 'thinking', thinking: 'So.', providerState: { api, model: 'thinker', payload: { signature: 'abc' } } }
+      const messages = [userMessage('Hi'), by(own, [signed, { type: 'text', text: 'Hello.' }]), userMessage('And?')]
+      expect(defaultContextTranslation(messages, own)).toBe(messages)
+      // The same model under another protocol cannot read it.
+      const state = { api: 'googleVertex' as const, model: 'thinker', payload: {} }
+      const foreign = [
+        by(own, [
+          { ...thought, providerState: state },
+          { type: 'text', text: 'Hello.' },
+        ]),
+      ]
+      expect(JSON.stringify(defaultContextTranslation(foreign, own))).not.toContain('"thinking"')
+    },
+  )
+
+  it('never modifies the history, and gives the same copies again', () => {
+    const before = structuredClone(history)
+    const first = defaultContextTranslation(history, gpt)
+    expect(history).toEqual(before)
+    const second = defaultContextTranslation([...history, userMessage('More')], gpt)
+    expect(second.slice(0, 4).every((message, index) => message === first[index])).toBe(true)
+  })
+})
+
+describe('Anthropic → OpenAI → Anthropic', () => {
+  const request = (model: ModelConfig, messages: readonly Message[]): StreamRequest => ({
+    model,
+    systemPrompt: '',
+    messages,
+    tools: [],
+    thinkingLevel: 'low',
+    cache: { type: 'disabled' },
+  })
+
+  it('loses nothing: Claude is sent its own thinking byte for byte', async () => {
+    const whole = [...history, userMessage('In Bergen?'), by(gpt, [{ type: 'text', text: 'Rain too.' }]), userMessage('And in Rome?')]
+    const away = await openai('gpt-5.1').provider.encode(request(gpt, defaultContextTranslation(whole, gpt)))
+    expect(away.body).toContain('[Reasoning] Rain is likely.')
+    expect(away.body).not.toContain('sig-')
+    const back = await anthropic(claude.id).provider.encode(request(claude, defaultContextTranslation(whole, claude)))
+    expect(back.body).toContain('{"type":"thinking","thinking":"Rain is likely.","signature":"sig-1"}')
+    expect(back.body).not.toContain('[Reasoning]')
+    const untranslated = await anthropic(claude.id).provider.encode(request(claude, whole))
+    expect(back.body).toBe(untranslated.body)
+  })
+
+  it('works beside reasoning that OpenRouter wants back', async () => {
+    const model = openrouter('google/gemini-3-pro').config
+    const details = [{ type: 'reasoning.encrypted', data: 'xyz' }]
+    const state = { api: model.api, model: model.id, payload: { reasoningDetails: details } }
+    const messages = [
+      ...history,
+      userMessage('?'),
+      by(model, [
+        { type: 'thinking', thinking: '', providerState: state },
+        { type: 'text', text: 'No.' },
+      ]),
+      userMessage('!'),
+    ]
+    const { body } = await openrouter(model.id).provider.encode(request(model, defaultContextTranslation(messages, model)))
+    expect(body).toContain(JSON.stringify(details))
+    expect(body).toContain('[Reasoning] Rain is likely.')
+  })
+})
+
+describe('an agent', () => {
+  it('translates only when told to, after convertToLlm, and keeps its history', async () => {
+    const model = scripted([{ text: 'a' }, { text: 'b' }])
+    const seen: string[] = []
+    const agent = new Agent({ model, messages: history })
+    await agent.prompt('And now?').result
+    agent.configure({
+      convertToLlm: (messages) => {
+        seen.push('convert')
+        return messages.filter((message) => message.role !== 'extension')
+      },
+      contextTranslation: (messages, target) => {
+        seen.push(`translate for ${target.id}`)
+        return defaultContextTranslation(messages, gpt)
+      },
+    })
+    expect(agent.settings.contextTranslation).toBeDefined()
+    await agent.prompt('And then?').result
+    expect(seen).toEqual(['convert', 'translate for scripted'])
+    expect(JSON.stringify(model.provider.requests[0]?.messages)).toContain('sig-1')
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).not.toContain('sig-1')
+    expect(JSON.stringify(agent.messages)).toContain('sig-1')
+  })
+
+  it('ends with an error when the translation throws', async () => {
+    const contextTranslation = () => {
+      throw new Error('No dictionary.')
+    }
+    const { status, error } = await new Agent({ model: scripted([]), contextTranslation }).prompt('Hi').result
+    expect({ status, error }).toMatchObject({ status: 'error', error: { message: 'No dictionary.' } })
+  })
+})
