@@ -59,6 +59,7 @@ export class LoopRun {
   modelFailure: RunFailure | undefined
   readonly #stop: LinkedAbort
   readonly #logged = new Set<string>()
+  readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
 
   constructor(
     ids: { agentId: string; sessionId: string; loopId: string; runId: string },
@@ -136,9 +137,9 @@ export class LoopRun {
     try {
       // May be async all the same: one that writes events to a connection, say.
       const outcome: unknown = this.options.emit(event)
-      if (outcome instanceof Promise) outcome.catch((error) => this.warnOnce('emitFailed', errorText(error)))
+      if (outcome instanceof Promise) outcome.catch(this.#emitFailed)
     } catch (error) {
-      this.warnOnce('emitFailed', errorText(error))
+      this.#emitFailed(error)
     }
   }
 

@@ -9,7 +9,7 @@ const maxServerDelayMs = 60_000
  * `maxDelayMs` with ±20 % jitter. Source: spec/08, spec/27 "delay_for_attempt".
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
-  if (retryAfterMs !== undefined) return Math.min(Math.max(0, retryAfterMs), maxServerDelayMs)
+  if (retryAfterMs !== undefined && retryAfterMs >= 0) return Math.min(retryAfterMs, maxServerDelayMs)
   const base = config.initialDelayMs * config.backoffMultiplier ** (attempt - 1)
   const capped = Math.min(base, config.maxDelayMs)
   return Math.floor(capped * (0.8 + Math.random() * 0.4))

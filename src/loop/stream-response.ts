@@ -1,6 +1,6 @@
 import { errorText, type ProviderError } from '../types/errors.ts'
 import type { StreamRequest } from '../types/provider.ts'
-import { defaultRetry } from '../types/settings.ts'
+import { defaultRetry, type RetryConfig } from '../types/settings.ts'
 import { raceAbort, sleep } from './abort.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './derive-request.ts'
@@ -41,7 +41,7 @@ export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
         continue
       }
       if (!error.isRetryable || attempt > retry.maxRetries) return closedWithError(run, stream, thrown)
-      await announceRetry(run, stream, error, attempt, retryDelayMs(attempt, retry, error.retryAfterMs))
+      await announceRetry(run, stream, error, attempt, retry)
       attempt += 1
     }
     if (run.signal.aborted) return closedWithError(run, new AssistantStream(run), run.signal.reason)
@@ -58,7 +58,7 @@ async function callModel(run: LoopRun, request: StreamRequest, stream: Assistant
   if (signal.aborted) throw signal.reason
   const message = stream.finish(await raceAbort(provider.stream(sent, stream.accept, signal), signal))
   if (message.stopReason === 'error') {
-    run.modelFailure = { code: 'api', message: message.errorMessage ?? 'The model ended its answer with an error and did not say why.' }
+    run.modelFailure = { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' }
   }
   return message
 }
@@ -77,8 +77,9 @@ async function refreshCredential(run: LoopRun): Promise<boolean> {
 }
 
 /** Says that the call is repeated and waits; an abort ends the wait at once. */
-async function announceRetry(run: LoopRun, stream: AssistantStream, error: ProviderError, attempt: number, delayMs: number) {
-  const maxRetries = (run.config.retry ?? defaultRetry).maxRetries
+async function announceRetry(run: LoopRun, stream: AssistantStream, error: ProviderError, attempt: number, retry: RetryConfig) {
+  const { maxRetries } = retry
+  const delayMs = retryDelayMs(attempt, retry, error.retryAfterMs)
   const afterOutput = stream.hasOutput
   if (afterOutput) await keepFailed(run, stream.fail('error', error.message, error))
   else stream.discard()

@@ -99,7 +99,7 @@ describe("a provider of one's own", () => {
 
   it.each([
     [{ errorMessage: 'stopped by a filter' }, 'stopped by a filter'],
-    [{}, 'The model ended its answer with an error and did not say why.'],
+    [{}, 'The model stopped with an error.'],
   ])('may resolve with an answer that ended in an error: the result says which, %o', async (more, message) => {
     const { events, last } = await talk(async () => answer('half', { stopReason: 'error', ...more }))
     expect(last).toMatchObject({ status: 'error', text: 'half', error: { code: 'api', message } })

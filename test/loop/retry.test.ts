@@ -91,6 +91,7 @@ describe('retry', () => {
     const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
     expect(retryDelayMs(1, config, 5000)).toBe(5000)
     expect(retryDelayMs(1, config, 9_000_000)).toBe(60_000)
+    for (const nonsense of [-5, Number.NaN]) expect(retryDelayMs(3, config, nonsense)).toBeGreaterThanOrEqual(2400)
     for (const [attempt, base] of [
       [1, 1000],
       [2, 2000],
