@@ -1,28 +1,26 @@
-import type { ThinkingContent } from '../../types/content.ts'
-import type { Message } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model.ts'
 import type { EncodedRequest, StreamRequest } from '../../types/provider.ts'
-import { generationFields } from '../shared/claude-thinking.ts'
+import { continuesWithoutThinking, generationFields, isSigned } from '../shared/claude-thinking.ts'
 import { perObject } from '../shared/encoded-cache.ts'
-import { headerCredential, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
+import { joinUrl, redactedHeaders } from '../shared/endpoint.ts'
 import { emptyHash, extendHash } from '../shared/hash.ts'
 import { toJson } from '../shared/json-text.ts'
 import { legalId } from '../shared/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../shared/normalise.ts'
 import { joinPieces } from '../shared/pieces.ts'
+import { answerFormat } from './answer-format.ts'
 import { anthropicCapabilities } from './capabilities.ts'
+import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
 import { messagePieces, toolJson, withBreakpoint } from './pieces.ts'
-
-/** What the wire needs beside the request. */
-export interface AnthropicWire {
-  anthropicVersion: string
-  dangerouslyAllowBrowser: boolean
-}
 
 /** A request and what its answer will be bound to. */
 export interface AnthropicRequest {
   encoded: EncodedRequest
-  prefixHash?: string
+  prefixHash: string | undefined
+  /** The tool whose call is the answer. */
+  answerTool: string | undefined
+  /** Added to the error when the key is rejected. */
+  authHint: string | undefined
 }
 
 const toolCallId = legalId('a-zA-Z0-9_-', 64)
@@ -35,7 +33,7 @@ const planOf = perObject((model: ModelConfig) => {
     model: model.id,
     images: capabilities.images,
     toolCallId,
-    keepsThinking,
+    keepsThinking: isSigned,
   }
   return { capabilities, target }
 })
@@ -44,44 +42,29 @@ const planOf = perObject((model: ModelConfig) => {
  * The request for the Messages service. Throws `ProviderError` `other` for a URL or key that cannot be sent.
  * Source: reference/providers.md §1, spec/07.
  */
-export function encodeRequest(request: StreamRequest, wire: AnthropicWire): AnthropicRequest {
-  const { model, systemPrompt, tools, cache } = request
-  const { capabilities, target } = planOf(model)
+export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicRequest {
+  const { capabilities, target } = planOf(asked.model)
   const warnings: string[] = []
+  const { request, addTo, answerTool } = answerFormat(asked, capabilities, warnings)
+  const { model, cache } = request
   const messages = normalise(request.messages, target)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
-  const toolsJson = tools.map(toolJson).join(',')
-  const head = capabilities.boundReasoning ? extendHash(extendHash(emptyHash, systemPrompt), toolsJson) : undefined
+  addTo(fields)
+  const system = systemTexts(request.systemPrompt, wire)
+  const toolsJson = request.tools.map(toolJson).join(',')
+  const head = capabilities.boundReasoning ? extendHash(extendHash(emptyHash, system.join('\n')), toolsJson) : undefined
   const isAuto = cache.type === 'auto'
   const { json, prefixHash } = joinPieces(messages, messagePieces, head, isAuto || (cache.type === 'manual' && cache.cacheMessages))
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
-  if (systemPrompt.trim() !== '') {
-    const block = toJson({ type: 'text', text: systemPrompt })
-    body += `,"system":[${isAuto || (cache.type === 'manual' && cache.cacheSystem) ? withBreakpoint(block) : block}]`
+  if (system.length > 0) {
+    const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
+    body += `,"system":[${isAuto || (cache.type === 'manual' && cache.cacheSystem) ? withBreakpoint(blocks) : blocks}]`
   }
   if (toolsJson !== '') {
     body += `,"tools":[${isAuto || (cache.type === 'manual' && cache.cacheTools) ? withBreakpoint(toolsJson) : toolsJson}]`
   }
   body += `,"messages":${json}}`
-  const headers = headersOf(request, wire)
+  const headers = requestHeaders(request, wire)
   const encoded = { url: joinUrl(model.baseUrl, '/v1/messages'), headers, redactedHeaders: redactedHeaders(headers), body, warnings }
-  return prefixHash === undefined ? { encoded } : { encoded, prefixHash }
-}
-
-function headersOf({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {
-  const own: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wire.anthropicVersion }
-  if (credential !== undefined) own['x-api-key'] = headerCredential('Anthropic', credential)
-  if (wire.dangerouslyAllowBrowser) own['anthropic-dangerous-direct-browser-access'] = 'true'
-  return mergeHeaders(own, model.headers)
-}
-
-/** Reasoning without its signature is refused. */
-function keepsThinking(block: ThinkingContent): boolean {
-  return block.signature !== undefined || typeof block.providerState?.payload.redacted === 'string'
-}
-
-function continuesWithoutThinking(messages: readonly Message[]): boolean {
-  if (messages.at(-1)?.role !== 'toolResult') return false
-  const answer = messages.findLast((message) => message.role === 'assistant')
-  return answer?.content[0]?.type !== 'thinking'
+  return { encoded, prefixHash, answerTool, authHint: authHint(request, wire) }
 }

@@ -1,4 +1,6 @@
+import type { ThinkingContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
+import type { Message } from '../../types/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../types/model.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 
@@ -10,6 +12,18 @@ const efforts: Record<Exclude<ThinkingLevel, 'off'>, string> = { minimal: 'low',
 
 /** Room for the answer beside the thinking. A budget plus this is below what any model with budgets can produce. */
 const answerRoom = 4096
+
+/** Whether Claude takes this reasoning back: without its signature it is refused. */
+export function isSigned(block: ThinkingContent): boolean {
+  return block.signature !== undefined || typeof block.providerState?.payload.redacted === 'string'
+}
+
+/** Whether a turn goes on whose answer does not begin with reasoning. `messages` are normalised. */
+export function continuesWithoutThinking(messages: readonly Message[]): boolean {
+  if (messages.at(-1)?.role !== 'toolResult') return false
+  const answer = messages.findLast((message) => message.role === 'assistant')
+  return answer?.content[0]?.type !== 'thinking'
+}
 
 /**
  * The fields of a request that depend on how a model thinks: `max_tokens`, `thinking`, `output_config`, `temperature`. What had to be left
