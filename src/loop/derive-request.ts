@@ -34,7 +34,7 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
   if (config.temperature !== undefined) request.temperature = config.temperature
   if (config.responseFormat !== undefined) {
-    const { responseFormatOf } = await import('../validation/response-format.ts')
+    const { responseFormatOf } = await raceAbort(import('../validation/response-format.ts'), signal)
     request.responseFormat = responseFormatOf(config.responseFormat, jsonSchemaOf)
   }
   return request
