@@ -28,6 +28,12 @@ const expected: Record<string, string> = {
   './providers/openai': `
     compatPresets defaultCompat local openAiCapabilities openAiProvider openai openaiCompatible openrouter
     Backend BackendName CompatibleOptions ProviderOptions`,
+  './providers/google': `
+    google googleProvider
+    GoogleOptions GoogleProviderOptions`,
+  './providers/vertex': `
+    vertex vertexProvider
+    VertexOptions VertexProviderOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,

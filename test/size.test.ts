@@ -57,7 +57,7 @@ describe('a program loads little before it runs', () => {
     expect(initial).toBeLessThanOrEqual(14 * kB)
   })
 
-  it.each(['anthropic', 'openai'])('Agent with %s', async (name) => {
+  it.each(['anthropic', 'openai', 'google', 'vertex'])('Agent with %s', async (name) => {
     const [alone, whole] = await Promise.all([bundle(agentProgram, 'browser'), bundle(withProvider(name), 'browser')])
     console.log(`Agent with ${name}: ${whole.initial} bytes gzip, ${whole.initial - alone.initial} for the provider`)
     expect(whole.initial).toBeLessThanOrEqual(20 * kB)

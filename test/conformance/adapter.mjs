@@ -1,15 +1,31 @@
 // The interface of ../shared/conformance/check.mjs on the sources of this package (Node 24 strips the types).
 import { Agent, defaultLimits, textOf, toolCallsOf } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { azure } from '../../src/providers/azure/index.ts'
+import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
+import { vertex } from '../../src/providers/vertex/index.ts'
 
-export const supports = ['anthropic_messages', 'openai_completions']
+const factories = {
+  anthropic_messages: anthropic,
+  openai_completions: openai,
+  openai_responses: openaiResponses,
+  azure_openai_responses: azure,
+  google_generative_ai: google,
+  google_vertex: vertex,
+}
 
-const factories = { anthropic_messages: anthropic, openai_completions: openai }
+export const supports = Object.keys(factories)
 
 /** What the model wrote, where it was JSON: the recordings tell `null` from `{}`, which are both "no arguments" to a tool. */
 function asWritten(raw, args) {
   return raw === 'null' ? null : args
+}
+
+/** Recordings of Google have schemas in its own dialect, which writes types in capitals. */
+function asJsonSchema(schema) {
+  return JSON.parse(JSON.stringify(schema), (key, value) => (key === 'type' && typeof value === 'string' ? value.toLowerCase() : value))
 }
 
 /** One model call on a recorded stream. */
@@ -68,7 +84,7 @@ export async function runAgent({ protocol, baseUrl, model, system, userMessages,
         name,
         label: name,
         description,
-        parameters: schema,
+        parameters: asJsonSchema(schema),
         execute: async (args, { toolCallId }) => String(await execute(asWritten(raw.get(toolCallId), args))),
       }
     }),

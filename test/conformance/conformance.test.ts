@@ -16,12 +16,14 @@ async function checked(protocol: string, options: string): Promise<string[]> {
   return stdout.trim().split('\n')
 }
 
-describe.skipIf(!isThere).each(['anthropic_messages', 'openai_completions'])('recorded streams and loops of %s', (protocol) => {
+const protocols = ['anthropic_messages', 'openai_completions', 'google_generative_ai', 'google_vertex']
+
+describe.skipIf(!isThere).each(protocols)('recorded streams and loops of %s', (protocol) => {
   it.each(['', 'r7', 'r3+crlf+bom+ping'])('fragmented and framed as "%s"', { timeout: 120_000 }, async (options) => {
     const lines = await checked(protocol, options)
     const summary: { pass: number; fail: number; sequences: { pass: number; fail: number } } = JSON.parse(lines.at(-1) ?? '{}')
     expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([])
     expect(summary).toMatchObject({ fail: 0, sequences: { fail: 0 } })
-    expect(summary.pass).toBeGreaterThanOrEqual(20)
+    expect(summary.pass).toBeGreaterThanOrEqual(10)
   })
 })

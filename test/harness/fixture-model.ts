@@ -1,11 +1,25 @@
 import type { AgentEvent, AgentRun, AgentTool, Model } from '../../src/index.ts'
 import { defineTool } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
+import { vertex } from '../../src/providers/vertex/index.ts'
 import { baseUrl } from './env.ts'
 
+const apiKey = 'test-key'
+
+/** A model per protocol the fixture server speaks, at a base of that server. */
+const models = {
+  anthropic: (baseUrl: string) => anthropic('claude-sonnet-4-5', { apiKey, baseUrl }),
+  openai: (baseUrl: string) => openai('gpt-4o', { apiKey, baseUrl: `${baseUrl}/v1` }),
+  google: (baseUrl: string) => google('gemini-2.5-flash', { apiKey, baseUrl }),
+  vertex: (baseUrl: string) => vertex('gemini-3.5-flash', { apiKey, baseUrl, project: 'p' }),
+}
+
+type Wire = keyof typeof models
+
 /** The protocols the fixture server speaks. */
-export const wires = ['anthropic', 'openai'] as const
+export const wires: readonly Wire[] = ['anthropic', 'openai', 'google', 'vertex']
 
 /** A model on the fixture server, with what the server knows about it. */
 export interface FixtureModel {
@@ -19,16 +33,11 @@ export interface FixtureModel {
 }
 
 /** A model that answers as scenario `scenario` of test/harness/server/scenarios.ts says; no other test shares it. */
-export function fixtureModel(wire: (typeof wires)[number], scenario: string, ...parameters: (string | number)[]): FixtureModel {
+export function fixtureModel(wire: Wire, scenario: string, ...parameters: (string | number)[]): FixtureModel {
   const base = ['', wire, scenario, ...parameters, crypto.randomUUID()].join('/')
-  const at = `${baseUrl()}${base}`
-  const options = { apiKey: 'test-key' }
   const ask = async (verb: string): Promise<string> => (await fetch(`${baseUrl()}/${verb}${base}`)).text()
   return {
-    model:
-      wire === 'anthropic'
-        ? anthropic('claude-sonnet-4-5', { ...options, baseUrl: at })
-        : openai('gpt-4o', { ...options, baseUrl: `${at}/v1` }),
+    model: models[wire](`${baseUrl()}${base}`),
     requests: async () => (JSON.parse(await ask('log')) as unknown[]).map((body) => JSON.stringify(body)),
     release: async () => void (await ask('release')),
     idle: async () => void (await ask('idle')),

@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { anthropic } from './server/anthropic.ts'
+import { google, vertex } from './server/google.ts'
 import { openai } from './server/openai.ts'
 import { play } from './server/play.ts'
 import { type Protocol, scenarios } from './server/scenarios.ts'
 import { Switchboard } from './server/switchboard.ts'
 
-const protocols: Record<string, Protocol> = { anthropic, openai }
+const protocols: Record<string, Protocol> = { anthropic, openai, google, vertex }
 
 /** The running fixture server. */
 export interface FixtureServer {
@@ -18,8 +19,8 @@ export interface FixtureServer {
 /**
  * Starts the local server every runtime talks to. It listens on 127.0.0.1 only and answers any origin.
  *
- * - `POST /anthropic/<scenario>[/<argument>…]/v1/messages` and `POST /openai/<scenario>[/<argument>…]/v1/chat/completions`: a model, as
- *   server/scenarios.ts scripts it. All that stands before `/v1` is the *base*; give each test a base of its own (end it with a random id).
+ * - `POST /<protocol>/<scenario>[/<argument>…]<endpoint>`, such as `/anthropic/text/v1/messages`: a model, as server/scenarios.ts scripts it.
+ *   All that stands before the endpoint is the *base*; give each test a base of its own (end it with a random id).
  * - `GET /log<base>`: the request bodies that base has received, as a JSON array.
  * - `POST /release<base>`: lets the paused streams of that base go on, now or when they get there.
  * - `GET /idle<base>`: answers once no stream of that base is open.

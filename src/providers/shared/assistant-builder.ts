@@ -45,7 +45,8 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  *
  * **Contract**
  * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
- * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left.
+ * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left but one that
+ *   carries state.
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
  * - Keys are the codec's own and shared by all kinds of block.
@@ -93,8 +94,7 @@ export class AssistantBuilder {
   /** Appends to a text block. */
   text(key: BlockKey, delta: string): void {
     if (delta === '') return
-    let slot = this.#find(key)
-    if (slot === undefined) slot = this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
+    const slot = this.#find(key) ?? this.#textSlot(key)
     if (slot.kind !== 'text') return
     slot.block.text += delta
     this.#emit({ type: 'text', contentIndex: slot.index, delta })
@@ -162,11 +162,11 @@ export class AssistantBuilder {
     if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + fragment
   }
 
-  /** Attaches opaque state to the block of `key`; where there is none, to a new empty thinking block. */
-  setProviderState(key: BlockKey, state: ProviderState): void {
+  /** Attaches opaque state to the block of `key`; where there is none, to a new empty block of the kind `opens`. */
+  setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
     // What belongs to a call does not belong to the text that it became.
     if (key === this.#answerKey) return
-    const slot = this.#find(key) ?? this.#thinkingSlot(key)
+    const slot = this.#find(key) ?? (opens === 'text' ? this.#textSlot(key) : this.#thinkingSlot(key))
     if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
   }
 
@@ -227,6 +227,10 @@ export class AssistantBuilder {
     if (this.#answerKey !== undefined) return
     this.#answerKey = key
     if (opened !== undefined) this.text(key, opened.held)
+  }
+
+  #textSlot(key: BlockKey): Slot {
+    return this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
   }
 
   #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {

@@ -1,0 +1,201 @@
+import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
+import type { ProviderState } from '../../types/content.ts'
+import { ProviderError } from '../../types/errors.ts'
+import { newId } from '../../types/ids.ts'
+import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { ModelConfig } from '../../types/model.ts'
+import type { StreamEvent } from '../../types/provider.ts'
+import { AssistantBuilder } from '../shared/assistant-builder.ts'
+import type { StreamDecoder } from '../shared/send.ts'
+import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { PartialArguments } from './partial-arguments.ts'
+import { TokenCounts } from './token-counts.ts'
+import type { GeminiCall, GeminiChunk, GeminiPart } from './wire.ts'
+
+/** What the answer is read for. */
+export interface GeminiAnswerContext {
+  model: ModelConfig
+  /** The service, for people. */
+  service: string
+  /** The call of this tool is the text of the answer. */
+  answerTool: string | undefined
+}
+
+/** Source: reference/providers.md §0 "StopReason mapping". What is not here is a failure. */
+const stopReasons: { readonly [reason: string]: StopReason } = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  CONTINUATION: 'length',
+  SAFETY: 'guardRail',
+  RECITATION: 'guardRail',
+  BLOCKLIST: 'guardRail',
+  PROHIBITED_CONTENT: 'guardRail',
+  SPII: 'guardRail',
+  IMAGE_SAFETY: 'guardRail',
+}
+
+/** Failures of one sampling, which another try seldom repeats. */
+const isSlip = /^MALFORMED_/
+
+/**
+ * Decodes a stream of `streamGenerateContent`, of the Gemini API or of Vertex AI.
+ *
+ * **Contract**
+ * - A `finishReason` completes the message, and so does a prompt that is blocked; the end of the body ends it, because some models state
+ *   the reason in every chunk.
+ * - A part with a signature is a block of its own and carries it, also when its text is empty; unsigned neighbours of one kind are one
+ *   block. Calls without an id get one that is unique everywhere.
+ * - A `finishReason` that reports a failure throws: `api`, retryable where the model only slipped.
+ *
+ * Source: reference/providers.md §0, §5.
+ */
+export class GeminiDecoder implements StreamDecoder {
+  readonly builder: AssistantBuilder
+  readonly terminal = 'finishReason'
+  readonly isDone = false
+  progress = 0
+  readonly #context: GeminiAnswerContext
+  readonly #frames: SseDecoder
+  readonly #counts = new TokenCounts()
+  #blocks = 0
+  /** The kind of the block that the next unsigned text of that kind belongs to. */
+  #open: 'text' | 'thinking' | undefined
+  /** The arguments of the last block, while they come one by one. */
+  #streamedCall: PartialArguments | undefined
+  #finishReason: string | undefined
+  #finishMessage = ''
+  #finalFrame: string | undefined
+  #isBlocked = false
+
+  constructor(context: GeminiAnswerContext, emit: (event: StreamEvent) => void) {
+    this.#context = context
+    this.builder = new AssistantBuilder(context.model, emit, context.answerTool)
+    this.builder.message.usage = this.#counts.usage
+    this.#frames = createSseDecoder((data) => this.#frame(data))
+  }
+
+  get isComplete(): boolean {
+    return this.#finishReason !== undefined || this.#isBlocked
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#frames.feed(bytes)
+  }
+
+  end(): void {
+    const wasBlocked = this.#isBlocked
+    this.#frames.end()
+    // A refusal is final, a broken connection is tried again at no cost: nothing was said yet. So it counts only in a frame that was closed.
+    this.#isBlocked = wasBlocked
+  }
+
+  finish(): AssistantMessage {
+    this.#closeCut()
+    const finish = this.#finishReason
+    if (finish === undefined) return this.builder.finish('guardRail', this.#counts.usage)
+    const reason = Object.hasOwn(stopReasons, finish) ? stopReasons[finish] : undefined
+    if (reason !== undefined) return this.builder.finish(reason, this.#counts.usage)
+    const said = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
+    const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${said}`
+    throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
+  }
+
+  #frame(data: string): void {
+    // Gateways may end with the marker of another protocol, or send the last frame twice.
+    if (data === '[DONE]' || data === this.#finalFrame) return
+    const chunk = parse(data)
+    if (chunk === undefined) {
+      throw new ProviderError('network', `${this.#context.service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
+    }
+    this.#read(chunk)
+    if (this.#finishReason !== undefined) this.#finalFrame = data
+  }
+
+  #read(chunk: GeminiChunk): void {
+    if (chunk.error) throw new StreamRefusal(chunk)
+    this.builder.start()
+    if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
+    if (chunk.promptFeedback?.blockReason) this.#isBlocked = true
+    const candidate = chunk.candidates?.[0]
+    if (!candidate) return
+    const parts = candidate.content?.parts
+    if (Array.isArray(parts)) for (const part of parts) if (part) this.#part(part)
+    const { finishReason, finishMessage } = candidate
+    if (typeof finishReason !== 'string' || finishReason === '') return
+    this.progress++
+    this.#finishReason = finishReason
+    if (typeof finishMessage === 'string') this.#finishMessage = finishMessage
+  }
+
+  #part(part: GeminiPart): void {
+    this.progress++
+    const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : ''
+    if (part.functionCall) this.#call(part.functionCall, signature)
+    else if (typeof part.text === 'string') this.#text(part.thought === true ? 'thinking' : 'text', part.text, signature)
+  }
+
+  #text(kind: 'text' | 'thinking', delta: string, signature: string): void {
+    if (signature === '') {
+      if (delta === '') return
+      if (this.#open !== kind) this.#blocks++
+      this.#open = kind
+      this.builder[kind](this.#blocks, delta)
+      return
+    }
+    const key = ++this.#blocks
+    this.#open = undefined
+    this.builder[kind](key, delta)
+    this.builder.setProviderState(key, this.#state(signature), kind)
+  }
+
+  #call(call: GeminiCall, signature: string): void {
+    this.#open = undefined
+    if (typeof call.name === 'string' && call.name !== '') this.#begin(call, call.name)
+    else if (this.#streamedCall === undefined) return
+    if (signature !== '') this.builder.setProviderState(this.#blocks, this.#state(signature))
+    const streamed = this.#streamedCall
+    streamed?.add(call.partialArgs)
+    if (streamed === undefined || call.willContinue === true) return
+    this.builder.toolArguments(this.#blocks, streamed.toJson())
+    this.#streamedCall = undefined
+  }
+
+  #begin(call: GeminiCall, name: string): void {
+    this.#closeCut()
+    const key = ++this.#blocks
+    const id = typeof call.id === 'string' && call.id !== '' ? call.id : newCallId()
+    this.builder.toolCall(key, id, name)
+    if (call.willContinue === true || call.partialArgs) this.#streamedCall = new PartialArguments()
+    else this.builder.toolArguments(key, JSON.stringify(call.args ?? {}))
+  }
+
+  /** A call that was never closed: what is left is no JSON, so that it is not run. */
+  #closeCut(): void {
+    const cut = this.#streamedCall
+    if (cut !== undefined) this.builder.toolArguments(this.#blocks, cut.toJson().slice(0, -1))
+    this.#streamedCall = undefined
+  }
+
+  #state(thoughtSignature: string): ProviderState {
+    const { api, id } = this.#context.model
+    return { api, model: id, payload: { thoughtSignature } }
+  }
+}
+
+/** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */
+function newCallId(): string {
+  return `call_${newId().replaceAll('-', '')}`
+}
+
+/** The JSON object of a frame, taken out of a list of one; `undefined` for anything else. */
+function parse(data: string): GeminiChunk | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    return undefined
+  }
+  const one: unknown = Array.isArray(value) ? value[0] : value
+  // Every field that is read from it is checked or may be absent.
+  return typeof one === 'object' && one !== null ? (one as GeminiChunk) : undefined
+}

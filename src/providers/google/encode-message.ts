@@ -1,0 +1,93 @@
+import type { Content, ImageContent, ToolCallContent } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { toJson } from '../shared/json-text.ts'
+import type { GeminiFamily } from './families.ts'
+
+/** Stands for a signature where the service demands one and there is none. Source: reference/providers.md §5 "thoughtSignature". */
+const noSignature = 'skip_thought_signature_validator'
+
+const illegalInName = /[^a-zA-Z0-9_.:-]/g
+
+/** A result of a call: the part itself, and media that follow all results of the turn. Both comma-separated JSON. */
+export interface EncodedResult {
+  part: string
+  media: string
+}
+
+/** Encodes normalised messages into comma-separated parts; what is known of a message is kept as long as the message. */
+export interface MessageEncoder {
+  user(message: UserMessage): string
+  answer(message: AssistantMessage): string
+  /** `name` is that of the call: the service matches results by it. */
+  result(message: ToolResultMessage, name: string): EncodedResult
+}
+
+/** An encoder for the models of `family`. */
+export function messageEncoder(family: GeminiFamily): MessageEncoder {
+  const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, family))
+  return {
+    user: perObject(({ content }: UserMessage) => content.map((block) => toJson(shownPart(block))).join(',')),
+    answer: perObject((message: AssistantMessage) => encodeAnswer(message, family)),
+    result: (message, name) => (name === message.toolName ? known(message) : encodeResult(message, name, family)),
+  }
+}
+
+/** The signature that came with a block. */
+export function signatureOf(block: Content): string | undefined {
+  const signature = block.type === 'image' ? undefined : block.providerState?.payload.thoughtSignature
+  return typeof signature === 'string' && signature !== '' ? signature : undefined
+}
+
+function shownPart(block: Content): JsonObject {
+  return block.type === 'image' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
+}
+
+function mediaPart({ mimeType, data }: ImageContent): JsonObject {
+  return { inlineData: { mimeType, data } }
+}
+
+/** One part per block, never merged: a signature belongs to its part. */
+function encodeAnswer({ content }: AssistantMessage, family: GeminiFamily): string {
+  // Of parallel calls only the first is signed by the service, so unsigned calls beside a signed one are as they should be.
+  const lacksSignature = family.needsSignatures && !content.some((block) => block.type === 'toolCall' && signatureOf(block) !== undefined)
+  const parts: string[] = []
+  for (const block of content) {
+    if (block.type === 'image') continue
+    const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
+    const part = answerPart(block, family)
+    parts.push(toJson(signature === undefined ? part : { ...part, thoughtSignature: signature }))
+  }
+  return parts.join(',')
+}
+
+function answerPart(block: Exclude<Content, ImageContent>, family: GeminiFamily): JsonObject {
+  if (block.type === 'text') return { text: block.text }
+  if (block.type === 'thinking') return { text: block.thinking, thought: true }
+  return { functionCall: { ...idOf(block.id, family), name: legalName(block.name), args: block.arguments } }
+}
+
+function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiFamily): JsonObject {
+  return echoesCallIds ? { id } : {}
+}
+
+/** A name that a model made up need not be a legal one. */
+function legalName(name: string): string {
+  const legal = name.replace(illegalInName, '_')
+  return (/^[a-zA-Z_]/.test(legal) ? legal : `_${legal}`).slice(0, 64)
+}
+
+function encodeResult(message: ToolResultMessage, name: string, family: GeminiFamily): EncodedResult {
+  const images = message.content.filter((block) => block.type === 'image').map(mediaPart)
+  const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const said = text === '' ? '(see attached image)' : text
+  const result: JsonObject = {
+    ...idOf(message.toolCallId, family),
+    name: legalName(name),
+    response: message.isError ? { error: said } : { output: said },
+  }
+  const isInside = family.capabilities.imagesInToolResults
+  if (isInside && images.length > 0) result.parts = images
+  return { part: toJson({ functionResponse: result }), media: isInside ? '' : images.map((image) => toJson(image)).join(',') }
+}

@@ -1,0 +1,50 @@
+import type { Model } from '../../types/model.ts'
+import type { StreamProvider } from '../../types/provider.ts'
+import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { geminiProvider } from './gemini-provider.ts'
+
+/** How the Gemini API is called. */
+export interface GoogleProviderOptions extends TransportOptions {
+  /** Sends the key as `?key=`, for proxies that know nothing else. It then appears wherever URLs are logged. Default: a header. */
+  keyInQuery?: boolean
+}
+
+/** What `google` takes beside the model id. */
+export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
+
+/**
+ * A model of the Gemini API (Google Generative AI), or of one that speaks its protocol (`baseUrl`).
+ *
+ * **Contract**
+ * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
+ * - Defaults: 1,000,000 tokens of context, 8,192 of answer, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
+ *   says them.
+ * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
+ *
+ * Source: spec/21, reference/providers.md §5.
+ *
+ * @example
+ * ```ts
+ * const model = google('gemini-3.5-flash', { apiKey })
+ * ```
+ */
+export function google(id: string, options: GoogleOptions = {}): Model {
+  const defaults = {
+    api: 'googleGenerativeAi',
+    provider: 'google',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    reasoning: true,
+    contextWindow: 1_000_000,
+    maxTokens: 8192,
+  } as const
+  const credentials = credentialsOf(options.apiKey)
+  const model: Model = { config: modelConfig(id, defaults, options), provider: googleProvider(options) }
+  if (credentials !== undefined) model.credentials = credentials
+  return model
+}
+
+/** Speaks the protocol of the Gemini API. It keeps no state between calls, so one provider may serve any number of models and runs. */
+export function googleProvider(options: GoogleProviderOptions = {}): StreamProvider {
+  const keyPlace = options.keyInQuery === true ? 'query' : 'header'
+  return geminiProvider({ api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models', keyPlace: () => keyPlace }, options)
+}

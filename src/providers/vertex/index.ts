@@ -1,0 +1,84 @@
+import type { Model } from '../../types/model.ts'
+import type { StreamProvider } from '../../types/provider.ts'
+import { modelsUrl } from '../google/endpoint.ts'
+import { geminiProvider } from '../google/gemini-provider.ts'
+import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { vertexHost } from './host.ts'
+
+/** How Vertex AI is called. */
+export interface VertexProviderOptions extends TransportOptions {
+  /** What `apiKey` is: an OAuth access token, or an API key. Default: a token where the address names a project, else a key. */
+  auth?: 'bearer' | 'apiKey'
+}
+
+/** What `vertex` takes beside the model id. */
+export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexProviderOptions {
+  /** The project that pays. Without one, `apiKey` is a key of express mode. */
+  project?: string
+  /** `global`, `us`, `eu` or a region such as `us-central1`. Default `global`: newer models are often served there only. */
+  location?: string
+  /** Whose model it is. Default `google`. */
+  publisher?: string
+}
+
+const apiVersion = '/v1'
+
+/**
+ * A Gemini model on Vertex AI.
+ *
+ * **Contract**
+ * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it; or an express key where no `project` is given.
+ * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
+ * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none. Any model id is accepted, unknown ones count as
+ *   the newest.
+ * - Defaults: 1,000,000 tokens of context, 8,192 of answer. Prices are unknown unless `cost` says them.
+ *
+ * Source: spec/21, reference/providers.md §5.
+ *
+ * @example
+ * ```ts
+ * const model = vertex('gemini-3.5-flash', { project: 'my-project', location: 'global', apiKey: tokens })
+ * ```
+ */
+export function vertex(id: string, options: VertexOptions = {}): Model {
+  const { project, baseUrl } = options
+  const defaults = {
+    api: 'googleVertex',
+    provider: 'vertex',
+    baseUrl: baseUrl ?? addressOf(options),
+    reasoning: true,
+    contextWindow: 1_000_000,
+    maxTokens: 8192,
+  } as const
+  const credentials = credentialsOf(options.apiKey)
+  const config = modelConfig(id, defaults, options)
+  // What is no URL is reported by the call, as everywhere.
+  if (baseUrl !== undefined && URL.canParse(baseUrl)) config.baseUrl = modelsUrl(baseUrl, pathOf(options))
+  const provider = vertexProvider(project === undefined ? options : { auth: 'bearer', ...options })
+  return credentials === undefined ? { config, provider } : { config, provider, credentials }
+}
+
+/** Speaks the protocol of Vertex AI. It keeps no state between calls, so one provider may serve any number of models and runs. */
+export function vertexProvider(options: VertexProviderOptions = {}): StreamProvider {
+  const { auth } = options
+  const service = {
+    api: 'googleVertex',
+    name: 'Vertex AI',
+    path: pathOf({}),
+    keyPlace: ({ baseUrl }: { baseUrl: string }) =>
+      auth === 'bearer' || (auth === undefined && baseUrl.includes('/projects/')) ? 'bearer' : 'header',
+    browserHint: 'or call it with an express API key',
+  } as const
+  return geminiProvider(service, options)
+}
+
+function addressOf(options: VertexOptions): string {
+  // Express mode is served by the global host.
+  return vertexHost(options.project === undefined ? 'global' : (options.location ?? 'global')) + pathOf(options)
+}
+
+function pathOf({ project, location = 'global', publisher = 'google' }: VertexOptions): string {
+  const models = `/publishers/${encodeURIComponent(publisher)}/models`
+  if (project === undefined) return apiVersion + models
+  return `${apiVersion}/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}${models}`
+}
