@@ -36,7 +36,7 @@ export function reasoningRequest(request: StreamRequest, dialect: Dialect): Reas
 }
 
 /** The effort nearest to `level`, rather stronger than weaker; `undefined` where it is best left to the model. */
-function effortFor(level: ThinkingLevel, efforts: readonly string[], isAlwaysOn: boolean): string | undefined {
+export function effortFor(level: ThinkingLevel, efforts: readonly string[], isAlwaysOn: boolean): string | undefined {
   if (level === 'off') return efforts.includes('none') ? 'none' : isAlwaysOn ? efforts[0] : undefined
   const thinking = efforts.filter((effort) => effort !== 'none')
   return thinking.find((effort) => ranks.indexOf(effort) >= ranks.indexOf(level)) ?? thinking.at(-1)

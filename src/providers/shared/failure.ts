@@ -58,10 +58,13 @@ function refused(exchange: Exchange, response: Response, body: string): Provider
   return classifyError(failure)
 }
 
-function failureFrom({ service, credential, emptyBodyIsOverflow }: Exchange, body: unknown): Failure {
+/** What is to be classified; who asked for it hears it first. */
+function failureFrom({ service, credential, emptyBodyIsOverflow, authHint, onRefusal }: Exchange, body: unknown): Failure {
+  onRefusal?.(body)
   const failure: Failure = { service, body }
   if (credential !== undefined) failure.credential = credential
   if (emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = emptyBodyIsOverflow
+  if (authHint !== undefined) failure.authHint = authHint
   return failure
 }
 

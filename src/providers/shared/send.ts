@@ -43,6 +43,10 @@ export interface Exchange {
   /** What a browser user can do when the service refuses cross-origin calls. */
   browserHint?: string
   emptyBodyIsOverflow?: boolean
+  /** Told what the service said when it refused, as text or as parsed JSON, before the call rejects. */
+  onRefusal?: (body: unknown) => void
+  /** What to say beside the usual when the key is rejected. */
+  authHint?: string
 }
 
 const defaultIdleMs = 60_000

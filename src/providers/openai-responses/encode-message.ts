@@ -1,0 +1,129 @@
+import type { Content, ImageContent, TextContent, ToolCallContent } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { toJson } from '../shared/json-text.ts'
+import { reasoningId, replayPayload } from './replay-state.ts'
+
+/** A tool result: its item, and its images as parts for a user message where results take text only. */
+export interface EncodedResult {
+  json: string
+  /** Comma-separated parts; empty without images. */
+  imageParts: string
+}
+
+/** Encodes normalised messages into comma-separated input items; what is known of a message is kept as long as the message. */
+export interface MessageEncoder {
+  user(message: UserMessage): string
+  /** With reasoning and ids, as far as they still stand together. */
+  answer(message: AssistantMessage): string
+  /** Without reasoning and ids. */
+  bareAnswer(message: AssistantMessage): string
+  result(message: ToolResultMessage): EncodedResult
+}
+
+const illegalInName = /[^a-zA-Z0-9_-]/g
+const legalName = /^[a-zA-Z0-9_-]+$/
+
+/** An encoder; `imagesInResults` says whether results may carry images. Source: reference/providers.md §3 "Input items". */
+export function messageEncoder(imagesInResults: boolean): MessageEncoder {
+  return {
+    user: perObject((message: UserMessage) => userOfParts(message.content.map(partJson).join(','))),
+    answer: perObject(({ content }: AssistantMessage) => (isIntact(content) ? ownItems(content) : bareItems(content))),
+    bareAnswer: perObject(({ content }: AssistantMessage) => bareItems(content)),
+    result: perObject((message: ToolResultMessage) => encodeResult(message, imagesInResults)),
+  }
+}
+
+/** A user message of content parts. */
+export function userOfParts(parts: string): string {
+  return `{"role":"user","content":[${parts}]}`
+}
+
+/** Whether each reasoning item still stands right before the item it led to, and that one right behind it. */
+function isIntact(content: readonly Content[]): boolean {
+  let expected: string | undefined
+  for (const block of content) {
+    if (block.type === 'image') continue
+    const { item, id, after } = replayPayload(block.providerState)
+    if (after !== expected) return false
+    // Blank text is only sent under its id.
+    if (after !== undefined && block.type === 'text' && block.text.trim() === '' && legalItemId(id, 'msg') === undefined) return false
+    expected = block.type === 'thinking' && item !== undefined ? reasoningId(item) : undefined
+  }
+  return expected === undefined
+}
+
+function ownItems(content: readonly Content[]): string {
+  const items: string[] = []
+  let message: JsonObject | undefined
+  let parts: JsonObject[] = []
+  for (const block of content) {
+    const { item, id, phase } = block.type === 'image' ? {} : replayPayload(block.providerState)
+    if (block.type === 'text' && message !== undefined && message.id === id) {
+      parts.push(textPart(block))
+      continue
+    }
+    if (message !== undefined) items.push(toJson({ ...message, content: parts }))
+    message = undefined
+    if (block.type === 'thinking' && item !== undefined) items.push(toJson(item))
+    else if (block.type === 'toolCall') items.push(callJson(block, legalItemId(id, 'fc')))
+    else if (block.type === 'text') {
+      const legal = legalItemId(id, 'msg')
+      if (legal === undefined) items.push(...bareText(block))
+      else {
+        message = { type: 'message', role: 'assistant', id: legal, status: 'completed', ...(phase === undefined ? {} : { phase }) }
+        parts = [textPart(block)]
+      }
+    }
+  }
+  if (message !== undefined) items.push(toJson({ ...message, content: parts }))
+  return items.join(',')
+}
+
+function bareItems(content: readonly Content[]): string {
+  return content
+    .flatMap((block) => (block.type === 'text' ? bareText(block) : block.type === 'toolCall' ? [callJson(block)] : []))
+    .join(',')
+}
+
+/** Text without an id goes in the short form, which every service takes from anybody. */
+function bareText({ text }: TextContent): string[] {
+  return text.trim() === '' ? [] : [toJson({ role: 'assistant', content: text })]
+}
+
+function textPart({ text }: TextContent): JsonObject {
+  return { type: 'output_text', text, annotations: [] }
+}
+
+function callJson(call: ToolCallContent, id?: string): string {
+  // A name a model made up need not be a legal one.
+  const name = call.name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
+  const item: JsonObject = { type: 'function_call', call_id: call.id, name, arguments: JSON.stringify(call.arguments) }
+  return toJson(id === undefined ? item : { ...item, id })
+}
+
+/** Some services give ids that they do not take back. */
+function legalItemId(id: string | undefined, prefix: string): string | undefined {
+  return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalName.test(id) ? id : undefined
+}
+
+function encodeResult({ toolCallId, content }: ToolResultMessage, imagesInResults: boolean): EncodedResult {
+  const hasImages = content.some((block) => block.type === 'image')
+  const base = { type: 'function_call_output', call_id: toolCallId }
+  if (hasImages && imagesInResults) {
+    const json = toJson(base)
+    return { json: `${json.slice(0, -1)},"output":[${content.map(partJson).join(',')}]}`, imageParts: '' }
+  }
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+  const imageParts = content.filter((block) => block.type === 'image').map(imageJson)
+  return { json: toJson({ ...base, output: texts.join('\n') || '(see attached image)' }), imageParts: imageParts.join(',') }
+}
+
+function partJson(block: Content): string {
+  return block.type === 'image' ? imageJson(block) : toJson({ type: 'input_text', text: block.type === 'text' ? block.text : '' })
+}
+
+function imageJson({ mimeType, data }: ImageContent): string {
+  return toJson({ type: 'input_image', image_url: `data:${mimeType};base64,${data}`, detail: 'auto' })
+}

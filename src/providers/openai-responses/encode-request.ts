@@ -1,0 +1,144 @@
+import { errorText, ProviderError } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { Message } from '../../types/message.ts'
+import type { EncodedRequest, ResponseFormat, StreamRequest, ToolDefinition } from '../../types/provider.ts'
+import { effortFor } from '../openai/reasoning-request.ts'
+import { answerByTool } from '../shared/answer-tool.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { redactedHeaders } from '../shared/endpoint.ts'
+import { toJson } from '../shared/json-text.ts'
+import { normalise } from '../shared/normalise.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
+import { type MessageEncoder, userOfParts } from './encode-message.ts'
+
+/** How much of its reasoning a model is told; `none` asks for nothing. */
+export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none'
+
+/** Where a request goes. */
+export interface ResponsesRoute {
+  url: string
+  /** The model as the service calls it. */
+  model: string
+  headers: Record<string, string>
+}
+
+/** How a request is encoded. */
+export interface EncodingOptions {
+  route: (request: StreamRequest) => ResponsesRoute
+  reasoningSummary: ReasoningSummary
+}
+
+/** A request, and what its answer is read with. */
+export interface ResponsesRequest {
+  encoded: EncodedRequest
+  /** It carries reasoning of earlier answers, which the service may refuse. */
+  hasReasoning: boolean
+  answerTool?: string
+}
+
+/** The service takes no smaller limit. */
+const fewestTokens = 16
+
+const encodeTool = perObject(({ name, description, parameters }: ToolDefinition) =>
+  // Without it the service makes every property required.
+  toJson({ type: 'function', name, description, parameters, strict: false }),
+)
+
+/**
+ * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it. Messages and
+ * tools are encoded once each and found again by identity. Throws only `ProviderError`.
+ *
+ * Source: reference/providers.md §3.
+ */
+export function encodeRequest(request: StreamRequest, options: EncodingOptions, isBare = false): ResponsesRequest {
+  try {
+    return encode(request, options, isBare)
+  } catch (error) {
+    if (error instanceof ProviderError) throw error
+    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
+  }
+}
+
+function encode(asked: StreamRequest, options: EncodingOptions, isBare: boolean): ResponsesRequest {
+  const dialect = dialectOf(asked.model)
+  const warnings: string[] = []
+  const native = { jsonObject: true, jsonSchema: dialect.capabilities.jsonSchema, forcingStopsThinking: false }
+  const byTool = answerByTool(asked, dialect.capabilities, native, warnings)
+  const request = byTool?.request ?? asked
+  const { url, model, headers } = options.route(asked)
+  const input = encodeInput(normalise(request.messages, dialect.target), dialect.encoder, isBare)
+  const hasReasoning = !isBare && input.includes('"type":"reasoning"')
+  const fields: JsonObject = { model, stream: true, store: false, ...parametersOf(request, dialect, options, warnings) }
+  if (byTool?.force === 'answer') fields.tool_choice = { type: 'function', name: byTool.answerTool }
+  if (byTool?.force === 'any') fields.tool_choice = 'required'
+  const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
+  const body = `${toJson(fields).slice(0, -1)}${tools},"input":[${systemItem(request, dialect)}${input}]}`
+  const encoded = { url, headers, redactedHeaders: redactedHeaders(headers), body, warnings }
+  return byTool === undefined ? { encoded, hasReasoning } : { encoded, hasReasoning, answerTool: byTool.answerTool }
+}
+
+/** Images that results cannot carry follow in one user message behind the last of them. */
+function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBare: boolean): string {
+  const items: string[] = []
+  let images: string[] = []
+  for (const message of messages) {
+    if (message.role !== 'toolResult' && images.length > 0) {
+      items.push(userOfParts(images.join(',')))
+      images = []
+    }
+    if (message.role === 'user') items.push(encoder.user(message))
+    else if (message.role === 'assistant') {
+      const answer = isBare ? encoder.bareAnswer(message) : encoder.answer(message)
+      if (answer !== '') items.push(answer)
+    } else {
+      const { json, imageParts } = encoder.result(message)
+      items.push(json)
+      if (imageParts !== '') images.push(imageParts)
+    }
+  }
+  if (images.length > 0) items.push(userOfParts(images.join(',')))
+  return items.join(',')
+}
+
+/** Not `instructions`: xAI refuses them. */
+function systemItem({ systemPrompt, responseFormat }: StreamRequest, { isOpenAi }: Dialect): string {
+  let content = systemPrompt
+  // The service wants to see the word before it promises the form.
+  if (responseFormat?.type === 'jsonObject' && !/json/i.test(content)) content = `${content}\n\nAnswer with a JSON object.`.trim()
+  return content.trim() === '' ? '' : `${toJson({ role: isOpenAi ? 'developer' : 'system', content })},`
+}
+
+/** Everything but the input and the tools. */
+function parametersOf(request: StreamRequest, dialect: Dialect, { reasoningSummary }: EncodingOptions, warnings: string[]): JsonObject {
+  const { model, thinkingLevel: level, temperature } = request
+  const { capabilities } = dialect
+  const wanted = request.maxTokens ?? model.maxTokens
+  const fields: JsonObject = { max_output_tokens: Math.max(fewestTokens, wanted) }
+  if (wanted < fewestTokens) warnings.push(`maxTokens raised from ${wanted} to ${fewestTokens}: the service takes no less`)
+  let effort: string | undefined
+  if (capabilities.thinking !== 'none') {
+    effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
+    const reasoning: JsonObject = effort === undefined ? {} : { effort }
+    if (level !== 'off' && reasoningSummary !== 'none') reasoning.summary = reasoningSummary
+    if (Object.keys(reasoning).length > 0) fields.reasoning = reasoning
+    fields.include = ['reasoning.encrypted_content']
+  } else if (level !== 'off') {
+    warnings.push(`thinkingLevel "${level}" was left out: ${model.id} is not described as a reasoning model.`)
+  }
+  if (temperature !== undefined) {
+    const isTaken = capabilities.sampling && (capabilities.thinking === 'none' || effort === 'none' || !dialect.isOpenAi)
+    if (isTaken) fields.temperature = temperature
+    else warnings.push(`temperature ${temperature} was left out: ${model.id} does not take it while it reasons.`)
+  }
+  const format = request.responseFormat === undefined ? undefined : formatOf(request.responseFormat)
+  if (format !== undefined) fields.text = { format }
+  return fields
+}
+
+function formatOf(format: ResponseFormat): JsonObject | undefined {
+  if (format.type === 'text') return undefined
+  if (format.type === 'jsonObject') return { type: 'json_object' }
+  const { name, schema, strict = false } = format
+  // A JSON Schema is JSON.
+  return { type: 'json_schema', name, schema: schema as JsonObject, strict }
+}

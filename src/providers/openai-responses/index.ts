@@ -1,0 +1,72 @@
+import type { Model, ModelConfig } from '../../types/model.ts'
+import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
+import { withoutReasoning } from '../openai/compat.ts'
+import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/endpoint.ts'
+import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { callService, encodeCall, type ResponsesService } from './call.ts'
+import type { ReasoningSummary, ResponsesRoute } from './encode-request.ts'
+
+export type { ReasoningSummary } from './encode-request.ts'
+
+/** How the Responses API is called. */
+export interface OpenAiResponsesProviderOptions extends TransportOptions {
+  /** How much of its reasoning a model that thinks should tell. Default `auto`; `none` for organisations that may not ask. */
+  reasoningSummary?: ReasoningSummary
+}
+
+/** What `openaiResponses` takes beside the model id. */
+export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
+
+const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', xai: 'xAI' }
+
+/**
+ * A model on OpenAI's Responses API, or on another service that speaks it (`baseUrl` and `provider`).
+ *
+ * **Contract**
+ * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones of OpenAI count as the newest.
+ * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
+ * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
+ *
+ * Source: spec/21, reference/providers.md §3.
+ *
+ * @example
+ * ```ts
+ * const model = openaiResponses('gpt-6-sol', { apiKey })
+ * const grok = openaiResponses('grok-4.3', { apiKey: xaiKey, baseUrl: 'https://api.x.ai/v1', provider: 'xai' })
+ * ```
+ */
+export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}): Model {
+  const defaults = {
+    api: 'openAiResponses',
+    provider: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    reasoning: !withoutReasoning.test(id),
+    contextWindow: 128_000,
+    maxTokens: 4096,
+  } as const
+  const credentials = credentialsOf(options.apiKey)
+  const model: Model = { config: modelConfig(id, defaults, options), provider: openAiResponsesProvider(options) }
+  if (credentials !== undefined) model.credentials = credentials
+  return model
+}
+
+/** Speaks the Responses API. It keeps no state between calls, so one provider may serve any number of models and runs. */
+export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions = {}): StreamProvider {
+  const serviceOf = ({ provider }: ModelConfig): ResponsesService => {
+    const name = Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
+    return { name, transport: options, reasoningSummary: options.reasoningSummary ?? 'auto', route: (request) => routeOf(request, name) }
+  }
+  return {
+    api: 'openAiResponses',
+    encode: (request) => encodeCall(request, serviceOf(request.model)),
+    stream: (request, emit, signal) => callService(request, serviceOf(request.model), emit, signal),
+  }
+}
+
+/** A bare host gets the version that every service has. */
+function routeOf({ model, credential }: StreamRequest, service: string): ResponsesRoute {
+  const own: Record<string, string> = { 'content-type': 'application/json' }
+  if (credential !== undefined && credential !== '') own.authorization = `Bearer ${headerCredential(service, credential)}`
+  const url = joinUrl(model.baseUrl, isBareHost(model.baseUrl) ? '/v1/responses' : '/responses')
+  return { url, model: model.id, headers: mergeHeaders(own, model.headers) }
+}

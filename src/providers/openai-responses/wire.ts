@@ -1,0 +1,54 @@
+/** The fields of a stream event that are read, of all types. Services leave out or null any of them, so each is looked at before use. */
+export interface ResponsesEvent {
+  type?: string
+  output_index?: number
+  content_index?: number
+  summary_index?: number
+  item_id?: string
+  call_id?: string
+  name?: string
+  delta?: unknown
+  arguments?: unknown
+  item?: WireItem | null
+  response?: WireResponse | null
+  error?: unknown
+  code?: unknown
+}
+
+/** An output item: a message, reasoning, a call, or something the service did by itself. */
+export interface WireItem {
+  type?: string
+  id?: string
+  phase?: unknown
+  call_id?: string
+  name?: string
+  arguments?: unknown
+  encrypted_content?: unknown
+  content?: unknown
+  summary?: unknown
+}
+
+/** A part of a message or of a summary. */
+export interface WirePart {
+  type?: string
+  text?: unknown
+  refusal?: unknown
+}
+
+/** The whole response, as the first and the last events repeat it. */
+export interface WireResponse {
+  status?: string | null
+  error?: unknown
+  incomplete_details?: { reason?: string | null } | null
+  output?: unknown
+  usage?: WireUsage | null
+}
+
+/** Token counts. */
+export interface WireUsage {
+  input_tokens?: number | null
+  output_tokens?: number | null
+  total_tokens?: number | null
+  input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
+  output_tokens_details?: { reasoning_tokens?: number | null } | null
+}
