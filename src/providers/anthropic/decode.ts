@@ -64,10 +64,10 @@ export class AnthropicDecoder implements StreamDecoder {
   #index = 0
   #stopReason: string | undefined
 
-  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, prefixHash: string | undefined) {
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, prefixHash?: string, answerTool?: string) {
     this.#model = model
     this.#prefixHash = prefixHash
-    this.builder = new AssistantBuilder(model, emit)
+    this.builder = new AssistantBuilder(model, emit, answerTool)
     this.builder.message.usage = this.#usage
     this.#frames = createSseDecoder((data) => this.#frame(data))
   }

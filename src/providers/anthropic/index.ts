@@ -4,6 +4,7 @@ import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions
 import { loadPart } from '../shared/load-part.ts'
 import { type Exchange, sendStreaming } from '../shared/send.ts'
 import { AnthropicDecoder } from './decode.ts'
+import type { AnthropicWire } from './identity.ts'
 
 /** How the Messages service is called. */
 export interface AnthropicProviderOptions extends TransportOptions {
@@ -11,6 +12,12 @@ export interface AnthropicProviderOptions extends TransportOptions {
   dangerouslyAllowBrowser?: boolean
   /** The `anthropic-version` header. Default `2023-06-01`. */
   anthropicVersion?: string
+  /**
+   * Takes the key for an OAuth token of a Claude subscription (`sk-ant-oat…`) and calls as Claude Code does, which the service demands of
+   * such tokens: with its headers and, as the first system text, its name. Never inferred from the key. Using a subscription in other
+   * programs may break its terms of service and cost the account; the service also refuses such calls from a browser.
+   */
+  oauth?: boolean | { userAgent: string }
 }
 
 /** What `anthropic` takes beside the model id. */
@@ -47,8 +54,9 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
 
 /** Speaks the Messages protocol. It keeps no state between calls, so one provider may serve any number of models and runs. */
 export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
-  const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01' } = options
-  const wire = { dangerouslyAllowBrowser, anthropicVersion }
+  const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01', oauth = false } = options
+  const wire: AnthropicWire = { dangerouslyAllowBrowser, anthropicVersion }
+  if (oauth !== false) wire.oauthUserAgent = oauth === true ? 'claude-cli/2.1.2' : oauth.userAgent
   return {
     api: 'anthropicMessages',
     encode: async (request) => {
@@ -57,10 +65,11 @@ export function anthropicProvider(options: AnthropicProviderOptions = {}): Strea
     },
     stream: async (request, emit, signal) => {
       const { encodeRequest } = await loadPart(import('./encode.ts'))
-      const { encoded, prefixHash } = encodeRequest(request, wire)
-      const decoder = new AnthropicDecoder(request.model, emit, prefixHash)
+      const { encoded, prefixHash, answerTool, authHint } = encodeRequest(request, wire)
+      const decoder = new AnthropicDecoder(request.model, emit, prefixHash, answerTool)
       const exchange: Exchange = { service: 'Anthropic', encoded, decoder, signal, transport: options }
       if (request.credential !== undefined) exchange.credential = request.credential
+      if (authHint !== undefined) exchange.authHint = authHint
       if (!dangerouslyAllowBrowser) exchange.browserHint = 'or dangerouslyAllowBrowser'
       return await sendStreaming(exchange)
     },

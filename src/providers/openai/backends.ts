@@ -7,6 +7,12 @@ function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
 
 const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true }
 
+const kimi = {
+  baseUrl: 'https://api.moonshot.ai/v1',
+  compat: compat({ thinkingFormat: 'deepSeek' }),
+  capabilities: thinks,
+} as const satisfies Backend
+
 /**
  * Known backends by provider name, for `openaiCompatible(id, { backend })` and for configurations written by hand.
  * Source: reference/providers.md §2 "Compatible backends".
@@ -31,7 +37,8 @@ export const compatPresets = {
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
-    capabilities: { ...thinks, efforts: ['low', 'high', 'max'] },
+    // It knows JSON mode, but no schemas.
+    capabilities: { ...thinks, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
   together: { baseUrl: 'https://api.together.ai/v1', compat: compat({ thinkingFormat: 'together' }) },
   fireworks: { baseUrl: 'https://api.fireworks.ai/inference/v1', compat: compat({ supportsReasoningEffort: true }) },
@@ -40,8 +47,26 @@ export const compatPresets = {
   vllm: { baseUrl: 'http://localhost:8000/v1', compat: compat({ thinkingFormat: 'chatTemplate' }) },
   llamacpp: { baseUrl: 'http://localhost:8080/v1', compat: defaultCompat },
   qwen: { baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', compat: compat({ thinkingFormat: 'qwen' }) },
-  moonshot: { baseUrl: 'https://api.moonshot.ai/v1', compat: compat({ thinkingFormat: 'deepSeek' }), capabilities: thinks },
-  zai: { baseUrl: 'https://api.z.ai/api/paas/v4', compat: compat({ thinkingFormat: 'deepSeek' }), capabilities: thinks },
+  moonshot: kimi,
+  kimi,
+  // Its Anthropic protocol is the better one: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
+  minimax: { baseUrl: 'https://api.minimax.io/v1', compat: defaultCompat },
+  zai: {
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+    compat: compat({ thinkingFormat: 'deepSeek' }),
+    capabilities: { ...thinks, jsonSchema: false },
+  },
+  copilot: {
+    baseUrl: 'https://api.individual.githubcopilot.com',
+    compat: defaultCompat,
+    // Calls without the name of an editor are refused.
+    headers: {
+      'copilot-integration-id': 'vscode-chat',
+      'editor-version': 'vscode/1.107.0',
+      'editor-plugin-version': 'copilot-chat/0.35.0',
+      'openai-intent': 'conversation-edits',
+    },
+  },
 } as const satisfies Record<string, Backend>
 
 /** Which backend `openaiCompatible` speaks to: a name of `compatPresets`. */

@@ -44,11 +44,11 @@ export class ChatDecoder implements StreamDecoder {
   #sawDone = false
   #usage: Usage | undefined
 
-  constructor(model: ModelConfig, service: string, isReasoningOutside: boolean, emit: (event: StreamEvent) => void) {
+  constructor(model: ModelConfig, service: string, isReasoningOutside: boolean, emit: (event: StreamEvent) => void, answerTool?: string) {
     this.#model = model
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
-    this.builder = new AssistantBuilder(model, emit)
+    this.builder = new AssistantBuilder(model, emit, answerTool)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event))
   }
 

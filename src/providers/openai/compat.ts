@@ -6,6 +6,8 @@ export interface Backend {
   compat: OpenAiCompat
   /** What its models accept, where that is the same for all of them. */
   capabilities?: Partial<ModelCapabilities>
+  /** What it wants in every request. */
+  headers?: Record<string, string>
 }
 
 /** The deviations that are assumed of an unknown backend. Source: reference/phi-core-0.10.md §5 "Models". */

@@ -40,7 +40,8 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     maxTokens: 4096,
     compat: known?.compat ?? defaultCompat,
   }
-  return chatModel(id, defaults, { ...options, capabilities: { ...known?.capabilities, ...options.capabilities } })
+  const capabilities = { ...known?.capabilities, ...options.capabilities }
+  return chatModel(id, defaults, { ...options, capabilities, headers: { ...known?.headers, ...options.headers } })
 }
 
 /** A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. */

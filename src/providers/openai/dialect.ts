@@ -16,6 +16,10 @@ export interface Dialect {
   systemRole: 'developer' | 'system'
   /** Answers 400 without a body when the prompt is too long. */
   emptyBodyIsOverflow: boolean
+  /** Knows the response format `json_object`. */
+  hasJsonMode: boolean
+  /** GitHub Copilot: no version in its path, and headers that tell what a request is about. */
+  isCopilot: boolean
   target: NormaliseTarget
   encoder: MessageEncoder
 }
@@ -30,6 +34,9 @@ export const dialectOf = perObject((model: ModelConfig): Dialect => {
     capabilities,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
     emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
+    // LM Studio knows "text" and "json_schema" only.
+    hasJsonMode: model.provider !== 'lmstudio',
+    isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
     target: {
       api: 'openAiCompletions',
       provider: model.provider,

@@ -3,6 +3,7 @@ import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/
 import { perObject } from '../shared/encoded-cache.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
 import { toJson } from '../shared/json-text.ts'
+import { answerFormat } from './answer-format.ts'
 import { isResponsesOnly } from './capabilities.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -19,27 +20,31 @@ export interface ChatRequest {
   emptyBodyIsOverflow: boolean
   /** Reasoning tokens are counted beside `completion_tokens`. */
   isReasoningOutside: boolean
+  /** The tool whose call is the answer. */
+  answerTool: string | undefined
 }
 
 /**
  * A Chat Completions request, exactly as it is sent. Messages and tools are encoded once each and found again by identity.
  * Source: reference/providers.md §2.
  */
-export function encodeRequest(request: StreamRequest, service: string): ChatRequest {
-  const dialect = dialectOf(request.model)
+export function encodeRequest(asked: StreamRequest, service: string): ChatRequest {
+  const dialect = dialectOf(asked.model)
   const warnings: string[] = []
-  const parameters = toJson(parametersOf(request, dialect, warnings))
+  const { request, fields, answerTool } = answerFormat(asked, dialect, warnings)
+  const parameters = toJson({ ...parametersOf(request, dialect, warnings), ...fields })
   const messages = encodeMessages(request, dialect)
   const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
-  const headers = headersOf(request, service)
+  const headers = headersOf(request, service, dialect)
   const encoded: EncodedRequest = {
-    url: chatUrl(request.model.baseUrl),
+    url: chatUrl(request.model.baseUrl, dialect),
     headers,
     redactedHeaders: redactedHeaders(headers),
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,
   }
-  return { encoded, emptyBodyIsOverflow: dialect.emptyBodyIsOverflow, isReasoningOutside: dialect.compat.thinkingFormat === 'xai' }
+  const { emptyBodyIsOverflow, compat } = dialect
+  return { encoded, emptyBodyIsOverflow, isReasoningOutside: compat.thinkingFormat === 'xai', answerTool }
 }
 
 /** Everything but the messages and the tools. */
@@ -62,13 +67,18 @@ function parametersOf(request: StreamRequest, dialect: Dialect, warnings: string
   return body
 }
 
-function headersOf({ model, credential }: StreamRequest, service: string): Record<string, string> {
+function headersOf({ model, credential, messages }: StreamRequest, service: string, { isCopilot }: Dialect): Record<string, string> {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (credential !== undefined && credential !== '') own.authorization = `Bearer ${headerCredential(service, credential)}`
+  if (isCopilot) {
+    own['x-initiator'] = messages.at(-1)?.role === 'user' ? 'user' : 'agent'
+    const hasImages = messages.some((message) => message.content.some((block) => block.type === 'image'))
+    if (hasImages) own['copilot-vision-request'] = 'true'
+  }
   return mergeHeaders(own, model.headers)
 }
 
-/** `baseUrl` with the path of the endpoint; a bare host gets the version that every service has. */
-function chatUrl(baseUrl: string): string {
-  return joinUrl(baseUrl, URL.canParse(baseUrl) && isBareHost(baseUrl) ? '/v1/chat/completions' : '/chat/completions')
+/** `baseUrl` with the path of the endpoint; a bare host gets the version that every other service has. */
+function chatUrl(baseUrl: string, { isCopilot }: Dialect): string {
+  return joinUrl(baseUrl, !isCopilot && isBareHost(baseUrl) ? '/v1/chat/completions' : '/chat/completions')
 }

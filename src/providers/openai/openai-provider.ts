@@ -20,8 +20,8 @@ export function openAiProvider(options: TransportOptions = {}): StreamProvider {
     stream: async (request, emit, signal) => {
       const { ChatDecoder, encodeRequest } = await codec()
       const service = serviceOf(request)
-      const { encoded, emptyBodyIsOverflow, isReasoningOutside } = safely(() => encodeRequest(request, service), request)
-      const decoder = new ChatDecoder(request.model, service, isReasoningOutside, emit)
+      const { encoded, emptyBodyIsOverflow, isReasoningOutside, answerTool } = safely(() => encodeRequest(request, service), request)
+      const decoder = new ChatDecoder(request.model, service, isReasoningOutside, emit, answerTool)
       const exchange: Exchange = { service, encoded, decoder, signal, transport: options, emptyBodyIsOverflow }
       if (request.credential !== undefined) exchange.credential = request.credential
       return await sendStreaming(exchange)

@@ -15,6 +15,8 @@ export interface Failure {
   credential?: string | readonly string[]
   /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
+  /** What the caller has probably got wrong when the key is rejected. */
+  authHint?: string
 }
 
 const maxQuote = 500
@@ -93,7 +95,7 @@ function isTransientStatus(status: number | undefined): boolean {
   return status === 408 || status === 409 || (status !== undefined && status >= 500 && status !== 501)
 }
 
-function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status }: Failure): string {
+function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, authHint }: Failure): string {
   const where = status === undefined ? '' : ` (${status})`
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
@@ -101,7 +103,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
     return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
   if (code === 'rateLimited') return `${service} is limiting the rate of requests${where}${said}`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
-  if (code === 'auth') return `${service} rejected the API key${where}${said} Check the key and what it may access.`
+  if (code === 'auth') return `${service} rejected the API key${where}${said} ${authHint ?? 'Check the key and what it may access.'}`
   if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
   if (onlyByProfile.test(facts.text)) {
     return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`

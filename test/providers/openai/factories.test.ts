@@ -8,6 +8,18 @@ import {
   openaiCompatible,
   openrouter,
 } from '../../../src/providers/openai/index.ts'
+import type { Content } from '../../../src/types/content.ts'
+import { type AssistantMessage, type ToolResultMessage, userMessage } from '../../../src/types/message.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { requestFor } from './harness.ts'
+
+function answering(block: Content): AssistantMessage {
+  return { role: 'assistant', content: [block], stopReason: 'toolUse', model: 'm', provider: 'p', usage: emptyUsage(), timestamp: 1 }
+}
+
+function resultOf(toolCallId: string): ToolResultMessage {
+  return { role: 'toolResult', toolCallId, toolName: 'look', content: [{ type: 'text', text: 'A cat.' }], isError: false, timestamp: 1 }
+}
 
 describe('factories', () => {
   it('openai', async () => {
@@ -65,6 +77,25 @@ describe('factories', () => {
       expect(Object.keys(compat).sort()).toEqual(Object.keys(defaultCompat).sort())
     }
     expect(JSON.parse(JSON.stringify(compatPresets))).toEqual(compatPresets)
+  })
+
+  it('knows every backend by name', () => {
+    const named = ['openai', 'openrouter', 'xai', 'groq', 'cerebras', 'mistral', 'deepseek', 'together', 'fireworks', 'ollama', 'lmstudio']
+    const more = ['vllm', 'llamacpp', 'qwen', 'moonshot', 'kimi', 'minimax', 'zai', 'copilot']
+    expect(Object.keys(compatPresets).sort()).toEqual([...named, ...more].sort())
+  })
+
+  it('tells Copilot what a request is about', async () => {
+    const model = openaiCompatible('gpt-4o', { backend: 'copilot', headers: { 'Editor-Version': 'mine/1' } })
+    const first = await model.provider.encode(requestFor(model))
+    expect(first.url).toBe('https://api.individual.githubcopilot.com/chat/completions')
+    expect(first.headers).toMatchObject({ 'x-initiator': 'user', 'openai-intent': 'conversation-edits', 'editor-version': 'mine/1' })
+    expect(first.headers).not.toHaveProperty('copilot-vision-request')
+    const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
+    const call = { type: 'toolCall', id: 'c', name: 'look', arguments: {} } as const
+    const messages = [userMessage('Look.', [image]), answering(call), resultOf('c')]
+    const later = await model.provider.encode(requestFor(model, { messages }))
+    expect(later.headers).toMatchObject({ 'x-initiator': 'agent', 'copilot-vision-request': 'true' })
   })
 
   it('one provider serves any model', () => {

@@ -1,0 +1,47 @@
+import type { StreamRequest } from '../../types/provider.ts'
+import { headerCredential, mergeHeaders } from '../shared/endpoint.ts'
+
+/** What the wire needs beside the request. */
+export interface AnthropicWire {
+  anthropicVersion: string
+  dangerouslyAllowBrowser: boolean
+  /** The `user-agent` of calls with an OAuth token; absent for API keys. */
+  oauthUserAgent?: string
+}
+
+/** The service refuses OAuth tokens without it. */
+const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude."
+
+const oauthBetas = 'claude-code-20250219,oauth-2025-04-20'
+
+/** How a caller is told that a token needs an option; see `authHint`. */
+const oauthHint =
+  'It begins with sk-ant-oat, so it is an OAuth token, not an API key: such tokens are sent only with the option oauth (read about its risk first).'
+
+/**
+ * The headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
+ * Source: reference/providers.md §1 "Headers", "OAuth".
+ */
+export function requestHeaders({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {
+  const own: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wire.anthropicVersion }
+  const key = credential === undefined ? undefined : headerCredential('Anthropic', credential)
+  if (key !== undefined && wire.oauthUserAgent === undefined) own['x-api-key'] = key
+  if (wire.dangerouslyAllowBrowser) own['anthropic-dangerous-direct-browser-access'] = 'true'
+  if (wire.oauthUserAgent === undefined) return mergeHeaders(own, model.headers)
+  if (key !== undefined) own.authorization = `Bearer ${key}`
+  const headers = mergeHeaders({ ...own, 'x-app': 'cli', 'user-agent': wire.oauthUserAgent }, model.headers)
+  const wanted = headers['anthropic-beta']
+  headers['anthropic-beta'] = wanted === undefined ? oauthBetas : `${oauthBetas},${wanted}`
+  return headers
+}
+
+/** The texts of the system prompt, in order. */
+export function systemTexts(systemPrompt: string, { oauthUserAgent }: AnthropicWire): readonly string[] {
+  const own = systemPrompt.trim() === '' ? [] : [systemPrompt]
+  return oauthUserAgent === undefined ? own : [oauthIdentity, ...own]
+}
+
+/** What a rejected key has probably got wrong. */
+export function authHint({ credential }: StreamRequest, { oauthUserAgent }: AnthropicWire): string | undefined {
+  return oauthUserAgent === undefined && credential?.trim().startsWith('sk-ant-oat') ? oauthHint : undefined
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../../src/agent/agent.ts'
+import { parseOutput } from '../../../src/agent/parse-output.ts'
+import { anthropic } from '../../../src/providers/anthropic/index.ts'
+import type { JsonSchema } from '../../../src/types/json.ts'
+import type { ResponseFormat, StreamRequest } from '../../../src/types/provider.ts'
+import { answering } from '../bytes.ts'
+import { bodyFor, request } from './call.ts'
+
+const schema: JsonSchema = {
+  type: 'object',
+  properties: {
+    place: { type: 'object', properties: { city: { type: 'string' } } },
+    days: { type: 'array', items: { $ref: '#/$defs/day' } },
+  },
+  required: ['place'],
+  $defs: { day: { type: 'object', properties: { rain: { anyOf: [{ type: 'boolean' }, { type: 'null' }] } } } },
+}
+const closed = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    place: { type: 'object', additionalProperties: false, properties: { city: { type: 'string' } } },
+    days: { type: 'array', items: { $ref: '#/$defs/day' } },
+  },
+  required: ['place'],
+  $defs: { day: { type: 'object', additionalProperties: false, properties: { rain: { anyOf: [{ type: 'boolean' }, { type: 'null' }] } } } },
+}
+const format: ResponseFormat = { type: 'jsonSchema', name: 'forecast', schema }
+const look = { name: 'look', description: 'Looks.', parameters: { type: 'object' } }
+
+async function encoded(id: string, changes: Partial<StreamRequest>) {
+  const made = request(id, changes)
+  const { warnings } = await anthropic(id).provider.encode(made)
+  return { body: await bodyFor(made), warnings }
+}
+
+describe('a schema, where the model has it', () => {
+  it.each(['claude-sonnet-4-6', 'claude-opus-4-8', 'claude-opus-5-5', 'claude-unheard-of-9'])('is the output format of %s', async (id) => {
+    const { body, warnings } = await encoded(id, { responseFormat: format })
+    expect(body.output_config).toMatchObject({ format: { type: 'json_schema', schema: closed } })
+    expect(body).not.toHaveProperty('tool_choice')
+    expect(body).not.toHaveProperty('tools')
+    expect(warnings).toEqual([])
+  })
+
+  it('stands beside the effort, and beside tools', async () => {
+    const { body } = await encoded('claude-opus-4-8', { responseFormat: format, thinkingLevel: 'high', tools: [look] })
+    expect(body.output_config).toEqual({ effort: 'high', format: { type: 'json_schema', schema: closed } })
+    expect(body.thinking).toEqual({ type: 'adaptive', display: 'summarized' })
+    expect(body.tools).toHaveLength(1)
+  })
+
+  it.each<[string, JsonSchema]>([
+    ['a map', { type: 'object', properties: { counts: { type: 'object', additionalProperties: { type: 'number' } } } }],
+    ['an open object', { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: true }],
+    ['any object inside a list', { type: 'object', properties: { all: { type: 'array', items: { type: 'object' } } } }],
+    ['an open branch', { type: 'object', properties: { a: { anyOf: [{ type: 'object', additionalProperties: {} }, { type: 'null' }] } } }],
+    ['names by pattern', { type: 'object', properties: {}, patternProperties: { '^x': {} } }],
+  ])('is the answer of a tool where closing it would change it: %s', async (_what, open) => {
+    const { body } = await encoded('claude-sonnet-4-6', { responseFormat: { type: 'jsonSchema', name: 'x', schema: open } })
+    expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: open }])
+    expect(body.tool_choice).toEqual({ type: 'tool', name: 'respond_json' })
+    expect(JSON.stringify(body.output_config ?? {})).not.toContain('format')
+  })
+})
+
+describe('a schema, where the model has it not', () => {
+  it('is the answer of a forced tool', async () => {
+    const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format })
+    expect(body.tools).toMatchObject([{ name: 'respond_json', input_schema: schema }])
+    expect(body.tool_choice).toEqual({ type: 'tool', name: 'respond_json' })
+    expect(warnings).toEqual([])
+  })
+
+  it('switches thinking off, which a forced tool forbids, and says so', async () => {
+    const { body, warnings } = await encoded('claude-sonnet-4-5', { responseFormat: format, thinkingLevel: 'high', temperature: 0.5 })
+    expect(body).not.toHaveProperty('thinking')
+    expect(body.temperature).toBe(0.5)
+    expect(warnings.join()).toMatch(/thinking switched off/)
+  })
+
+  it('lets other tools come first', async () => {
+    const { body } = await encoded('claude-sonnet-4-5', { responseFormat: format, tools: [look] })
+    expect(body.tools).toMatchObject([{ name: 'look' }, { name: 'respond_json' }])
+    expect(body.tool_choice).toEqual({ type: 'any' })
+  })
+})
+
+describe('any JSON object', () => {
+  it('is the answer of a tool, forced where that is allowed', async () => {
+    const open = { type: 'object', additionalProperties: true }
+    const forced = await encoded('claude-opus-4-8', { responseFormat: { type: 'jsonObject' }, thinkingLevel: 'high' })
+    expect(forced.body).toMatchObject({
+      tools: [{ name: 'respond_json', input_schema: open }],
+      tool_choice: { name: 'respond_json' },
+      thinking: { type: 'disabled' },
+    })
+    const asked = await encoded('claude-opus-5-5', { responseFormat: { type: 'jsonObject' } })
+    expect(asked.body).toMatchObject({ tools: [{ name: 'respond_json' }] })
+    expect(asked.body).not.toHaveProperty('tool_choice')
+    expect(asked.warnings.join()).toMatch(/cannot be made/)
+  })
+
+  it('is nothing for text', async () => {
+    const { body } = await encoded('claude-opus-4-8', { responseFormat: { type: 'text' } })
+    expect(body).toEqual((await encoded('claude-opus-4-8', {})).body)
+  })
+})
+
+describe('an agent whose answer a tool takes', () => {
+  const frames = [
+    { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'respond_json', input: {} } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"place":{"ci' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: 'ty":"Oslo"}}' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ]
+  const bytes = new TextEncoder().encode(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join(''))
+
+  it('ends after one call, streaming the answer as text', async () => {
+    let calls = 0
+    const send: typeof fetch = (...args) => {
+      calls += 1
+      return answering([bytes])(...args)
+    }
+    const agent = new Agent({ model: anthropic('claude-sonnet-4-5', { fetch: send }), responseFormat: format })
+    const run = agent.prompt('Where?')
+    let streamed = ''
+    for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') streamed += event.delta.delta
+    const result = await run.result
+    expect(result).toMatchObject({ status: 'completed', text: '{"place":{"city":"Oslo"}}' })
+    expect(streamed).toBe(result.text)
+    expect(calls).toBe(1)
+    expect(result.messages.at(-1)).toMatchObject({ stopReason: 'stop', content: [{ type: 'text' }] })
+    expect(await parseOutput(result, schema)).toEqual({ place: { city: 'Oslo' } })
+  })
+})
