@@ -12,7 +12,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   context: { layers: [], packages: [] },
   session: { layers: [], packages: [] },
   store: { layers: [], packages: [] },
-  providers: { layers: ['stream'], packages: [] },
+  providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },

@@ -34,6 +34,9 @@ const expected: Record<string, string> = {
   './providers/vertex': `
     vertex vertexProvider
     VertexOptions VertexProviderOptions`,
+  './providers/bedrock': `
+    bedrock bedrockProvider
+    AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,

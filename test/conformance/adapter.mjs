@@ -2,6 +2,7 @@
 import { Agent, defaultLimits, textOf, toolCallsOf } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
@@ -14,6 +15,7 @@ const factories = {
   azure_openai_responses: azure,
   google_generative_ai: google,
   google_vertex: vertex,
+  bedrock_converse_stream: bedrock,
 }
 
 export const supports = Object.keys(factories)

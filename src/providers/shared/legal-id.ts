@@ -13,3 +13,8 @@ export function legalId(allowed: string, maxLength: number): (id: string) => str
     return `${clean.slice(0, maxLength - hash.length - 1)}_${hash}`
   }
 }
+
+/** The mapping onto exactly nine letters and digits, which Mistral's models want: other ids are hashed to some. */
+export function nineChars(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashText(id).padStart(9, '0').slice(-9)
+}

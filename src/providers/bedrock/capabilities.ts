@@ -1,0 +1,69 @@
+import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
+import { claudeTable, newestClaude } from '../shared/claude-capabilities.ts'
+
+/** Which field of `additionalModelRequestFields` asks a family to think. */
+export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' | 'none'
+
+/** What sets the models of one vendor apart on this protocol. */
+export interface Family {
+  ids: RegExp
+  thinkingField: ThinkingField
+  /** Where `cachePoint` blocks may stand: everywhere, everywhere but at tools and behind results, or nowhere. */
+  cachePoints: 'all' | 'notAtTools' | 'none'
+  /** Whether a result may say that it failed. */
+  resultStatus: boolean
+  /** Whether ids of calls are exactly nine letters and digits. */
+  shortIds: boolean
+  newest: ModelCapabilities
+  table: readonly CapabilityRow[]
+}
+
+const efforts = ['low', 'medium', 'high']
+const other: Omit<Family, 'ids' | 'newest'> = {
+  thinkingField: 'none',
+  cachePoints: 'none',
+  resultStatus: false,
+  shortIds: false,
+  table: [],
+}
+const textOnly: ModelCapabilities = { ...plain, images: false, jsonSchema: false }
+const reasoner: ModelCapabilities = { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
+const claude: Omit<Family, 'ids'> = { ...other, thinkingField: 'claude', resultStatus: true, newest: newestClaude, table: claudeTable }
+const nova: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false }
+
+/** The first that matches counts. Ids may carry the region of an inference profile, or be an ARN that ends with one. Source: providers.md §6. */
+const families: readonly Family[] = [
+  { ...claude, ids: /claude-(instant|v?2|3-(opus|sonnet|haiku)|3-5-sonnet-20240620)/ },
+  { ...claude, ids: /claude/, cachePoints: 'all' },
+  {
+    ...other,
+    ids: /amazon\.nova/,
+    thinkingField: 'nova',
+    cachePoints: 'notAtTools',
+    resultStatus: true,
+    newest: { ...nova, thinking: 'adaptive', efforts },
+    table: [
+      { ids: /nova-micro/, capabilities: { ...nova, images: false, imagesInToolResults: false } },
+      { ids: /nova-(lite|pro|premier)/, capabilities: nova },
+    ],
+  },
+  { ...other, ids: /openai\.gpt-oss/, thinkingField: 'reasoningEffort', newest: { ...reasoner, images: false, sampling: true } },
+  { ...other, ids: /openai\./, thinkingField: 'reasoning', newest: reasoner },
+  { ...other, ids: /mistral\.(magistral|ministral|mistral-large-3|voxtral)/, shortIds: true, newest: plain },
+  { ...other, ids: /mistral\./, shortIds: true, newest: { ...plain, jsonSchema: false } },
+  { ...other, ids: /deepseek\.v/, newest: { ...textOnly, jsonSchema: true } },
+  { ...other, ids: /deepseek\./, newest: textOnly },
+  { ...other, ids: /(qwen|google|minimax|moonshot(ai)?|nvidia)\./, newest: plain },
+]
+
+/** Models nothing is known of: nothing but messages, tools and the common settings is sent. */
+const unknownFamily: Family = { ...other, ids: /^/, newest: { ...plain, jsonSchema: false } }
+
+/** The family of a model id, and what Bedrock accepts for it. `underlying` is the model behind an ARN that does not name it. */
+export function bedrockCapabilities(model: ModelConfig, underlying = model.id): { family: Family; capabilities: ModelCapabilities } {
+  const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
+  const capabilities = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
+  const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
+  return { family, capabilities: saysNone ? { ...capabilities, thinking: 'none' } : capabilities }
+}

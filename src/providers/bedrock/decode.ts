@@ -1,0 +1,235 @@
+import { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from '../../stream/aws-event-stream.ts'
+import { createLineDecoder, type LineDecoder } from '../../stream/lines.ts'
+import type { ProviderState } from '../../types/content.ts'
+import { ProviderError } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { StreamEvent, StreamRequest } from '../../types/provider.ts'
+import { emptyUsage, type Usage } from '../../types/usage.ts'
+import { AssistantBuilder } from '../shared/assistant-builder.ts'
+import type { StreamDecoder } from '../shared/send.ts'
+import { StreamRefusal } from '../shared/stream-refusal.ts'
+
+/** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
+interface WireEvent {
+  contentBlockIndex?: number
+  start?: { toolUse?: { toolUseId?: string; name?: string; type?: string } }
+  delta?: {
+    text?: string
+    toolUse?: { input?: string }
+    reasoningContent?: { text?: string; signature?: string; redactedContent?: string }
+  }
+  stopReason?: string
+  usage?: WireUsage
+}
+
+interface WireUsage {
+  inputTokens?: number
+  outputTokens?: number
+  cacheReadInputTokens?: number
+  cacheWriteInputTokens?: number
+  totalTokens?: number
+}
+
+/** Source: reference/providers.md §0 "StopReason mapping". */
+const stopReasons: Record<string, StopReason> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'toolUse',
+  guardrail_intervened: 'guardRail',
+  content_filtered: 'guardRail',
+  malformed_model_output: 'error',
+  malformed_tool_use: 'error',
+}
+
+/** Kinds of block. Some models give text, reasoning and a call the same index, so both make the key. */
+const kinds = 3
+const [text, reasoning, call] = [0, 1, 2]
+
+/** What the decoder must know of the request. */
+export interface AnswerTo {
+  request: StreamRequest
+  /** What its reasoning is bound to. */
+  prefixHash?: string
+  /** The tool whose call is the answer. */
+  answerTool?: string
+}
+
+/**
+ * Reads the events of one ConverseStream response: the binary event stream of AWS or, where the content type says so, JSON lines.
+ *
+ * **Contract**
+ * - `messageStop` completes the message; `metadata`, which says what it cost, may come before or after it, or not at all. A frame that was
+ *   begun and not ended makes the message incomplete again.
+ * - Blocks of tools that the service runs itself are passed over, and so are typed calls of tools that nobody offered.
+ *
+ * Source: reference/providers.md §6.
+ */
+export class BedrockDecoder implements StreamDecoder {
+  readonly builder: AssistantBuilder
+  progress = 0
+  readonly #answerTo: AnswerTo
+  readonly #frames: AwsEventDecoder
+  #lines: LineDecoder | undefined
+  readonly #utf8 = new TextDecoder()
+  readonly #usage: Usage = emptyUsage()
+  /** Indexes of calls that are for us. */
+  readonly #calls = new Set<number>()
+  /** Withheld reasoning so far, by key. */
+  readonly #redacted = new Map<number, string>()
+  #stopReason: string | undefined
+  #hasMetadata = false
+
+  constructor(answerTo: AnswerTo, emit: (event: StreamEvent) => void) {
+    this.#answerTo = answerTo
+    this.builder = new AssistantBuilder(answerTo.request.model, emit, answerTo.answerTool)
+    this.builder.message.usage = this.#usage
+    this.#frames = createAwsEventDecoder((headers, payload) => this.#message(headers, payload))
+  }
+
+  get terminal(): string {
+    return this.#stopReason === undefined ? 'messageStop' : 'the rest of its last event'
+  }
+
+  get isComplete(): boolean {
+    return this.#stopReason !== undefined && !this.#frames.isInside
+  }
+
+  get isDone(): boolean {
+    return this.#stopReason !== undefined && this.#hasMetadata
+  }
+
+  begin(contentType: string): void {
+    if (contentType.includes('ndjson')) this.#lines = createLineDecoder((line) => this.#line(line))
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.#lines === undefined) this.#frames.feed(bytes)
+    else this.#lines.feed(bytes)
+  }
+
+  end(): void {
+    this.#lines?.end()
+  }
+
+  finish(): AssistantMessage {
+    const wire = this.#stopReason ?? ''
+    const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
+    if (reason === undefined)
+      throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
+    const message = this.builder.finish(reason, this.#usage)
+    if (message.stopReason === 'error') message.errorMessage = `Amazon Bedrock stopped with ${wire}: what the model wrote cannot be used.`
+    if (this.#answerTo.prefixHash !== undefined) {
+      for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
+    }
+    return message
+  }
+
+  #message(headers: EventHeaders, payload: Uint8Array): void {
+    // After the end nothing counts.
+    if (this.isDone) return
+    const exception = headers.get(':exception-type')
+    if (exception !== undefined) throw refusal(exception, this.#parse(this.#utf8.decode(payload)))
+    if (headers.get(':message-type') === 'error') {
+      throw new StreamRefusal({ error: { type: headers.get(':error-code'), message: headers.get(':error-message') } })
+    }
+    const type = headers.get(':event-type')
+    if (type !== undefined) this.#event(type, this.#parse(this.#utf8.decode(payload)))
+  }
+
+  #line(line: string): void {
+    if (this.isDone) return
+    for (const [type, event] of Object.entries(this.#parse(line))) {
+      const fields = typeof event === 'object' && event !== null ? event : {}
+      if (type.endsWith('Exception')) throw refusal(type, fields)
+      this.#event(type, fields)
+    }
+  }
+
+  #parse(json: string): object {
+    try {
+      const value: unknown = JSON.parse(json)
+      return typeof value === 'object' && value !== null ? value : {}
+    } catch {
+      throw new ProviderError('network', `Amazon Bedrock sent an event that is not JSON: ${json.slice(0, 100)}`)
+    }
+  }
+
+  #event(type: string, event: WireEvent): void {
+    switch (type) {
+      case 'contentBlockDelta':
+        this.progress++
+        this.#delta(event.contentBlockIndex ?? 0, event.delta)
+        return
+      case 'contentBlockStart':
+        this.progress++
+        this.#open(event.contentBlockIndex ?? 0, event.start?.toolUse)
+        return
+      case 'messageStart':
+        this.builder.start()
+        return
+      case 'messageStop':
+        this.progress++
+        this.#stopReason = String(event.stopReason)
+        return
+      case 'metadata':
+        this.progress++
+        this.#hasMetadata = true
+        this.#count(event.usage)
+        return
+      default:
+        // The end of a block, and events that did not exist when this was written.
+        return
+    }
+  }
+
+  #open(index: number, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
+    if (!toolUse || (toolUse.type !== undefined && !this.#isOffered(toolUse))) return
+    this.#calls.add(index)
+    this.builder.toolCall(index * kinds + call, toolUse.toolUseId, toolUse.name)
+  }
+
+  #isOffered({ type, name }: { type?: string; name?: string }): boolean {
+    const { request, answerTool } = this.#answerTo
+    return type !== 'server_tool_use' && (name === answerTool || request.tools.some((tool) => tool.name === name))
+  }
+
+  #delta(index: number, delta: WireEvent['delta']): void {
+    if (typeof delta?.text === 'string') this.builder.text(index * kinds + text, delta.text)
+    else if (typeof delta?.toolUse?.input === 'string') {
+      if (this.#calls.has(index)) this.builder.toolArguments(index * kinds + call, delta.toolUse.input)
+    } else if (delta?.reasoningContent) this.#reasoning(index * kinds + reasoning, delta.reasoningContent)
+  }
+
+  #reasoning(key: number, { text, signature, redactedContent }: NonNullable<NonNullable<WireEvent['delta']>['reasoningContent']>): void {
+    if (typeof text === 'string') this.builder.thinking(key, text)
+    if (typeof signature === 'string') this.builder.setSignature(key, signature)
+    if (typeof redactedContent !== 'string') return
+    const before = this.#redacted.get(key)
+    // Fragments are encoded one by one, so they are joined as bytes.
+    const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
+    this.#redacted.set(key, redacted)
+    this.builder.setProviderState(key, this.#state({ redacted }))
+  }
+
+  #count(wire: WireUsage | undefined): void {
+    const usage = this.#usage
+    usage.input = wire?.inputTokens ?? 0
+    usage.output = wire?.outputTokens ?? 0
+    usage.cacheRead = wire?.cacheReadInputTokens ?? 0
+    usage.cacheWrite = wire?.cacheWriteInputTokens ?? 0
+    usage.totalTokens = wire?.totalTokens ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+  }
+
+  #state(payload: JsonObject): ProviderState {
+    const { request, prefixHash } = this.#answerTo
+    const state = { api: request.model.api, model: request.model.id, payload }
+    return prefixHash === undefined ? state : { ...state, prefixHash }
+  }
+}
+
+function refusal(type: string, { message, originalMessage }: { message?: unknown; originalMessage?: unknown }): StreamRefusal {
+  return new StreamRefusal({ error: { type, message: message ?? originalMessage ?? type } })
+}

@@ -1,0 +1,103 @@
+import type { Content, ImageContent, ThinkingContent } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
+import type { ToolDefinition } from '../../types/provider.ts'
+import { perObject } from '../shared/encoded-cache.ts'
+import { toJson } from '../shared/json-text.ts'
+import type { Piece, PieceMaker } from '../shared/pieces.ts'
+import { rootObject } from '../shared/root-object.ts'
+
+/** What the models of a family take inside messages. */
+export interface PieceRules {
+  resultStatus: boolean
+  imagesInToolResults: boolean
+  /** Whether a cache breakpoint may stand behind a tool result. */
+  marksResults: boolean
+}
+
+const illegalInName = /[^a-zA-Z0-9_-]/g
+const formats: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/jpg': 'jpeg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+}
+const breakpoint = '{"cachePoint":{"type":"default"}}'
+
+/** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
+export function messagePieces(rules: PieceRules): PieceMaker {
+  return {
+    piece: perObject((message: Message) => encode(message, true, rules)),
+    bare: perObject((message: AssistantMessage) => encode(message, false, rules)),
+    mark: (json) => (rules.marksResults || !json.startsWith('{"toolResult"') ? withBreakpoint(json) : json),
+  }
+}
+
+/** `json`, a list of blocks, with a cache breakpoint behind the last. */
+export function withBreakpoint(json: string): string {
+  return `${json},${breakpoint}`
+}
+
+/** A tool definition as JSON; made once. The service takes no empty description. */
+export const toolJson = perObject(({ name, description, parameters }: ToolDefinition) => {
+  const inputSchema = { json: rootObject(parameters) }
+  return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
+})
+
+/** The name of a call as the service takes it: one that a model made up need not be legal. */
+export function legalName(name: string): string {
+  return name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
+}
+
+function encode(message: Message, withReasoning: boolean, rules: PieceRules): Piece {
+  if (message.role === 'toolResult') return encodeResult(message, rules)
+  const blocks: string[] = []
+  for (const block of message.content) {
+    const wire = message.role === 'user' ? shownBlock(block) : answerBlock(block, withReasoning)
+    if (wire !== undefined) blocks.push(toJson(wire))
+  }
+  return { blocks: blocks.join(','), after: '' }
+}
+
+/** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
+function encodeResult(message: ToolResultMessage, rules: PieceRules): Piece {
+  const { toolCallId, content, isError } = message
+  const holdsImages = rules.imagesInToolResults && !isError
+  const shown: JsonObject[] = []
+  const after: string[] = []
+  for (const block of content) {
+    const wire = shownBlock(block)
+    if (wire === undefined) continue
+    if (block.type === 'image' && !holdsImages) after.push(toJson(wire))
+    else shown.push(wire)
+  }
+  if (shown.length === 0) shown.push({ text: '(see attached image)' })
+  const result: JsonObject = { toolUseId: toolCallId, content: shown }
+  if (rules.resultStatus) result.status = isError ? 'error' : 'success'
+  return { blocks: toJson({ toolResult: result }), after: after.join(',') }
+}
+
+function shownBlock(block: Content): JsonObject | undefined {
+  if (block.type === 'text') return { text: block.text }
+  return block.type === 'image' ? imageBlock(block) : undefined
+}
+
+function imageBlock({ mimeType, data }: ImageContent): JsonObject {
+  const format = formats[mimeType.toLowerCase()]
+  if (format === undefined) return { text: `(image left out: ${mimeType} is not png, jpeg, gif or webp)` }
+  return { image: { format, source: { bytes: data } } }
+}
+
+function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
+  if (block.type === 'text') return block.text.trim() === '' ? undefined : { text: block.text }
+  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
+  if (block.type === 'image') return undefined
+  return { toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }
+}
+
+function reasoningBlock({ thinking, signature, providerState }: ThinkingContent): JsonObject {
+  const redacted = providerState?.payload.redacted
+  if (typeof redacted === 'string') return { reasoningContent: { redactedContent: redacted } }
+  return { reasoningContent: { reasoningText: signature === undefined ? { text: thinking } : { text: thinking, signature } } }
+}
