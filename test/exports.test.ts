@@ -28,6 +28,12 @@ const expected: Record<string, string> = {
   './providers/openai': `
     compatPresets defaultCompat local openAiCapabilities openAiProvider openai openaiCompatible openrouter
     Backend BackendName CompatibleOptions ProviderOptions`,
+  './providers/openai-responses': `
+    openAiResponsesProvider openaiResponses
+    OpenAiResponsesOptions OpenAiResponsesProviderOptions ReasoningSummary`,
+  './providers/azure': `
+    azure azureProvider
+    AzureAuth AzureOptions AzureProviderOptions`,
   './providers/google': `
     google googleProvider
     GoogleOptions GoogleProviderOptions`,
@@ -37,6 +43,9 @@ const expected: Record<string, string> = {
   './providers/bedrock': `
     bedrock bedrockProvider
     AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
+  './providers/registry': `
+    ProviderRegistry protocolOf
+    ProviderLoader RegistryModelOptions TransportOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,

@@ -1,0 +1,157 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../src/agent/agent.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { ProviderRegistry, protocolOf } from '../../src/providers/registry.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { ConfigError, ProviderError } from '../../src/types/errors.ts'
+import { userMessage } from '../../src/types/message.ts'
+import type { ApiProtocol, ModelConfig } from '../../src/types/model.ts'
+import { answering, fixture } from './bytes.ts'
+
+const seven: ApiProtocol[] = [
+  'anthropicMessages',
+  'openAiCompletions',
+  'openAiResponses',
+  'azureOpenAiResponses',
+  'googleGenerativeAi',
+  'googleVertex',
+  'bedrockConverseStream',
+]
+const { config } = anthropic('claude-test')
+
+function requestFor(model: ModelConfig) {
+  const messages = [userMessage('Hi')]
+  return { model, systemPrompt: '', messages, tools: [], thinkingLevel: 'off' as const, cache: { type: 'auto' as const } }
+}
+
+describe('a new registry', () => {
+  it('knows the seven protocols', () => {
+    const registry = new ProviderRegistry()
+    expect(registry.protocols()).toEqual(seven)
+    for (const protocol of seven) expect(registry.has(protocol)).toBe(true)
+    expect(registry.has('scripted')).toBe(false)
+  })
+
+  it.each(seven)('speaks %s once it is called', async (api) => {
+    const provider = new ProviderRegistry().get(api)
+    expect(provider.api).toBe(api)
+    const baseUrl = 'https://resource.openai.azure.com'
+    const encoded = await provider.encode({ ...requestFor({ ...config, api, baseUrl }), credential: 'key-0123456789' })
+    expect(JSON.parse(encoded.body)).toBeTypeOf('object')
+    expect(encoded.url).toMatch(/^https:/)
+  })
+
+  it('gives the same provider each time', () => {
+    const registry = new ProviderRegistry()
+    expect(registry.get('openAiResponses')).toBe(registry.get('openAiResponses'))
+  })
+})
+
+describe('a registry of one’s own', () => {
+  it('knows what was registered, and nothing else', async () => {
+    const { provider, config: model } = scripted([{ text: 'Hello.' }])
+    const registry = new ProviderRegistry({})
+    expect(registry.protocols()).toEqual([])
+    let loads = 0
+    registry.register('scripted', () => {
+      loads += 1
+      return provider
+    })
+    expect(registry.protocols()).toEqual(['scripted'])
+    const agent = new Agent({ model: registry.createModel(model) })
+    expect(loads).toBe(0)
+    expect(await agent.prompt('Hi').text()).toBe('Hello.')
+    await agent.prompt('And?').text()
+    expect(loads).toBe(1)
+  })
+
+  it('says which protocol nobody speaks', () => {
+    const registry = new ProviderRegistry({})
+    const refusals = [() => registry.get('googleVertex'), () => registry.createModel({ ...config, api: 'googleVertex' })]
+    for (const refused of refusals) {
+      expect(refused).toThrow(ConfigError)
+      expect(refused).toThrow('No provider registered for protocol: googleVertex. Registered: none.')
+    }
+  })
+
+  it('replaces a built-in one', async () => {
+    const registry = new ProviderRegistry()
+    const before = registry.get('anthropicMessages')
+    const { provider } = scripted([{ text: 'Mine.' }])
+    registry.register('anthropicMessages', async () => provider)
+    expect(registry.protocols()).toHaveLength(7)
+    expect(registry.get('anthropicMessages')).not.toBe(before)
+    expect(await new Agent({ model: registry.createModel(config) }).prompt('Hi').text()).toBe('Mine.')
+  })
+
+  it('fails the call whose provider cannot be loaded, and tries again at the next', async () => {
+    const registry = new ProviderRegistry({})
+    let isOnline = false
+    registry.register('scripted', async () => {
+      if (!isOnline) throw new Error('offline')
+      return scripted([{ text: 'Back.' }]).provider
+    })
+    const model = registry.createModel(scripted([]).config)
+    const error: unknown = await model.provider.encode(requestFor(model.config)).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ProviderError)
+    expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('offline') })
+    isOnline = true
+    expect(await new Agent({ model }).prompt('Hi').text()).toBe('Back.')
+  })
+})
+
+describe('a model of a configuration', () => {
+  it('is called with the key and the fetch it is given', async () => {
+    const sent: Headers[] = []
+    const play = answering([fixture('anthropic/text.sse')])
+    const send: typeof fetch = (input, init) => {
+      sent.push(new Headers(init?.headers))
+      return play(input, init)
+    }
+    const model = new ProviderRegistry().createModel(config, { credentials: 'key-0123456789', fetch: send })
+    expect(JSON.stringify(model)).not.toContain('key-0123456789')
+    expect((await new Agent({ model }).prompt('Hi').result).status).toBe('completed')
+    expect(sent.map((headers) => headers.get('x-api-key'))).toEqual(['key-0123456789'])
+  })
+
+  it('takes a credential provider, or none', async () => {
+    const registry = new ProviderRegistry()
+    const credentials = { current: () => 'key', invalidate: () => undefined }
+    expect(registry.createModel(config, { credentials }).credentials).toBe(credentials)
+    expect(registry.createModel(config)).not.toHaveProperty('credentials')
+  })
+})
+
+describe('the name of a protocol', () => {
+  it.each([
+    ['anthropic_messages', 'anthropicMessages'],
+    ['anthropic', 'anthropicMessages'],
+    ['openai_completions', 'openAiCompletions'],
+    ['open_ai_completions', 'openAiCompletions'],
+    ['openai', 'openAiCompletions'],
+    ['openai_responses', 'openAiResponses'],
+    ['azure_openai_responses', 'azureOpenAiResponses'],
+    ['azure', 'azureOpenAiResponses'],
+    ['google_generative_ai', 'googleGenerativeAi'],
+    ['google', 'googleGenerativeAi'],
+    ['gemini', 'googleGenerativeAi'],
+    ['google_vertex', 'googleVertex'],
+    ['vertex', 'googleVertex'],
+    ['bedrock_converse_stream', 'bedrockConverseStream'],
+    ['bedrock', 'bedrockConverseStream'],
+    ['scripted', 'scripted'],
+  ])('%s is %s', (name, api) => {
+    expect(protocolOf(name)).toBe(api)
+    expect(protocolOf(api)).toBe(api)
+  })
+
+  it('is no other word', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'OpenAI', '')), (word) => {
+        expect([undefined, ...seven, 'scripted']).toContain(protocolOf(word))
+      }),
+    )
+    expect(protocolOf('OpenAI')).toBeUndefined()
+  })
+})
