@@ -47,8 +47,10 @@ function initialBytes(metafile: Metafile, files: OutputFile[]): number {
 
 const kB = 1000
 const agentProgram = "import { Agent } from './src/index.ts'\nconsole.log(Agent)"
-const withProvider = (name: string): string =>
-  `import { ${name} } from './src/providers/${name}/index.ts'\n${agentProgram}\nconsole.log(${name})`
+const withProvider = (folder: string): string => {
+  const name = folder.replace(/-./g, (found) => found.slice(1).toUpperCase())
+  return `import { ${name} } from './src/providers/${folder}/index.ts'\n${agentProgram}\nconsole.log(${name})`
+}
 
 describe('a program loads little before it runs', () => {
   it('Agent alone', async () => {
@@ -57,7 +59,7 @@ describe('a program loads little before it runs', () => {
     expect(initial).toBeLessThanOrEqual(14 * kB)
   })
 
-  it.each(['anthropic', 'openai', 'google', 'vertex', 'bedrock'])('Agent with %s', async (name) => {
+  it.each(['anthropic', 'openai', 'openai-responses', 'azure', 'google', 'vertex', 'bedrock'])('Agent with %s', async (name) => {
     // Room for the framing and the credentials of AWS; signing loads with the first call.
     const budget = name === 'bedrock' ? 14 * kB : 6 * kB
     const [alone, whole] = await Promise.all([bundle(agentProgram, 'browser'), bundle(withProvider(name), 'browser')])

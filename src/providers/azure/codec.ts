@@ -4,6 +4,8 @@ import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import { headerCredential, mergeHeaders } from '../shared/endpoint.ts'
 import { azureAddress } from './azure-url.ts'
 
+export { callService, encodeCall } from '../openai-responses/call.ts'
+
 /** How Azure is told who calls: by the key of the resource, or by a token of Entra ID. */
 export type AzureAuth = 'apiKey' | 'entra'
 

@@ -2,7 +2,7 @@ import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
-import { callService, encodeCall, type ResponsesService } from '../openai-responses/call.ts'
+import type { ResponsesService } from '../openai-responses/call.ts'
 import { responsesCapabilities } from '../openai-responses/capabilities.ts'
 import type { OpenAiResponsesProviderOptions } from '../openai-responses/index.ts'
 import { credentialsOf, modelConfig, type ProviderOptions } from '../shared/factory-options.ts'
@@ -69,20 +69,23 @@ export function azure(deployment: string, options: AzureOptions): Model {
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
   const { apiVersion, auth, reasoningSummary = 'auto' } = options
   const prepare = async () => {
-    const { azureRoute, explained } = await loadPart(import('./codec.ts'))
-    const route = (request: StreamRequest) => azureRoute(request, apiVersion, auth)
+    const codec = await loadPart(import('./codec.ts'))
+    const route = (request: StreamRequest) => codec.azureRoute(request, apiVersion, auth)
     const service: ResponsesService = { name: 'Azure OpenAI', transport: options, reasoningSummary, route }
-    return { service, explained }
+    return { service, codec }
   }
   return {
     api: 'azureOpenAiResponses',
-    encode: async (request) => encodeCall(request, (await prepare()).service),
+    encode: async (request) => {
+      const { service, codec } = await prepare()
+      return codec.encodeCall(request, service)
+    },
     stream: async (request, emit, signal) => {
-      const { service, explained } = await prepare()
+      const { service, codec } = await prepare()
       try {
-        return await callService(request, service, emit, signal)
+        return await codec.callService(request, service, emit, signal)
       } catch (error) {
-        throw explained(error, request, apiVersion)
+        throw codec.explained(error, request, apiVersion)
       }
     },
   }

@@ -2,9 +2,9 @@ import type { AssistantMessage } from '../../types/message.ts'
 import type { EncodedRequest, StreamEvent, StreamRequest } from '../../types/provider.ts'
 import { emptyUsage } from '../../types/usage.ts'
 import type { TransportOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
 import { type Exchange, sendStreaming } from '../shared/send.ts'
-import type { EncodingOptions } from './encode-request.ts'
+import { type EncodingOptions, encodeRequest } from './encode-request.ts'
+import { refusalOf } from './refusal.ts'
 import { ResponsesDecoder } from './responses-decoder.ts'
 
 /** A service that speaks the Responses API. */
@@ -15,8 +15,7 @@ export interface ResponsesService extends EncodingOptions {
 }
 
 /** What a call would send. */
-export async function encodeCall(request: StreamRequest, service: ResponsesService): Promise<EncodedRequest> {
-  const { encodeRequest } = await codec()
+export function encodeCall(request: StreamRequest, service: ResponsesService): EncodedRequest {
   return encodeRequest(request, service).encoded
 }
 
@@ -35,7 +34,6 @@ export async function callService(
   emit: (event: StreamEvent) => void,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { encodeRequest, refusalOf } = await codec()
   const made = encodeRequest(request, service)
   const exchange = exchangeOf(request, service, made, emit, signal)
   let refused: unknown
@@ -70,8 +68,4 @@ function exchangeOf(
   const exchange: Exchange = { service: name, encoded, decoder, signal, transport }
   if (request.credential !== undefined) exchange.credential = request.credential
   return exchange
-}
-
-function codec(): Promise<typeof import('./codec.ts')> {
-  return loadPart(import('./codec.ts'))
 }

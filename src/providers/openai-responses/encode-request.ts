@@ -1,13 +1,14 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { Message } from '../../types/message.ts'
-import type { EncodedRequest, ResponseFormat, StreamRequest, ToolDefinition } from '../../types/provider.ts'
+import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
-import { answerByTool } from '../shared/answer-tool.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { redactedHeaders } from '../shared/endpoint.ts'
 import { toJson } from '../shared/json-text.ts'
 import { normalise } from '../shared/normalise.ts'
+import { rootObject } from '../shared/root-object.ts'
+import { answerFormat } from './answer-format.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'
 
@@ -39,9 +40,9 @@ export interface ResponsesRequest {
 /** The service takes no smaller limit. */
 const fewestTokens = 16
 
+/** Without `strict: false` the service makes every property required; an object without `properties` it refuses. */
 const encodeTool = perObject(({ name, description, parameters }: ToolDefinition) =>
-  // Without it the service makes every property required.
-  toJson({ type: 'function', name, description, parameters, strict: false }),
+  toJson({ type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }),
 )
 
 /**
@@ -62,19 +63,15 @@ export function encodeRequest(request: StreamRequest, options: EncodingOptions, 
 function encode(asked: StreamRequest, options: EncodingOptions, isBare: boolean): ResponsesRequest {
   const dialect = dialectOf(asked.model)
   const warnings: string[] = []
-  const native = { jsonObject: true, jsonSchema: dialect.capabilities.jsonSchema, forcingStopsThinking: false }
-  const byTool = answerByTool(asked, dialect.capabilities, native, warnings)
-  const request = byTool?.request ?? asked
+  const { request, fields: form, answerTool } = answerFormat(asked, dialect.capabilities, warnings)
   const { url, model, headers } = options.route(asked)
   const input = encodeInput(normalise(request.messages, dialect.target), dialect.encoder, isBare)
   const hasReasoning = !isBare && input.includes('"type":"reasoning"')
-  const fields: JsonObject = { model, stream: true, store: false, ...parametersOf(request, dialect, options, warnings) }
-  if (byTool?.force === 'answer') fields.tool_choice = { type: 'function', name: byTool.answerTool }
-  if (byTool?.force === 'any') fields.tool_choice = 'required'
+  const fields: JsonObject = { model, stream: true, store: false, ...parametersOf(request, dialect, options, warnings), ...form }
   const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":[${systemItem(request, dialect)}${input}]}`
   const encoded = { url, headers, redactedHeaders: redactedHeaders(headers), body, warnings }
-  return byTool === undefined ? { encoded, hasReasoning } : { encoded, hasReasoning, answerTool: byTool.answerTool }
+  return answerTool === undefined ? { encoded, hasReasoning } : { encoded, hasReasoning, answerTool }
 }
 
 /** Images that results cannot carry follow in one user message behind the last of them. */
@@ -101,11 +98,8 @@ function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBa
 }
 
 /** Not `instructions`: xAI refuses them. */
-function systemItem({ systemPrompt, responseFormat }: StreamRequest, { isOpenAi }: Dialect): string {
-  let content = systemPrompt
-  // The service wants to see the word before it promises the form.
-  if (responseFormat?.type === 'jsonObject' && !/json/i.test(content)) content = `${content}\n\nAnswer with a JSON object.`.trim()
-  return content.trim() === '' ? '' : `${toJson({ role: isOpenAi ? 'developer' : 'system', content })},`
+function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: Dialect): string {
+  return systemPrompt.trim() === '' ? '' : `${toJson({ role: isOpenAi ? 'developer' : 'system', content: systemPrompt })},`
 }
 
 /** Everything but the input and the tools. */
@@ -130,15 +124,5 @@ function parametersOf(request: StreamRequest, dialect: Dialect, { reasoningSumma
     if (isTaken) fields.temperature = temperature
     else warnings.push(`temperature ${temperature} was left out: ${model.id} does not take it while it reasons.`)
   }
-  const format = request.responseFormat === undefined ? undefined : formatOf(request.responseFormat)
-  if (format !== undefined) fields.text = { format }
   return fields
-}
-
-function formatOf(format: ResponseFormat): JsonObject | undefined {
-  if (format.type === 'text') return undefined
-  if (format.type === 'jsonObject') return { type: 'json_object' }
-  const { name, schema, strict = false } = format
-  // A JSON Schema is JSON.
-  return { type: 'json_schema', name, schema: schema as JsonObject, strict }
 }

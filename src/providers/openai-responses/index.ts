@@ -3,7 +3,8 @@ import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/endpoint.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { callService, encodeCall, type ResponsesService } from './call.ts'
+import { loadPart } from '../shared/load-part.ts'
+import type { ResponsesService } from './call.ts'
 import type { ReasoningSummary, ResponsesRoute } from './encode-request.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
@@ -58,9 +59,20 @@ export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions 
   }
   return {
     api: 'openAiResponses',
-    encode: (request) => encodeCall(request, serviceOf(request.model)),
-    stream: (request, emit, signal) => callService(request, serviceOf(request.model), emit, signal),
+    encode: async (request) => {
+      const { encodeCall } = await codec()
+      return encodeCall(request, serviceOf(request.model))
+    },
+    stream: async (request, emit, signal) => {
+      const { callService } = await codec()
+      return await callService(request, serviceOf(request.model), emit, signal)
+    },
   }
+}
+
+/** Loads with the first call, so that programs start without it. */
+function codec(): Promise<typeof import('./call.ts')> {
+  return loadPart(import('./call.ts'))
 }
 
 /** A bare host gets the version that every service has. */
