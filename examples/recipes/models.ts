@@ -1,7 +1,9 @@
-import type { Model } from 'phi-core'
+import type { CredentialProvider, Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
+import { google } from 'phi-core/providers/google'
 import { local, openai, openaiCompatible, openrouter } from 'phi-core/providers/openai'
 import { scripted } from 'phi-core/providers/scripted'
+import { vertex } from 'phi-core/providers/vertex'
 
 // #region anthropic
 export function claude(apiKey: string): Model {
@@ -24,6 +26,19 @@ export function compatibleModels(apiKey: string): Model[] {
   ]
 }
 // #endregion openai
+
+// #region google
+export function gemini(apiKey: string): Model {
+  return google('gemini-3.5-flash', { apiKey, maxTokens: 16_000 })
+}
+// #endregion google
+
+// #region vertex
+/** `tokens` gives OAuth access tokens, and a new one when the last was refused. */
+export function geminiOnVertex(project: string, tokens: CredentialProvider): Model {
+  return vertex('gemini-3.5-flash', { project, location: 'global', apiKey: tokens })
+}
+// #endregion vertex
 
 // #region scripted
 /** Asks for `add`, then says what the tool really returned. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, textOf } from 'phi-core'
+import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, staticCredential, textOf } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
@@ -11,7 +11,16 @@ import { weather } from '../../examples/recipes/json-schema-tool.ts'
 import { readOn } from '../../examples/recipes/late-reader.ts'
 import { carefulAgent } from '../../examples/recipes/limits-and-retries.ts'
 import { localTools } from '../../examples/recipes/local-tools.ts'
-import { addingModel, claude, compatibleModels, refreshing, throughProxy, withOwnKey } from '../../examples/recipes/models.ts'
+import {
+  addingModel,
+  claude,
+  compatibleModels,
+  gemini,
+  geminiOnVertex,
+  refreshing,
+  throughProxy,
+  withOwnKey,
+} from '../../examples/recipes/models.ts'
 import { twoLoops } from '../../examples/recipes/own-loop.ts'
 import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-and-continue.ts'
 import { answerInSession, clone } from '../../examples/recipes/save-and-restore.ts'
@@ -204,12 +213,14 @@ describe('models', () => {
     const models = [
       claude('secret-key'),
       ...compatibleModels('secret-key'),
+      gemini('secret-key'),
+      geminiOnVertex('my-project', staticCredential('secret-key')),
       throughProxy('https://app.example.com'),
       withOwnKey('secret-key'),
     ]
     for (const { config } of models) expect(JSON.stringify(config)).not.toContain('secret-key')
     expect(models.map((model) => model.config.provider)).toEqual([
-      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'anthropic', 'anthropic'],
+      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'google', 'vertex', 'anthropic', 'anthropic'],
     ])
     let tokens = 0
     const { credentials } = refreshing(async () => `token-${++tokens}`)

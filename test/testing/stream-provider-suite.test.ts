@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { google } from '../../src/providers/google/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { vertex } from '../../src/providers/vertex/index.ts'
 import { type ProviderFixture, streamProviderSuite } from '../../src/testing/index.ts'
 
 const runner = { describe, it, expect }
@@ -71,5 +73,37 @@ streamProviderSuite(runner, {
       },
       toolCalls,
     ),
+  ],
+})
+
+const finishReason = '"finishReason"'
+const threeCalls = [
+  { id: 'fc-1', name: 'read', arguments: { path: 'a.ts' } },
+  { id: 'fc-2', name: 'list', arguments: { depth: 2 } },
+  { id: 'fc-3', name: 'read', arguments: { path: 'é.ts' } },
+]
+
+streamProviderSuite(runner, {
+  name: 'google',
+  create: (fetch) => google('gemini-3.5-flash', { apiKey, fetch }),
+  fixtures: [
+    fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
+    fixture('google/thinking', { text: 'Done.', thinking: 'Let me see.', stopReason: 'stop' }, finishReason),
+    fixture('google/parallel-tools', { text: 'Both.', toolCalls: threeCalls, stopReason: 'toolUse' }, finishReason),
+    fixture('google/safety', { text: 'I can', stopReason: 'guardRail' }, finishReason),
+    fixture('google/blocked-prompt', { text: '', stopReason: 'guardRail' }, 'blockReason'),
+    fixture('google/mid-stream-error', { errorCode: 'api' }),
+    fixture('google/truncated', { errorCode: 'network' }),
+  ],
+})
+
+streamProviderSuite(runner, {
+  name: 'vertex',
+  create: (fetch) => vertex('gemini-2.5-flash', { apiKey, fetch, project: 'p', location: 'us-central1' }),
+  fixtures: [
+    fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
+    fixture('google/parallel-tools', { text: 'Both.', toolCalls: threeCalls, stopReason: 'toolUse' }, finishReason),
+    fixture('google/max-tokens', { text: 'Once upon a time', stopReason: 'length' }, finishReason),
+    fixture('google/error-list', { errorCode: 'rateLimited' }),
   ],
 })

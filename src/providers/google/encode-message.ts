@@ -56,6 +56,8 @@ function encodeAnswer({ content }: AssistantMessage, family: GeminiFamily): stri
   for (const block of content) {
     if (block.type === 'image') continue
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
+    // Without its signature an empty part is none.
+    if (block.type === 'text' && signature === undefined && block.text.trim() === '') continue
     const part = answerPart(block, family)
     parts.push(toJson(signature === undefined ? part : { ...part, thoughtSignature: signature }))
   }

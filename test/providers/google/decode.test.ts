@@ -1,0 +1,305 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/types/content.ts'
+import { ProviderError } from '../../../src/types/errors.ts'
+import type { AssistantMessage } from '../../../src/types/message.ts'
+import { answering, fixture, seeded, shredded, utf8 } from '../bytes.ts'
+import { modern, type Outcome, signed, streamed } from './call.ts'
+
+const usage = { input: 20, output: 42, reasoning: 0, cacheRead: 100, cacheWrite: 0, totalTokens: 162 }
+const text = (value: string): Content => ({ type: 'text', text: value })
+const calls = (id: string, name: string, args = {}): Content => ({ type: 'toolCall', id, name, arguments: args })
+
+/** Ids that the decoder made are written `made` here. */
+const finished: Record<string, Partial<AssistantMessage>> = {
+  text: { content: [text('Grüße 🌍, wörld')], stopReason: 'stop', usage },
+  thinking: {
+    content: [
+      { type: 'thinking', thinking: 'Let me see.' },
+      text('Do'),
+      signed(text('ne.'), 'c2lnbmVkIHRleHQ='),
+      signed(text(''), 'dHJhaWxpbmc='),
+    ],
+    stopReason: 'stop',
+    usage: { input: 20, output: 42, reasoning: 30, cacheRead: 0, cacheWrite: 0, totalTokens: 62 },
+  },
+  'signed-thought': {
+    content: [signed({ type: 'thinking', thinking: 'Hm.' }, 'dGhvdWdodA=='), text('Yes.')],
+    stopReason: 'stop',
+  },
+  'parallel-tools': {
+    content: [
+      text('Both.'),
+      signed(calls('fc-1', 'read', { path: 'a.ts' }), 'Zmlyc3Q='),
+      calls('fc-2', 'list', { depth: 2 }),
+      calls('fc-3', 'read', { path: 'é.ts' }),
+    ],
+    stopReason: 'toolUse',
+  },
+  'calls-without-ids': {
+    content: [calls('made', 'read', { path: 'a.ts' }), calls('made', 'read', { path: 'b.ts' })],
+    stopReason: 'toolUse',
+  },
+  'empty-arguments': { content: [signed(calls('made', 'now'), 'bm93')], stopReason: 'toolUse' },
+  'streamed-arguments': {
+    content: [
+      signed(
+        calls('made', 'cook', { title: 'Lasagna', servings: 4, steps: [{ text: 'Boil.' }, { 'done by': null }], vegan: false }),
+        'Y29vaw==',
+      ),
+      calls('made', 'ring', { minutes: 25 }),
+    ],
+    stopReason: 'toolUse',
+  },
+  safety: { content: [text('I can')], stopReason: 'guardRail' },
+  recitation: { content: [text('To be, or')], stopReason: 'guardRail' },
+  'blocked-prompt': { content: [], stopReason: 'guardRail' },
+  'max-tokens': { content: [text('Once upon a time')], stopReason: 'length' },
+  'partial-usage': {
+    content: [text('xyz')],
+    usage: { input: 21, output: 12, reasoning: 7, cacheRead: 10, cacheWrite: 0, totalTokens: 43 },
+  },
+  'server-parts': { content: [text('One.')], stopReason: 'stop' },
+  'stop-everywhere': { content: [text('1 2 3')], stopReason: 'stop' },
+}
+
+const half = [text('Half')]
+const failed: Record<string, { code: string; message: RegExp; retryAfterMs?: number; partial: Content[] }> = {
+  'mid-stream-error': { code: 'api', message: /overloaded/, partial: half },
+  'error-list': { code: 'rateLimited', message: /exhausted/, retryAfterMs: 34_000, partial: half },
+  'malformed-call': { code: 'api', message: /MALFORMED_FUNCTION_CALL.*read\(path=/, partial: [text('Now')] },
+  truncated: {
+    code: 'network',
+    message: /ended without finishReason/,
+    partial: [text('Wri'), { type: 'toolCall', id: 'made', name: 'write', arguments: {}, invalidArguments: '' }],
+  },
+}
+
+const names = [...Object.keys(finished), ...Object.keys(failed)]
+const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces))
+const frames = (...chunks: unknown[]) => utf8(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(''))
+const ending = (parts: object[], finishReason = 'STOP') => ({ candidates: [{ content: { parts }, finishReason }] })
+
+/** `value` with every id that the decoder made replaced. */
+function withoutMadeIds<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value).replace(/call_[0-9a-f]{32}/g, 'made'))
+}
+
+/** What must not depend on how the bytes were cut. */
+function essence({ message, error, events }: Outcome): string {
+  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
+  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
+  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
+  return JSON.stringify(withoutMadeIds([kept(message), failure ?? null, deltas]))
+}
+
+describe('the Gemini decoder', () => {
+  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+    const { message, error, events } = await replay([fixture(`google/${name}.sse`)])
+    expect(error).toBeUndefined()
+    expect(withoutMadeIds(message)).toMatchObject(expected)
+    expect(withoutMadeIds(message?.content)).toEqual(expected.content)
+    expect(events[0]).toEqual({ type: 'start', message })
+  })
+
+  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, { partial, message, ...expected }) => {
+    const { error } = await replay([fixture(`google/${name}.sse`)])
+    expect(error).toBeInstanceOf(ProviderError)
+    if (!(error instanceof ProviderError)) return
+    expect(error.message).toMatch(message)
+    expect({ ...error, code: error.code }).toMatchObject({ ...expected, isRetryable: true })
+    expect(withoutMadeIds(error.partial?.content)).toEqual(partial)
+    expect(error.partial).toMatchObject({ stopReason: 'error', errorMessage: error.message, usage: { input: 20 } })
+  })
+
+  it('gives calls without an id one that no other call has, also in later answers', async () => {
+    const ids = new Set<string>()
+    for (let turn = 0; turn < 5; turn++) {
+      const { message } = await replay([fixture('google/calls-without-ids.sse')])
+      for (const block of message?.content ?? []) if (block.type === 'toolCall') ids.add(block.id)
+    }
+    expect(ids.size).toBe(10)
+    for (const id of ids) expect(id.length).toBeLessThanOrEqual(40)
+  })
+
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['CONTINUATION', 'length'],
+    ['SAFETY', 'guardRail'],
+    ['RECITATION', 'guardRail'],
+    ['BLOCKLIST', 'guardRail'],
+    ['PROHIBITED_CONTENT', 'guardRail'],
+    ['SPII', 'guardRail'],
+    ['IMAGE_SAFETY', 'guardRail'],
+  ])('%s is %s', async (finishReason, stopReason) => {
+    expect((await replay([frames(ending([{ text: 'a' }], finishReason))])).message).toMatchObject({ stopReason })
+  })
+
+  it.each([
+    ['MALFORMED_FUNCTION_CALL', true],
+    ['MALFORMED_RESPONSE', true],
+    ['UNEXPECTED_TOOL_CALL', false],
+    ['TOO_MANY_TOOL_CALLS', false],
+    ['LANGUAGE', false],
+    ['OTHER', false],
+    ['NO_IMAGE', false],
+    ['A_REASON_OF_TOMORROW', false],
+  ])('%s is a failure', async (finishReason, isRetryable) => {
+    const { error } = await replay([frames(ending([{ text: 'a' }], finishReason))])
+    expect(error).toMatchObject({ code: 'api', isRetryable, message: expect.stringContaining(finishReason) })
+  })
+
+  it('keeps the calls of an answer that was cut by its length, and those beside a stop reason of their own', async () => {
+    const part = { functionCall: { name: 'now', args: {} } }
+    expect((await replay([frames(ending([part], 'MAX_TOKENS'))])).message?.stopReason).toBe('length')
+    expect((await replay([frames(ending([part], 'STOP'))])).message?.stopReason).toBe('toolUse')
+  })
+
+  it('does not run a call whose arguments were never closed', async () => {
+    const open = { functionCall: { name: 'write', willContinue: true, partialArgs: [{ jsonPath: '$.path', stringValue: 'a' }] } }
+    const { message } = await replay([frames(ending([open], 'MAX_TOKENS'))])
+    expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: '{"path":"a"' }])
+    expect((await replay([frames(ending([open]))])).message?.content).toMatchObject([{ invalidArguments: '{"path":"a"' }])
+  })
+
+  it('takes no argument path for more than a path', async () => {
+    const places = ['$.__proto__.polluted', '$.constructor.prototype.polluted', '$.list[4294967294]', '$', '$.a.b', '$.a[0]', '$.list.x', 7]
+    const partialArgs = [
+      { jsonPath: '$.a', stringValue: 'x' },
+      { jsonPath: '$.list[0]', numberValue: 1 },
+    ]
+    const more = places.map((jsonPath) => ({ jsonPath, numberValue: 2 }))
+    const { message } = await replay([frames(ending([{ functionCall: { name: 'f', partialArgs: [...partialArgs, ...more, null] } }]))])
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    const [block] = message?.content ?? []
+    expect(block?.type === 'toolCall' && block.arguments).toMatchObject({ a: 'x', list: [1] })
+  })
+
+  it('reads arguments that are no object as the mistake they are', async () => {
+    const { message } = await replay([frames(ending([{ functionCall: { name: 'f', args: 'x' } }]))])
+    expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: '"x"' }])
+  })
+
+  it('passes over a marker of another protocol, ratings of an allowed prompt and further candidates', async () => {
+    const first = {
+      promptFeedback: { safetyRatings: [] },
+      candidates: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'no' }] } }],
+    }
+    const bytes = utf8(`${new TextDecoder().decode(frames(first, ending([{ text: 'b' }])))}data: [DONE]\n\n`)
+    expect((await replay([bytes])).message?.content).toEqual([text('ab')])
+  })
+
+  it('puts every delta at the index of its block in the finished message', async () => {
+    for (const name of Object.keys(finished)) {
+      const { message, events } = await replay([fixture(`google/${name}.sse`)])
+      const texts = new Map<number, string>()
+      for (const event of events) {
+        if (event.type === 'start') continue
+        const block = message?.content[event.contentIndex]
+        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
+        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
+      }
+      message?.content.forEach((block, index) => {
+        if (block.type === 'text') expect(texts.get(index) ?? '').toBe(block.text)
+        if (block.type === 'toolCall') expect(JSON.parse(texts.get(index) ?? '')).toEqual(block.arguments)
+      })
+    }
+  })
+
+  it('names the model that signed', async () => {
+    const { message } = await replay([fixture('google/empty-arguments.sse')])
+    expect(message?.content[0]?.type === 'toolCall' && message.content[0].providerState?.model).toBe(modern)
+  })
+})
+
+describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
+  it.each(names)('%s, cut at every byte', async (name) => {
+    const bytes = fixture(`google/${name}.sse`)
+    const whole = essence(await replay([bytes]))
+    for (let at = 1; at < bytes.length; at++) {
+      if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
+    }
+  })
+
+  it.each(names)('%s, in its share of 10,000 random fragmentations', async (name) => {
+    const bytes = fixture(`google/${name}.sse`)
+    const whole = essence(await replay([bytes]))
+    const random = seeded(names.indexOf(name) + 1)
+    for (let round = 0; round < Math.ceil(10_000 / names.length); round++) {
+      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
+    }
+  })
+})
+
+describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
+  const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
+  it.each(early)('%s is a network error wherever it ends early', async (name) => {
+    const bytes = fixture(`google/${name}.sse`)
+    const terminal = new TextDecoder('latin1').decode(bytes).lastIndexOf('data: ')
+    for (let end = 0; end <= terminal; end++) {
+      const { error } = await replay([bytes.subarray(0, end)])
+      if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
+    }
+  })
+
+  it('a refusal counts only in a frame that was closed', async () => {
+    const bytes = fixture('google/blocked-prompt.sse')
+    const open = await replay([bytes.subarray(0, bytes.length - 2)])
+    expect(open.error).toMatchObject({ code: 'network', isRetryable: true })
+  })
+
+  it('settles on any bytes, with a message or a ProviderError', async () => {
+    const sources = names.map((name) => fixture(`google/${name}.sse`))
+    const damage = fc.record({
+      source: fc.constantFrom(...sources),
+      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ source, edits }) => {
+        const bytes = source.slice()
+        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
+        const { message, error } = await replay([bytes])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('survives any JSON in place of a chunk', async () => {
+    const odd = fc.jsonValue({ maxDepth: 2 })
+    const call = fc.record({ name: odd, id: odd, args: odd, partialArgs: odd, willContinue: odd }, { requiredKeys: [] })
+    const argument = fc.record(
+      {
+        jsonPath: fc.oneof(
+          odd,
+          fc.string().map((path) => `$.${path}`),
+        ),
+        stringValue: odd,
+      },
+      { requiredKeys: [] },
+    )
+    const streamedCall = fc.record({ name: fc.constantFrom('f', ''), partialArgs: fc.array(argument), willContinue: fc.boolean() })
+    const part = fc.record(
+      { text: odd, thought: odd, thoughtSignature: odd, functionCall: fc.oneof(odd, call, streamedCall) },
+      { requiredKeys: [] },
+    )
+    const candidate = fc.record(
+      { content: fc.oneof(odd, fc.record({ parts: fc.array(fc.oneof(odd, part)) })), finishReason: fc.oneof(odd, fc.constant('STOP')) },
+      { requiredKeys: [] },
+    )
+    const chunk = fc.record(
+      { candidates: fc.oneof(odd, fc.array(candidate)), usageMetadata: odd, promptFeedback: odd, error: odd },
+      { requiredKeys: [] },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(odd, chunk), { maxLength: 6 }), async (chunks) => {
+        const { message, error } = await replay([frames(...chunks)])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+        if (message !== undefined) expect(JSON.parse(JSON.stringify(message))).toEqual(message)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { google, googleProvider } from '../../../src/providers/google/index.ts'
+
+it('documented defaults, no key in the configuration', async () => {
+  const { config, provider, credentials } = google('gemini-3.5-flash', { apiKey: 'AIza-canary' })
+  expect(config).toEqual({
+    id: 'gemini-3.5-flash',
+    name: 'gemini-3.5-flash',
+    api: 'googleGenerativeAi',
+    provider: 'google',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    reasoning: true,
+    contextWindow: 1_000_000,
+    maxTokens: 8192,
+    cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    headers: {},
+  })
+  expect(provider.api).toBe('googleGenerativeAi')
+  expect(JSON.stringify({ config, provider, credentials })).not.toContain('AIza-canary')
+  expect(await credentials?.current(new AbortController().signal)).toBe('AIza-canary')
+  expect(google('gemini-3.5-flash')).not.toHaveProperty('credentials')
+})
+
+it('one provider serves any model', () => {
+  expect(Object.keys(googleProvider()).toSorted()).toEqual(['api', 'encode', 'stream'])
+})

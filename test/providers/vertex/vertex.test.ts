@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { type VertexOptions, vertex, vertexProvider } from '../../../src/providers/vertex/index.ts'
+import { type AssistantMessage, type Message, userMessage } from '../../../src/types/message.ts'
+import type { Model } from '../../../src/types/model.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
+import { answering, fixture } from '../bytes.ts'
+
+const canary = 'ya29.canary-0123456789'
+
+const requestFor = ({ config }: Model, messages: Message[] = [userMessage('Hi')]): StreamRequest => ({
+  model: config,
+  credential: canary,
+  systemPrompt: '',
+  messages,
+  tools: [],
+  thinkingLevel: 'off',
+  cache: { type: 'auto' },
+})
+const encoded = (options: VertexOptions, id = 'gemini-test') => {
+  const model = vertex(id, options)
+  return model.provider.encode(requestFor(model))
+}
+const signal = new AbortController().signal
+
+describe('where a request goes', () => {
+  const method = 'gemini-test:streamGenerateContent?alt=sse'
+
+  it.each([
+    ['global', 'https://aiplatform.googleapis.com'],
+    [undefined, 'https://aiplatform.googleapis.com'],
+    ['us', 'https://aiplatform.us.rep.googleapis.com'],
+    ['eu', 'https://aiplatform.eu.rep.googleapis.com'],
+    ['us-central1', 'https://us-central1-aiplatform.googleapis.com'],
+    ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
+  ])('location %s', async (location, host) => {
+    const { url } = await encoded(location === undefined ? { project: 'my-p' } : { project: 'my-p', location })
+    expect(url).toBe(`${host}/v1/projects/my-p/locations/${location ?? 'global'}/publishers/google/models/${method}`)
+  })
+
+  it.each([
+    [{}, `https://aiplatform.googleapis.com/v1/publishers/google/models/${method}`],
+    [{ location: 'eu' }, `https://aiplatform.googleapis.com/v1/publishers/google/models/${method}`],
+    [
+      { project: 'p', publisher: 'acme' },
+      `https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/acme/models/${method}`,
+    ],
+    [{ baseUrl: 'https://proxy.example/' }, `https://proxy.example/v1/publishers/google/models/${method}`],
+    [{ baseUrl: 'https://proxy.example/v1beta1' }, `https://proxy.example/v1beta1/publishers/google/models/${method}`],
+    [
+      { baseUrl: 'https://proxy.example/x', project: 'p', location: 'eu' },
+      `https://proxy.example/x/v1/projects/p/locations/eu/publishers/google/models/${method}`,
+    ],
+    [{ baseUrl: 'https://proxy.example/x/models', project: 'p' }, `https://proxy.example/x/models/${method}`],
+    [
+      { baseUrl: 'https://proxy.example/v1/projects/p/locations/l/endpoints' },
+      `https://proxy.example/v1/projects/p/locations/l/endpoints/${method}`,
+    ],
+  ])('%o', async (options, url) => {
+    expect((await encoded(options)).url).toBe(url)
+  })
+
+  it('a location that is none is refused: a key would go elsewhere', () => {
+    for (const location of ['', 'evil.example/', 'US', 'a.b']) {
+      expect(() => vertex('gemini-test', { project: 'p', location })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+    }
+  })
+
+  it('a base that is no URL is an error of the call', async () => {
+    await expect(encoded({ baseUrl: 'proxy' })).rejects.toMatchObject({ code: 'other' })
+  })
+})
+
+describe('the key', () => {
+  it.each([
+    [{ project: 'p' }, 'authorization', `Bearer ${canary}`],
+    [{}, 'x-goog-api-key', canary],
+    [{ project: 'p', auth: 'apiKey' }, 'x-goog-api-key', canary],
+    [{ auth: 'bearer' }, 'authorization', `Bearer ${canary}`],
+    [{ project: 'p', baseUrl: 'https://proxy.example/models' }, 'authorization', `Bearer ${canary}`],
+    [{ baseUrl: 'https://proxy.example/projects/p/models' }, 'authorization', `Bearer ${canary}`],
+  ] as const)('of %o', async (options, header, value) => {
+    const { headers, redactedHeaders, url, body } = await encoded(options)
+    expect(headers).toEqual({ 'content-type': 'application/json', [header]: value })
+    expect(JSON.stringify(redactedHeaders) + url + body).not.toContain(canary)
+  })
+
+  it('a provider alone decides by the address', async () => {
+    const model = vertex('gemini-test', { project: 'p' })
+    expect((await vertexProvider().encode(requestFor(model))).headers.authorization).toBe(`Bearer ${canary}`)
+  })
+
+  it('may come from whoever renews it', async () => {
+    const tokens = { current: () => canary, invalidate: () => undefined }
+    const { config, credentials, provider } = vertex('gemini-test', { project: 'p', apiKey: tokens })
+    expect(credentials).toBe(tokens)
+    expect(config).toMatchObject({ api: 'googleVertex', provider: 'vertex', contextWindow: 1_000_000, maxTokens: 8192 })
+    expect(provider.api).toBe('googleVertex')
+  })
+})
+
+describe('an answer', () => {
+  const answered = async (name: string): Promise<AssistantMessage> => {
+    const model = vertex('gemini-3.5-flash', { project: 'p', fetch: answering([fixture(`google/${name}.sse`)]) })
+    return await model.provider.stream(requestFor(model), () => undefined, signal)
+  }
+
+  it('is bound to Vertex AI: the Gemini API does not get its signatures', async () => {
+    const message = await answered('empty-arguments')
+    const [call] = message.content
+    const state = { api: 'googleVertex', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'bm93' } }
+    expect(call).toMatchObject({ type: 'toolCall', name: 'now', arguments: {}, providerState: state })
+    const model = vertex('gemini-3.5-flash', { project: 'p' })
+    const { body } = await model.provider.encode(requestFor(model, [userMessage('Hi'), message]))
+    expect(body).toContain('"thoughtSignature":"bm93"')
+    const other = requestFor(model, [userMessage('Hi'), message])
+    const { body: foreign } = await model.provider.encode({ ...other, model: { ...model.config, api: 'googleGenerativeAi' } })
+    expect(foreign).not.toContain('bm93')
+  })
+
+  it('names the service in what it says', async () => {
+    await expect(answered('malformed-call')).rejects.toThrow(/Vertex AI gave up/)
+  })
+})
