@@ -15,6 +15,13 @@ export function claude(apiKey: string): Model {
 }
 // #endregion anthropic
 
+// #region oauth
+/** A token of a Claude subscription. Read about the risk before you use one. */
+export function subscribed(token: string): Model {
+  return anthropic('claude-sonnet-4-6', { apiKey: token, oauth: true })
+}
+// #endregion oauth
+
 // #region openai
 export function compatibleModels(apiKey: string): Model[] {
   return [

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, staticCredential, textOf } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { askBoth } from '../../examples/recipes/context-translation.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
 import { safePrompt } from '../../examples/recipes/handle-errors.ts'
 import { recordedRun } from '../../examples/recipes/journal.ts'
@@ -11,6 +12,7 @@ import { weather } from '../../examples/recipes/json-schema-tool.ts'
 import { readOn } from '../../examples/recipes/late-reader.ts'
 import { carefulAgent } from '../../examples/recipes/limits-and-retries.ts'
 import { localTools } from '../../examples/recipes/local-tools.ts'
+import { described, fromConfiguration } from '../../examples/recipes/model-capabilities.ts'
 import {
   addingModel,
   claude,
@@ -18,15 +20,18 @@ import {
   gemini,
   geminiOnVertex,
   refreshing,
+  subscribed,
   throughProxy,
   withOwnKey,
 } from '../../examples/recipes/models.ts'
 import { twoLoops } from '../../examples/recipes/own-loop.ts'
 import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-and-continue.ts'
+import { cachedShare, classifier } from '../../examples/recipes/prompt-caching.ts'
 import { answerInSession, clone } from '../../examples/recipes/save-and-restore.ts'
 import { throughRust } from '../../examples/recipes/spec-json.ts'
 import { answerInTime, steerWhileToolsRun } from '../../examples/recipes/steer-and-abort.ts'
 import { stream } from '../../examples/recipes/stream.ts'
+import { forecastFor, tagsOf } from '../../examples/recipes/structured-output.ts'
 import { promptUnreliable, testMyStore } from '../../examples/recipes/test-your-own.ts'
 import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
 import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
@@ -217,10 +222,12 @@ describe('models', () => {
       geminiOnVertex('my-project', staticCredential('secret-key')),
       throughProxy('https://app.example.com'),
       withOwnKey('secret-key'),
+      subscribed('secret-key'),
     ]
     for (const { config } of models) expect(JSON.stringify(config)).not.toContain('secret-key')
     expect(models.map((model) => model.config.provider)).toEqual([
-      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'google', 'vertex', 'anthropic', 'anthropic'],
+      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'google', 'vertex'],
+      ...['anthropic', 'anthropic', 'anthropic'],
     ])
     let tokens = 0
     const { credentials } = refreshing(async () => `token-${++tokens}`)
@@ -228,6 +235,38 @@ describe('models', () => {
     expect([await credentials?.current(signal), await credentials?.current(signal)]).toEqual(['token-1', 'token-1'])
     await credentials?.invalidate()
     expect(await credentials?.current(signal)).toBe('token-2')
+  })
+
+  it('are described, in code or in a configuration', async () => {
+    const [claudeLike, gptLike] = described('https://llm.example.com')
+    expect(claudeLike?.config.capabilities).toEqual({ thinking: 'none', jsonSchema: false, images: false })
+    expect(gptLike?.config.capabilities).toMatchObject({ efforts: ['low', 'max'] })
+    const { config } = claude('')
+    const model = fromConfiguration({ ...config, api: 'anthropic_messages' }, 'secret-key')
+    expect(model.config).toEqual(config)
+    expect(() => fromConfiguration({ ...config, api: 'telegraph' }, '')).toThrow('no protocol is called "telegraph"')
+  })
+
+  it('answer in a form', async () => {
+    expect(await forecastFor(scripted([{ text: '{"city":"Oslo","degrees":4,"rain":true}' }]), 'Oslo')).toBe('4 degrees, rain')
+    expect(await forecastFor(scripted([{ text: '{"city":"Oslo"}' }]), 'Oslo')).toMatch(/^No forecast.*\ndegrees: /s)
+    const model = scripted([{ text: '{"tags":["a","b"]}' }])
+    expect(await tagsOf(new Agent({ model }), 'A text.')).toEqual(['a', 'b'])
+    expect(model.provider.requests[0]?.responseFormat).toMatchObject({ type: 'jsonSchema', name: 'tags' })
+  })
+
+  it('may change in the middle of a conversation', async () => {
+    const first = scripted([{ thinking: 'Hm.', text: 'Yes.' }, { text: 'Still yes.' }], { id: 'one' })
+    const second = scripted([{ text: 'No.' }], { id: 'two' })
+    expect(await askBoth(first, second, 'Is it?')).toBe('Still yes.')
+    expect(first.provider.requests[1]?.messages).toHaveLength(5)
+  })
+
+  it('read what they have read before from a cache', async () => {
+    const model = scripted([{ text: 'ham', usage: { input: 10, cacheRead: 90 } }])
+    const agent = classifier(model, [])
+    expect(await cachedShare(agent, 'Spam?')).toBe('90 %')
+    expect(model.provider.requests[0]?.cache).toMatchObject({ type: 'manual', cacheMessages: false })
   })
 
   it('may be scripted', async () => {

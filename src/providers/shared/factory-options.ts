@@ -50,7 +50,7 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
     provider: options.provider ?? defaults.provider,
     baseUrl: withoutTrailingSlash(options.baseUrl ?? defaults.baseUrl),
     reasoning: options.reasoning ?? defaults.reasoning,
-    contextWindow: options.contextWindow ?? defaults.contextWindow,
+    contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? defaults.contextWindow,
     maxTokens: options.maxTokens ?? defaults.maxTokens,
     cost: options.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: options.headers ?? {},

@@ -1,0 +1,11 @@
+import { Agent, defaultContextTranslation, type Model } from 'phi-core'
+
+/** Asks one model, then another one about what the first has said and thought, then the first again. */
+export async function askBoth(first: Model, second: Model, question: string): Promise<string> {
+  const agent = new Agent({ model: first, contextTranslation: defaultContextTranslation })
+  await agent.prompt(question).result
+  agent.configure({ model: second })
+  await agent.prompt('Is that right?').result
+  agent.configure({ model: first })
+  return agent.prompt('What do you say to that?').text()
+}

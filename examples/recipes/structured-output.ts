@@ -1,0 +1,32 @@
+import { Agent, type Model, ProviderError, parseOutput } from 'phi-core'
+import * as z from 'zod'
+
+const forecast = z.object({ city: z.string(), degrees: z.number(), rain: z.boolean() })
+
+/** The answer as a value: `degrees` is a number, for the compiler and in fact. */
+export async function forecastFor(model: Model, city: string): Promise<string> {
+  const agent = new Agent({ model, responseFormat: forecast })
+  const result = await agent.prompt(`Weather in ${city}?`).result
+  try {
+    const { degrees, rain } = await parseOutput(result, forecast)
+    return `${degrees} degrees, ${rain ? 'rain' : 'dry'}`
+  } catch (error) {
+    if (ProviderError.isInstance(error) && error.code === 'schemaMismatch') return `No forecast. ${error.message}`
+    throw error
+  }
+}
+
+// #region run
+/** One run of an agent that otherwise answers in text. A JSON Schema names no type, so it is given beside it. */
+export async function tagsOf(agent: Agent, text: string): Promise<string[]> {
+  const schema = {
+    title: 'tags',
+    type: 'object',
+    properties: { tags: { type: 'array', items: { type: 'string' } } },
+    required: ['tags'],
+    additionalProperties: false,
+  }
+  const result = await agent.prompt(`Tag this: ${text}`, { responseFormat: schema }).result
+  return (await parseOutput<{ tags: string[] }>(result, schema)).tags
+}
+// #endregion run
