@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { type AnthropicOptions, anthropic } from '../../src/providers/anthropic/index.ts'
+import { openaiCompatible } from '../../src/providers/openai/index.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/shared/capabilities.ts'
+import { type Message, userMessage } from '../../src/types/message.ts'
+import type { Model, ModelCapabilities } from '../../src/types/model.ts'
+import type { StreamRequest } from '../../src/types/provider.ts'
+import { emptyUsage } from '../../src/types/usage.ts'
+
+const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
+const schema = { type: 'object', properties: { a: { type: 'string' } } }
+const messages: Message[] = [userMessage('Look.', [image])]
+
+async function bodyOf(model: Model, changes: Partial<StreamRequest> = {}): Promise<Record<string, unknown>> {
+  const request = { model: model.config, systemPrompt: '', messages, tools: [], thinkingLevel: 'off', cache: { type: 'disabled' } } as const
+  const { body } = await model.provider.encode({ ...request, ...changes })
+  return JSON.parse(body)
+}
+
+describe('the table', () => {
+  const newest: ModelCapabilities = { ...plain, thinking: 'adaptive' }
+  const table: CapabilityRow[] = [
+    { ids: /^old/, capabilities: { ...plain, images: false } },
+    { ids: /^old-2/, capabilities: { ...plain, sampling: false } },
+  ]
+  const { config } = anthropic('x')
+
+  it('describes a model by its first row', () => {
+    expect(capabilitiesOf({ ...config, id: 'old-2' }, table, newest)).toMatchObject({ images: false, sampling: true })
+  })
+
+  it('takes an unknown id for the newest', () => {
+    expect(capabilitiesOf({ ...config, id: 'never-heard-of' }, table, newest)).toEqual(newest)
+  })
+
+  it('yields to the model, field by field', () => {
+    const model = { ...config, id: 'old-1', capabilities: { images: true, efforts: ['low'] } }
+    expect(capabilitiesOf(model, table, newest)).toEqual({ ...plain, images: true, efforts: ['low'] })
+  })
+})
+
+/** Each field, and what differs in a request of Anthropic's protocol once it is overridden. */
+const anthropicCases: [keyof ModelCapabilities, string, AnthropicOptions, Partial<StreamRequest>, object, object][] = [
+  [
+    'thinking',
+    'claude-opus-4-8',
+    { capabilities: { thinking: 'budget' } },
+    { thinkingLevel: 'high' },
+    { thinking: { type: 'adaptive' } },
+    { thinking: { type: 'enabled', budget_tokens: 8192 } },
+  ],
+  ['sampling', 'claude-opus-4-8', { capabilities: { sampling: true, thinking: 'none' } }, { temperature: 0.5 }, {}, { temperature: 0.5 }],
+  [
+    'forcedToolChoice',
+    'claude-opus-5-5',
+    { capabilities: { forcedToolChoice: true } },
+    { responseFormat: { type: 'jsonObject' } },
+    {},
+    { tool_choice: { type: 'tool', name: 'respond_json' } },
+  ],
+  ['thinkingOff', 'claude-opus-5-5', { capabilities: { thinkingOff: true } }, {}, {}, { thinking: { type: 'disabled' } }],
+  [
+    'jsonSchema',
+    'claude-opus-4-8',
+    { capabilities: { jsonSchema: false } },
+    { responseFormat: { type: 'jsonSchema', name: 'x', schema } },
+    { output_config: { format: { type: 'json_schema' } } },
+    { tools: [{ name: 'respond_json' }] },
+  ],
+]
+
+describe('any field of the table can be overridden', () => {
+  it.each(anthropicCases)('%s', async (_field, id, options, changes, before, after) => {
+    expect(await bodyOf(anthropic(id), changes)).toMatchObject(before)
+    expect(await bodyOf(anthropic(id, options), changes)).toMatchObject(after)
+  })
+
+  it('efforts', async () => {
+    const id = 'claude-opus-4-8'
+    expect(await bodyOf(anthropic(id), { thinkingLevel: 'high' })).toMatchObject({ output_config: { effort: 'high' } })
+    const weak = anthropic(id, { capabilities: { efforts: ['low'] } })
+    expect(await bodyOf(weak, { thinkingLevel: 'high' })).not.toHaveProperty('output_config')
+  })
+
+  it('images', async () => {
+    expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8')))).toContain('AA==')
+    expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8', { capabilities: { images: false } })))).not.toContain('AA==')
+  })
+
+  it('boundReasoning', async () => {
+    const id = 'claude-opus-4-8'
+    const thought = { type: 'thinking', thinking: 'So.', signature: 's' } as const
+    const answer = { stopReason: 'stop', model: id, provider: 'anthropic', usage: emptyUsage(), timestamp: 1 } as const
+    const history: Message[] = [
+      ...messages,
+      { role: 'assistant', content: [thought, { type: 'text', text: 'A cat.' }], ...answer },
+      userMessage('Sure?'),
+    ]
+    // It carries no hash of the prefix it is bound to.
+    expect(JSON.stringify(await bodyOf(anthropic(id), { messages: history }))).not.toContain('"signature"')
+    const free = anthropic(id, { capabilities: { boundReasoning: false } })
+    expect(JSON.stringify(await bodyOf(free, { messages: history }))).toContain('"signature":"s"')
+  })
+
+  it('contextWindow, which is that of the model', () => {
+    expect(anthropic('x', { capabilities: { contextWindow: 1_000_000 } }).config.contextWindow).toBe(1_000_000)
+    expect(anthropic('x', { capabilities: { contextWindow: 1 }, contextWindow: 2 }).config.contextWindow).toBe(2)
+  })
+
+  it('in Chat Completions too', async () => {
+    const baseUrl = 'http://127.0.0.1:9'
+    const thinks = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true } })
+    expect(await bodyOf(thinks, { thinkingLevel: 'high' })).toMatchObject({ reasoning_effort: 'high' })
+    const capabilities = { efforts: ['low', 'max'], images: false, jsonSchema: false }
+    const weak = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true }, capabilities })
+    const body = await bodyOf(weak, { thinkingLevel: 'high', responseFormat: { type: 'jsonSchema', name: 'x', schema } })
+    expect(body).toMatchObject({ reasoning_effort: 'max', tool_choice: { function: { name: 'respond_json' } } })
+    expect(JSON.stringify(body)).not.toContain('AA==')
+  })
+})
