@@ -3,6 +3,7 @@ import type { ModelCapabilities } from '../../types/model.ts'
 import type { ResponseFormat, StreamRequest } from '../../types/provider.ts'
 import { type AnswerByTool, answerByTool } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'
+import { sayingJson } from '../shared/json-mode.ts'
 
 /** How the form of an answer is asked for. */
 export interface AnswerFormat {
@@ -41,10 +42,4 @@ function schemaFormat({ name, schema, strict = false }: Extract<ResponseFormat, 
   // A schema is JSON: its type only does not say so.
   const sent = (strict ? (closedSchema(schema) ?? schema) : schema) as JsonObject
   return { type: 'json_schema', name, schema: sent, strict }
-}
-
-function sayingJson(request: StreamRequest): StreamRequest {
-  const { systemPrompt } = request
-  if (/json/i.test(systemPrompt)) return request
-  return { ...request, systemPrompt: `${systemPrompt}\n\nAnswer with a JSON object.`.trim() }
 }

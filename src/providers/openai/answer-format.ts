@@ -2,6 +2,7 @@ import type { JsonObject } from '../../types/json.ts'
 import { answerToolName, type ResponseFormat, type StreamRequest } from '../../types/provider.ts'
 import { type AnswerByTool, answerByTool } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'
+import { sayingJson } from '../shared/json-mode.ts'
 import type { Dialect } from './dialect.ts'
 
 /** How the form of an answer is asked for. */
@@ -45,11 +46,4 @@ function schemaFormat({ name, schema, strict }: Extract<ResponseFormat, { type: 
   // A schema is JSON: its type only does not say so.
   const sent = (strict === true ? (closedSchema(schema) ?? schema) : schema) as JsonObject
   return { type: 'json_schema', json_schema: strict === undefined ? { name, schema: sent } : { name, schema: sent, strict } }
-}
-
-function sayingJson(request: StreamRequest): StreamRequest {
-  const { systemPrompt } = request
-  if (/json/i.test(systemPrompt)) return request
-  const said = 'Answer with one JSON object.'
-  return { ...request, systemPrompt: systemPrompt === '' ? said : `${systemPrompt}\n\n${said}` }
 }
