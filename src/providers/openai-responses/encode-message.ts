@@ -12,11 +12,18 @@ export interface EncodedResult {
   imageParts: string
 }
 
+/** An answer as it was given. */
+export interface EncodedAnswer {
+  json: string
+  /** Ids of its items: none may stand twice in a request. */
+  ids: readonly string[]
+}
+
 /** Encodes normalised messages into comma-separated input items; what is known of a message is kept as long as the message. */
 export interface MessageEncoder {
   user(message: UserMessage): string
-  /** With reasoning and ids, as far as they still stand together. */
-  answer(message: AssistantMessage): string
+  /** With reasoning and ids, if they still stand together. */
+  answer(message: AssistantMessage): EncodedAnswer
   /** Without reasoning and ids. */
   bareAnswer(message: AssistantMessage): string
   result(message: ToolResultMessage): EncodedResult
@@ -29,7 +36,7 @@ const legalName = /^[a-zA-Z0-9_-]+$/
 export function messageEncoder(imagesInResults: boolean): MessageEncoder {
   return {
     user: perObject((message: UserMessage) => userOfParts(message.content.map(partJson).join(','))),
-    answer: perObject(({ content }: AssistantMessage) => (isIntact(content) ? ownItems(content) : bareItems(content))),
+    answer: perObject(({ content }: AssistantMessage) => (isIntact(content) ? ownItems(content) : { json: bareItems(content), ids: [] })),
     bareAnswer: perObject(({ content }: AssistantMessage) => bareItems(content)),
     result: perObject((message: ToolResultMessage) => encodeResult(message, imagesInResults)),
   }
@@ -54,8 +61,9 @@ function isIntact(content: readonly Content[]): boolean {
   return expected === undefined
 }
 
-function ownItems(content: readonly Content[]): string {
+function ownItems(content: readonly Content[]): EncodedAnswer {
   const items: string[] = []
+  const ids: string[] = []
   let message: JsonObject | undefined
   let parts: JsonObject[] = []
   for (const block of content) {
@@ -66,10 +74,11 @@ function ownItems(content: readonly Content[]): string {
     }
     if (message !== undefined) items.push(toJson({ ...message, content: parts }))
     message = undefined
+    const legal = block.type === 'thinking' ? item && reasoningId(item) : legalItemId(id, block.type === 'text' ? 'msg' : 'fc')
+    if (legal) ids.push(legal)
     if (block.type === 'thinking' && item !== undefined) items.push(toJson(item))
-    else if (block.type === 'toolCall') items.push(callJson(block, legalItemId(id, 'fc')))
+    else if (block.type === 'toolCall') items.push(callJson(block, legal))
     else if (block.type === 'text') {
-      const legal = legalItemId(id, 'msg')
       if (legal === undefined) items.push(...bareText(block))
       else {
         message = { type: 'message', role: 'assistant', id: legal, status: 'completed', ...(phase === undefined ? {} : { phase }) }
@@ -78,13 +87,14 @@ function ownItems(content: readonly Content[]): string {
     }
   }
   if (message !== undefined) items.push(toJson({ ...message, content: parts }))
-  return items.join(',')
+  return { json: items.join(','), ids }
 }
 
+/** Text goes before the calls: gateways to other protocols want results right behind those. */
 function bareItems(content: readonly Content[]): string {
-  return content
-    .flatMap((block) => (block.type === 'text' ? bareText(block) : block.type === 'toolCall' ? [callJson(block)] : []))
-    .join(',')
+  const texts = content.flatMap((block) => (block.type === 'text' ? bareText(block) : []))
+  const calls = content.flatMap((block) => (block.type === 'toolCall' ? [callJson(block)] : []))
+  return [...texts, ...calls].join(',')
 }
 
 /** Text without an id goes in the short form, which every service takes from anybody. */

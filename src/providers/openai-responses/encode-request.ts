@@ -1,6 +1,6 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { Message } from '../../types/message.ts'
+import type { AssistantMessage, Message } from '../../types/message.ts'
 import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
 import { perObject } from '../shared/encoded-cache.ts'
@@ -74,9 +74,13 @@ function encode(asked: StreamRequest, options: EncodingOptions, isBare: boolean)
   return answerTool === undefined ? { encoded, hasReasoning } : { encoded, hasReasoning, answerTool }
 }
 
-/** Images that results cannot carry follow in one user message behind the last of them. */
+/**
+ * Images that results cannot carry follow in one user message behind the last of them. An answer whose ids were already sent goes without
+ * them: the service refuses an id that stands twice.
+ */
 function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBare: boolean): string {
   const items: string[] = []
+  const used = new Set<string>()
   let images: string[] = []
   for (const message of messages) {
     if (message.role !== 'toolResult' && images.length > 0) {
@@ -85,8 +89,8 @@ function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBa
     }
     if (message.role === 'user') items.push(encoder.user(message))
     else if (message.role === 'assistant') {
-      const answer = isBare ? encoder.bareAnswer(message) : encoder.answer(message)
-      if (answer !== '') items.push(answer)
+      const json = isBare ? encoder.bareAnswer(message) : answerOnce(message, encoder, used)
+      if (json !== '') items.push(json)
     } else {
       const { json, imageParts } = encoder.result(message)
       items.push(json)
@@ -95,6 +99,14 @@ function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBa
   }
   if (images.length > 0) items.push(userOfParts(images.join(',')))
   return items.join(',')
+}
+
+function answerOnce(message: AssistantMessage, encoder: MessageEncoder, used: Set<string>): string {
+  const { json, ids } = encoder.answer(message)
+  const before = used.size
+  const isRepeated = ids.some((id) => used.has(id))
+  for (const id of ids) used.add(id)
+  return isRepeated || used.size - before < ids.length ? encoder.bareAnswer(message) : json
 }
 
 /** Not `instructions`: xAI refuses them. */

@@ -1,0 +1,82 @@
+import { type OpenAiResponsesOptions, openaiResponses } from '../../../src/providers/openai-responses/index.ts'
+import type { Content } from '../../../src/types/content.ts'
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../src/types/message.ts'
+import type { Model } from '../../../src/types/model.ts'
+import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import type { InputItem } from './grammar.ts'
+
+/** A key that must appear nowhere but in the request. */
+export const canary = 'sk-proj-canary-0123456789'
+
+export function user(text: string): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
+}
+
+/** An answer of `gpt-test`. */
+export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
+  return {
+    role: 'assistant',
+    content,
+    stopReason: 'stop',
+    model: 'gpt-test',
+    provider: 'openai',
+    usage: emptyUsage(),
+    timestamp: 1,
+    ...changes,
+  }
+}
+
+export function result(toolCallId: string, content: Content[] = [{ type: 'text', text: 'ok' }]): ToolResultMessage {
+  return { role: 'toolResult', toolCallId, toolName: 'read', content, isError: false, timestamp: 1 }
+}
+
+/** A request to `model` with everything else at its default. */
+export function request(model: Model, changes: Partial<StreamRequest> = {}): StreamRequest {
+  return {
+    model: model.config,
+    credential: canary,
+    systemPrompt: '',
+    messages: [user('Hi')],
+    tools: [],
+    thinkingLevel: 'off',
+    cache: { type: 'auto' },
+    ...changes,
+  }
+}
+
+/** What came of one call: the message or the error, and every event. */
+export interface Outcome {
+  message?: AssistantMessage
+  error?: unknown
+  events: StreamEvent[]
+}
+
+/** One call of `model`. */
+export async function called(model: Model, changes: Partial<StreamRequest> = {}, signal = new AbortController().signal): Promise<Outcome> {
+  const events: StreamEvent[] = []
+  try {
+    const message = await model.provider.stream(request(model, changes), (event) => events.push(event), signal)
+    return { message, events }
+  } catch (error) {
+    return { error, events }
+  }
+}
+
+/** One call of `gpt-test` through an injected fetch. */
+export function streamed(fetch: typeof globalThis.fetch, options: OpenAiResponsesOptions = {}): Promise<Outcome> {
+  return called(openaiResponses('gpt-test', { ...options, fetch }))
+}
+
+/** The body that is sent, parsed. */
+export async function bodyFor(model: Model, changes: Partial<StreamRequest> = {}): Promise<Record<string, unknown>> {
+  const { body } = await model.provider.encode(request(model, changes))
+  return JSON.parse(body)
+}
+
+/** The input items that `messages` become. */
+export async function inputFor(messages: readonly Message[], model: Model = openaiResponses('gpt-test')): Promise<InputItem[]> {
+  const { input } = await bodyFor(model, { messages })
+  // Checked by the grammar test.
+  return input as InputItem[]
+}

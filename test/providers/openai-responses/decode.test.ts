@@ -1,0 +1,308 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/types/errors.ts'
+import type { AssistantMessage } from '../../../src/types/message.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { answering, fixture, seeded, shredded, utf8 } from '../bytes.ts'
+import { type Outcome, streamed } from './call.ts'
+
+const usage = { input: 20, output: 42, reasoning: 30, cacheRead: 100, cacheWrite: 5, totalTokens: 167 }
+const state = (payload: object) => ({ providerState: { api: 'openAiResponses', model: 'gpt-test', payload } })
+const reasoning = (summary: string[], more: object = { encrypted_content: 'ZW5jcnlwdGVk' }) => ({
+  item: { id: 'rs_1', type: 'reasoning', summary: summary.map((text) => ({ type: 'summary_text', text })), ...more },
+})
+const after = 'rs_1'
+
+const finished: Record<string, { content: object[]; stopReason: string; usage?: object }> = {
+  text: {
+    content: [{ type: 'text', text: 'Grüße 🌍, wörld', ...state({ id: 'msg_1', phase: 'final_answer' }) }],
+    stopReason: 'stop',
+    usage,
+  },
+  reasoning: {
+    content: [
+      { type: 'thinking', thinking: '**Plan**\n\nLook first.', ...state(reasoning(['**Plan**\n\nLook first.', '**Then** answer.'])) },
+      { type: 'thinking', thinking: '**Then** answer.' },
+      { type: 'text', text: 'Done.', ...state({ id: 'msg_1', phase: 'final_answer', after }) },
+    ],
+    stopReason: 'stop',
+  },
+  'empty-arguments': {
+    content: [
+      { type: 'thinking', thinking: '', ...state(reasoning([])) },
+      { type: 'toolCall', id: 'call_1', name: 'now', arguments: {}, ...state({ id: 'fc_1', after }) },
+    ],
+    stopReason: 'toolUse',
+  },
+  'parallel-tools': {
+    content: [
+      { type: 'thinking', thinking: 'Two things.', ...state(reasoning(['Two things.'])) },
+      { type: 'text', text: 'Both.', ...state({ id: 'msg_1', phase: 'commentary', after }) },
+      { type: 'toolCall', id: 'call_1', name: 'read', arguments: { path: 'é.ts' }, ...state({ id: 'fc_1' }) },
+      { type: 'toolCall', id: 'call_2', name: 'list', arguments: { depth: 2 }, ...state({ id: 'fc_2' }) },
+    ],
+    stopReason: 'toolUse',
+  },
+  refusal: { content: [{ type: 'text', text: "I'm sorry, no.", ...state({ id: 'msg_1' }) }], stopReason: 'guardRail' },
+  'max-tokens': {
+    content: [
+      {
+        type: 'toolCall',
+        id: 'call_1',
+        name: 'write',
+        arguments: {},
+        invalidArguments: '{"path":"a.ts","text":"un',
+        ...state({ id: 'fc_1' }),
+      },
+    ],
+    stopReason: 'length',
+  },
+  'content-filter': { content: [{ type: 'text', text: 'I can', ...state({ id: 'msg_1' }) }], stopReason: 'guardRail' },
+  'late-encryption': {
+    content: [
+      { type: 'thinking', thinking: 'Hm.', ...state(reasoning(['Hm.'], { encrypted_content: 'bGF0ZQ==' })) },
+      { type: 'text', text: 'Yes.', ...state({ id: 'msg_1', after }) },
+    ],
+    stopReason: 'stop',
+  },
+  'raw-reasoning': {
+    content: [
+      {
+        type: 'thinking',
+        thinking: 'Two and two.',
+        ...state(reasoning([], { content: [{ type: 'reasoning_text', text: 'Two and two.' }] })),
+      },
+      { type: 'text', text: '4', ...state({ id: 'msg_1', after }) },
+    ],
+    stopReason: 'stop',
+  },
+  'whole-answer': {
+    content: [
+      { type: 'thinking', thinking: 'Short.', ...state(reasoning(['Short.'])) },
+      { type: 'text', text: 'All at once.', ...state({ id: 'msg_1', phase: 'commentary', after }) },
+      { type: 'toolCall', id: 'call_1', name: 'roll', arguments: { sides: 6 }, ...state({ id: 'fc_1' }) },
+    ],
+    stopReason: 'toolUse',
+  },
+  'old-events': {
+    content: [
+      { type: 'thinking', thinking: 'Think.' },
+      { type: 'text', text: 'Say. ' },
+      { type: 'toolCall', id: 'call_1', name: 'roll', arguments: { sides: 6 } },
+    ],
+    stopReason: 'toolUse',
+    usage: { input: 7, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 9 },
+  },
+  'server-tools': {
+    content: [
+      { type: 'thinking', thinking: '' },
+      { type: 'text', text: 'Found.' },
+    ],
+    stopReason: 'stop',
+  },
+  gateway: { content: [{ type: 'text', text: 'Hello', ...state({ id: 'msg_tmp_1' }) }], stopReason: 'stop', usage: emptyUsage() },
+}
+
+const failed: Record<string, { code: string; message: RegExp; isRetryable: boolean; partial?: object[] }> = {
+  'mid-stream-error': { code: 'api', message: /The server had an error/, isRetryable: true, partial: [{ type: 'text', text: 'I can' }] },
+  failed: { code: 'contextOverflow', message: /context window/, isRetryable: false },
+  truncated: {
+    code: 'network',
+    message: /ended without response\.completed/,
+    isRetryable: true,
+    partial: [{ type: 'toolCall', id: 'call_1', name: 'write', arguments: {}, invalidArguments: '{"path":"a.ts"' }],
+  },
+}
+
+const names = [...Object.keys(finished), 'renamed-ids', ...Object.keys(failed)]
+
+/** What must not depend on how the bytes were cut. */
+function essence({ message, error, events }: Outcome): string {
+  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
+  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
+  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
+  return JSON.stringify([kept(message), failure, deltas])
+}
+
+const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces))
+const read = (name: string) => fixture(`openai-responses/${name}.sse`)
+const frames = (...events: object[]) => utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+
+describe('the Responses decoder', () => {
+  it.each(Object.entries(finished))('reads %s', async (name, expected) => {
+    const { message, error, events } = await replay([read(name)])
+    expect(error).toBeUndefined()
+    expect(message?.content).toEqual(expected.content)
+    expect(message).toMatchObject({ stopReason: expected.stopReason, usage: expected.usage ?? usage })
+    expect(events[0]).toEqual({ type: 'start', message })
+  })
+
+  it('reads items that get a new id in every event', async () => {
+    const { message } = await replay([read('renamed-ids')])
+    expect(message?.content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.' },
+      { type: 'toolCall', id: 'call_1', name: 'roll', arguments: { sides: 6 } },
+    ])
+    expect(message?.content).toHaveLength(2)
+  })
+
+  it.each(Object.entries(failed))('fails on %s and keeps what came', async (name, expected) => {
+    const { error } = await replay([read(name)])
+    expect(error).toBeInstanceOf(ProviderError)
+    if (!(error instanceof ProviderError)) return
+    expect(error).toMatchObject({ code: expected.code, isRetryable: expected.isRetryable })
+    expect(error.message).toMatch(expected.message)
+    expect(error.partial?.content).toEqual(expected.partial)
+  })
+
+  it('puts every delta at the index of its block in the finished message', async () => {
+    for (const name of Object.keys(finished)) {
+      const { message, events } = await replay([read(name)])
+      const texts = new Map<number, string>()
+      for (const event of events) {
+        if (event.type === 'start') continue
+        const block = message?.content[event.contentIndex]
+        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
+        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
+      }
+      message?.content.forEach((block, index) => {
+        if (block.type === 'text') expect(texts.get(index)).toBe(block.text)
+        if (block.type === 'thinking') expect(texts.get(index) ?? '').toBe(block.thinking)
+      })
+    }
+  })
+
+  it('stops for a filter that is reported as an error', async () => {
+    const error = { code: 'content_filter', message: 'The response was filtered.' }
+    for (const last of [
+      { type: 'error', error },
+      { type: 'error', ...error },
+      { type: 'response.failed', response: { error } },
+    ]) {
+      const { message } = await replay([frames({ type: 'response.output_text.delta', output_index: 0, delta: 'I ' }, last)])
+      expect(message).toMatchObject({ stopReason: 'guardRail', content: [{ type: 'text', text: 'I ' }] })
+    }
+  })
+
+  it('says which reason it does not know', async () => {
+    const response = { status: 'incomplete', incomplete_details: { reason: 'moonrise' } }
+    const { message } = await replay([frames({ type: 'response.incomplete', response })])
+    expect(message).toMatchObject({ stopReason: 'error', errorMessage: expect.stringContaining('moonrise') })
+  })
+
+  it('takes the rest of cut arguments from the finished item, and objects for text', async () => {
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f' }
+    const added = { type: 'response.output_item.added', output_index: 0, item }
+    const delta = { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' }
+    const end = { type: 'response.completed', response: {} }
+    for (const args of ['{"a":1}', { a: 1 }]) {
+      const done = { type: 'response.output_item.done', output_index: 0, item: { ...item, arguments: args } }
+      expect((await replay([frames(added, delta, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
+      expect((await replay([frames(added, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
+    }
+  })
+})
+
+describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
+  it.each(names)('%s, cut at every byte', async (name) => {
+    const bytes = read(name)
+    const whole = essence(await replay([bytes]))
+    for (let at = 1; at < bytes.length; at++) {
+      if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
+    }
+  })
+
+  it.each(names)('%s, in its share of 10,000 random fragmentations', async (name) => {
+    const bytes = read(name)
+    const whole = essence(await replay([bytes]))
+    const random = seeded(names.indexOf(name) + 1)
+    for (let round = 0; round < Math.ceil(10_000 / names.length); round++) {
+      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
+    }
+  })
+})
+
+describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
+  it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {
+    const bytes = read(name)
+    const text = new TextDecoder().decode(bytes)
+    const terminal = /(event: response\.(completed|incomplete)\n)?data: {"type":"response\.(completed|incomplete)"/.exec(text)
+    const until = terminal === null ? bytes.length : utf8(text.slice(0, terminal.index)).length
+    for (let end = 0; end < until; end++) {
+      const { error } = await replay([bytes.subarray(0, end)])
+      if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
+    }
+  })
+
+  it('settles on any bytes, with a message or a ProviderError', async () => {
+    const sources = names.map(read)
+    const damage = fc.record({
+      source: fc.constantFrom(...sources),
+      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ source, edits }) => {
+        const bytes = source.slice()
+        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
+        const { message, error } = await replay([bytes])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('survives any JSON in place of an event', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), anyEvent()), { maxLength: 6 }), async (events) => {
+        const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+        const { message, error } = await replay([utf8(text)])
+        expect(message !== undefined || (error instanceof ProviderError && error.code !== 'other')).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+function anyEvent(): fc.Arbitrary<unknown> {
+  const types = [
+    'output_item.added',
+    'output_item.done',
+    'output_text.delta',
+    'refusal.delta',
+    'reasoning_summary_text.delta',
+    'reasoning_text.delta',
+    'function_call_arguments.delta',
+    'function_call_arguments.done',
+    'completed',
+    'incomplete',
+    'failed',
+  ].map((type) => `response.${type}`)
+  const part = fc.oneof(fc.record({ type: fc.constantFrom('output_text', 'refusal'), text: fc.jsonValue() }), fc.jsonValue())
+  const item = fc.record(
+    {
+      type: fc.constantFrom('message', 'reasoning', 'function_call', 'web_search_call'),
+      id: fc.oneof(fc.constantFrom('a', 'b'), fc.jsonValue()),
+      call_id: fc.jsonValue(),
+      name: fc.jsonValue(),
+      arguments: fc.jsonValue(),
+      content: fc.oneof(fc.array(part), fc.jsonValue()),
+      summary: fc.oneof(fc.array(part), fc.jsonValue()),
+    },
+    { requiredKeys: ['type'] },
+  )
+  return fc.record(
+    {
+      type: fc.constantFrom(...types, 'error'),
+      output_index: fc.oneof(fc.nat(2), fc.jsonValue()),
+      item_id: fc.oneof(fc.constantFrom('a', 'b'), fc.jsonValue()),
+      content_index: fc.oneof(fc.nat(2), fc.jsonValue()),
+      delta: fc.oneof(fc.string(), fc.jsonValue()),
+      arguments: fc.jsonValue(),
+      item: fc.oneof(item, fc.jsonValue()),
+      response: fc.oneof(fc.record({ output: fc.array(item), usage: fc.jsonValue(), status: fc.jsonValue() }), fc.jsonValue()),
+      error: fc.jsonValue(),
+    },
+    { requiredKeys: ['type'] },
+  )
+}

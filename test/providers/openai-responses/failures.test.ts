@@ -1,0 +1,148 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { azure } from '../../../src/providers/azure/index.ts'
+import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
+import { ProviderError } from '../../../src/types/errors.ts'
+import type { Message } from '../../../src/types/message.ts'
+import { answering, fixture, utf8 } from '../bytes.ts'
+import { called, canary, result, streamed, user } from './call.ts'
+import type { InputItem } from './grammar.ts'
+
+const text = fixture('openai-responses/text.sse')
+const stream = { 'content-type': 'text/event-stream' }
+
+const errorBody = (code: string | null, message: string, type = 'invalid_request_error') =>
+  JSON.stringify({ error: { message, type, param: null, code } })
+
+/** A fetch that gives these responses one after the other, and the bodies it was sent. */
+function serving(...responses: (() => Response)[]): { fetch: typeof fetch; bodies: { input: InputItem[]; include?: string[] }[] } {
+  const bodies: { input: InputItem[]; include?: string[] }[] = []
+  const serve: typeof fetch = async (_url, init) => {
+    bodies.push(JSON.parse(String(init?.body)))
+    const next = responses[bodies.length - 1]
+    if (next === undefined) throw new Error('one call too many')
+    return next()
+  }
+  return { fetch: serve, bodies }
+}
+
+const refusing =
+  (status: number, body: string, headers: Record<string, string> = {}): (() => Response) =>
+  () =>
+    new Response(body, { status, headers })
+const streaming = (bytes: Uint8Array) => () => new Response(bytes.slice(), { headers: stream })
+
+async function failure(...responses: (() => Response)[]): Promise<ProviderError> {
+  const { error } = await streamed(serving(...responses).fetch)
+  if (!(error instanceof ProviderError)) throw new Error(`expected a ProviderError, got ${inspect(error)}`)
+  return error
+}
+
+describe('a refusal', () => {
+  it.each([
+    [401, errorBody('invalid_api_key', `Incorrect API key provided: ${canary}.`), 'auth', false],
+    [403, errorBody('unsupported_country_region_territory', 'Country not supported'), 'auth', false],
+    [400, JSON.stringify({ code: 'x', error: 'Model not found: grok-9' }), 'api', false],
+    [400, errorBody('context_length_exceeded', 'Your input exceeds the context window of this model.'), 'contextOverflow', false],
+    [400, errorBody(null, "Item 'rs_1' of type 'reasoning' was provided without its required following item."), 'api', false],
+    [404, errorBody('model_not_found', 'The model does not exist'), 'api', false],
+    [429, errorBody('rate_limit_exceeded', 'Limit reached', 'requests'), 'rateLimited', true],
+    [429, errorBody('insufficient_quota', 'You exceeded your current quota', 'insufficient_quota'), 'rateLimited', false],
+    [500, errorBody(null, 'The server had an error', 'server_error'), 'api', true],
+    [503, '', 'api', true],
+  ])('%i %s', async (status, body, code, isRetryable) => {
+    const error = await failure(refusing(status, body))
+    expect(error).toMatchObject({ code, isRetryable, status })
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(canary)
+  })
+
+  it('inside the stream, before anything came, is classified the same way and has no partial message', async () => {
+    const events = [
+      { type: 'response.created', response: { status: 'in_progress' } },
+      { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded your current quota' } },
+    ]
+    const error = await failure(streaming(utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))))
+    expect(error).toMatchObject({ code: 'rateLimited', isRetryable: false })
+    expect(error.partial).toBeUndefined()
+  })
+
+  it('by redirect is not followed', async () => {
+    expect(await failure(refusing(307, '', { location: 'https://elsewhere.example' }))).toMatchObject({ code: 'api', status: 307 })
+  })
+
+  it('names the service', async () => {
+    const { fetch } = serving(refusing(500, ''))
+    const grok = openaiResponses('grok-4.3', { fetch, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
+    expect((await called(grok)).error).toMatchObject({ message: expect.stringContaining('xAI') })
+  })
+})
+
+describe('reasoning that the service can no longer read', () => {
+  const refusal = errorBody('invalid_encrypted_content', 'The encrypted content gAAA could not be verified.')
+  const history = async (): Promise<Message[]> => {
+    const { message } = await streamed(answering([fixture('openai-responses/empty-arguments.sse')]))
+    if (message === undefined) throw new Error('no answer')
+    return [user('a'), message, result('call_1')]
+  }
+
+  it.each([
+    ['refused', refusing(400, refusal)],
+    ['refused in the stream', streaming(utf8(`data: {"type":"response.created"}\n\ndata: {"type":"error",${refusal.slice(1)}\n\n`))],
+  ])('is left out, and the call repeated, once: %s', async (_how, refuse) => {
+    const served = serving(refuse, streaming(text))
+    const { message, events } = await called(openaiResponses('gpt-test', served), { messages: await history() })
+    expect(message).toMatchObject({ stopReason: 'stop' })
+    expect(events.filter((event) => event.type === 'start')).toHaveLength(1)
+    expect(served.bodies.map(({ input }) => input.map((item) => item.type ?? item.role))).toEqual([
+      ['user', 'reasoning', 'function_call', 'function_call_output'],
+      ['user', 'function_call', 'function_call_output'],
+    ])
+    expect(served.bodies[1]?.input[1]).not.toHaveProperty('id')
+  })
+
+  it('is not tried a third time', async () => {
+    const served = serving(refusing(400, refusal), refusing(400, refusal))
+    const { error } = await called(openaiResponses('gpt-test', served), { messages: await history() })
+    expect(error).toMatchObject({ code: 'api', isRetryable: false })
+    expect(served.bodies).toHaveLength(2)
+  })
+
+  it('is not the cause where none was sent', async () => {
+    const served = serving(refusing(400, refusal))
+    expect((await called(openaiResponses('gpt-test', served))).error).toMatchObject({ code: 'api' })
+    expect(served.bodies).toHaveLength(1)
+  })
+
+  it('is not tried again after an abort', async () => {
+    const controller = new AbortController()
+    const served = serving(() => {
+      controller.abort(new Error('user left'))
+      return new Response(refusal, { status: 400 })
+    })
+    const { error } = await called(openaiResponses('gpt-test', served), { messages: await history() }, controller.signal)
+    expect(error).toMatchObject({ code: 'cancelled' })
+    expect(served.bodies).toHaveLength(1)
+  })
+})
+
+describe("a prompt that Azure's content filter refuses", () => {
+  const body = JSON.stringify({
+    error: {
+      message: 'The response was filtered due to the prompt triggering the content management policy.',
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+      innererror: { code: 'ResponsibleAIPolicyViolation' },
+    },
+  })
+
+  it('is an answer that stopped for the guard rail and says why', async () => {
+    const model = azure('prod', { resource: 'r', fetch: serving(refusing(400, body)).fetch })
+    const { message, events } = await called(model)
+    expect(message).toMatchObject({ stopReason: 'guardRail', model: 'prod', provider: 'azure_openai' })
+    expect(message?.content).toEqual([{ type: 'text', text: expect.stringContaining('content management policy') }])
+    expect(events.map((event) => event.type)).toEqual(['start', 'text'])
+    expect(events[0]).toEqual({ type: 'start', message })
+  })
+})
