@@ -1,8 +1,11 @@
 import type { AgentEvent, AgentRun, AgentTool, Model } from '../../src/index.ts'
 import { defineTool } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { azure } from '../../src/providers/azure/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import { baseUrl } from './env.ts'
 
@@ -12,6 +15,10 @@ const apiKey = 'test-key'
 const models = {
   anthropic: (baseUrl: string) => anthropic('claude-sonnet-4-5', { apiKey, baseUrl }),
   openai: (baseUrl: string) => openai('gpt-4o', { apiKey, baseUrl: `${baseUrl}/v1` }),
+  'openai-responses': (baseUrl: string) => openaiResponses('gpt-5.1', { apiKey, baseUrl: `${baseUrl}/v1` }),
+  azure: (baseUrl: string) => azure('fixture', { apiKey, baseUrl, underlyingModel: 'gpt-5.1' }),
+  // With credentials to sign with, so that every runtime does.
+  bedrock: (baseUrl: string) => bedrock('us.anthropic.claude-sonnet-4-5', { apiKey: 'AKIAFIXTURE:fixture-secret', baseUrl }),
   google: (baseUrl: string) => google('gemini-2.5-flash', { apiKey, baseUrl }),
   vertex: (baseUrl: string) => vertex('gemini-3.5-flash', { apiKey, baseUrl, project: 'p' }),
 }
@@ -19,7 +26,7 @@ const models = {
 type Wire = keyof typeof models
 
 /** The protocols the fixture server speaks. */
-export const wires: readonly Wire[] = ['anthropic', 'openai', 'google', 'vertex']
+export const wires: readonly Wire[] = ['anthropic', 'openai', 'openai-responses', 'azure', 'google', 'vertex', 'bedrock']
 
 /** A model on the fixture server, with what the server knows about it. */
 export interface FixtureModel {

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { anthropic } from './server/anthropic.ts'
+import { bedrock } from './server/bedrock.ts'
 import { google, vertex } from './server/google.ts'
 import { openai } from './server/openai.ts'
+import { azure, openaiResponses } from './server/openai-responses.ts'
 import { play } from './server/play.ts'
 import { type Protocol, scenarios } from './server/scenarios.ts'
 import { Switchboard } from './server/switchboard.ts'
 
-const protocols: Record<string, Protocol> = { anthropic, openai, google, vertex }
+const protocols: Record<string, Protocol> = { anthropic, openai, bedrock, 'openai-responses': openaiResponses, azure, google, vertex }
 
 /** The running fixture server. */
 export interface FixtureServer {

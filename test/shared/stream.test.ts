@@ -41,3 +41,16 @@ describe('stream', () => {
     expect(await requests()).toHaveLength(2)
   })
 })
+
+describe('a damaged stream', () => {
+  it('bedrock: a flipped bit is an error wherever it is, never an answer', async () => {
+    for (let permille = 0; permille < 1000; permille += 13) {
+      const { model, idle } = fixtureModel('bedrock', 'damaged', permille)
+      const result = await new Agent({ model, retry: { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 } }).prompt(
+        'Say hello.',
+      ).result
+      expect([permille, result.status, result.error?.code]).toEqual([permille, 'error', 'network'])
+      await idle()
+    }
+  })
+})

@@ -9,7 +9,7 @@ export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' 
 export interface Family {
   ids: RegExp
   thinkingField: ThinkingField
-  /** Where `cachePoint` blocks may stand: everywhere, everywhere but at tools and behind results, or nowhere. */
+  /** Where `cachePoint` blocks may stand: everywhere, everywhere but at tools, or nowhere. */
   cachePoints: 'all' | 'notAtTools' | 'none'
   /** Whether a result may say that it failed. */
   resultStatus: boolean

@@ -45,8 +45,8 @@ const planOf = perObject(({ underlyingModel }: BedrockWire) =>
       keepsThinking: (block) => family.thinkingField !== 'claude' || isSigned(block),
     }
     const { imagesInToolResults } = capabilities
-    const marksResults = family.cachePoints === 'all'
-    return { family, capabilities, target, pieces: messagePieces({ resultStatus: family.resultStatus, imagesInToolResults, marksResults }) }
+    const pieces = messagePieces({ resultStatus: family.resultStatus, imagesInToolResults })
+    return { family, capabilities, target, pieces }
   }),
 )
 

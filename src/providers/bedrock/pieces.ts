@@ -11,8 +11,6 @@ import { rootObject } from '../shared/root-object.ts'
 export interface PieceRules {
   resultStatus: boolean
   imagesInToolResults: boolean
-  /** Whether a cache breakpoint may stand behind a tool result. */
-  marksResults: boolean
 }
 
 const illegalInName = /[^a-zA-Z0-9_-]/g
@@ -30,7 +28,7 @@ export function messagePieces(rules: PieceRules): PieceMaker {
   return {
     piece: perObject((message: Message) => encode(message, true, rules)),
     bare: perObject((message: AssistantMessage) => encode(message, false, rules)),
-    mark: (json) => (rules.marksResults || !json.startsWith('{"toolResult"') ? withBreakpoint(json) : json),
+    mark: withBreakpoint,
   }
 }
 
@@ -53,10 +51,15 @@ export function legalName(name: string): string {
 function encode(message: Message, withReasoning: boolean, rules: PieceRules): Piece {
   if (message.role === 'toolResult') return encodeResult(message, rules)
   const blocks: string[] = []
+  let end = 0
   for (const block of message.content) {
     const wire = message.role === 'user' ? shownBlock(block) : answerBlock(block, withReasoning)
-    if (wire !== undefined) blocks.push(toJson(wire))
+    if (wire === undefined) continue
+    blocks.push(toJson(wire))
+    if (block.type !== 'thinking') end = blocks.length
   }
+  // Reasoning must be followed by what it led to.
+  blocks.length = end
   return { blocks: blocks.join(','), after: '' }
 }
 

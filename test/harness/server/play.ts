@@ -14,10 +14,11 @@ export async function play(reply: Reply, protocol: Protocol, line: Line & { boar
     line.open--
     if (line.open === 0) for (const tell of line.whenIdle.splice(0)) tell()
   })
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
-  const frames = protocol.frames(reply.turn)
+  response.writeHead(200, { 'content-type': protocol.contentType ?? 'text/event-stream', 'cache-control': 'no-cache' })
+  const frames = protocol.frames(reply.turn).map((frame) => Buffer.from(frame))
+  if (reply.damageAt !== undefined) damage(frames, reply.damageAt)
   if (reply.cut) {
-    await sendCut(frames.join(''), reply.cut, response)
+    await sendCut(Buffer.concat(frames), reply.cut, response)
     return
   }
   const firstDelta = frames.findIndex((frame) => frame.includes(JSON.stringify(reply.turn.text[0])))
@@ -28,6 +29,17 @@ export async function play(reply: Reply, protocol: Protocol, line: Line & { boar
     await setImmediate()
   }
   response.end()
+}
+
+/** Flips one bit of the byte that stands after `permille` of all. */
+function damage(frames: Buffer[], permille: number): void {
+  const total = frames.reduce((sum, frame) => sum + frame.length, 0)
+  let at = Math.floor((total * permille) / 1000)
+  for (const frame of frames) {
+    if (at < frame.length) frame[at] = (frame[at] ?? 0) ^ 1
+    at -= frame.length
+    if (at < 0) return
+  }
 }
 
 /** Waits for the release of this base or the end of the connection, whichever comes first. */
@@ -42,9 +54,8 @@ async function paused(pause: 'untilReleased' | 'forever', line: Line & { board: 
 }
 
 /** Odd seeds tear the socket, even ones end the body politely: neither is the end of an answer. */
-async function sendCut(body: string, cut: { permille: number; seed: number }, response: ServerResponse): Promise<void> {
+async function sendCut(bytes: Buffer, cut: { permille: number; seed: number }, response: ServerResponse): Promise<void> {
   const random = seeded(cut.seed)
-  const bytes = Buffer.from(body)
   const end = Math.floor((bytes.length * cut.permille) / 1000)
   for (let at = 0; at < end && !response.destroyed; ) {
     const next = Math.min(end, at + 1 + Math.floor(random() * 200))

@@ -14,14 +14,18 @@ export type Reply =
       pause?: 'untilReleased' | 'forever'
       /** Send the bytes in random fragments and break off after `permille` of them (1000: never). */
       cut?: { permille: number; seed: number }
+      /** Flip a bit of the byte that stands after so many permille of the bytes. */
+      damageAt?: number
     }
 
 /** One wire protocol: a small file of its own beside this one. */
 export interface Protocol {
   /** What follows the base in a request's path. */
   endpoint: string
-  /** The turn as server-sent events, one string each. */
-  frames(turn: Turn): string[]
+  /** Default: `text/event-stream`. */
+  contentType?: string
+  /** The turn as events, one text or one run of bytes each. */
+  frames(turn: Turn): (string | Uint8Array)[]
   /** The body of a failure. */
   failure(message: string): string
   /** Texts of the tool results that stand after the last assistant message. */
@@ -51,6 +55,8 @@ export const scenarios: Record<string, (request: ScenarioRequest) => Reply> = {
   tool: (request) => ({ turn: addThenReport(request, { a: 2, b: 3 }) }),
   /** As `tool`, with an argument of the wrong type. */
   'bad-tool': (request) => ({ turn: addThenReport(request, { a: 'two', b: 3 }) }),
+  /** `damaged/<permille>`: for protocols with checksums. */
+  damaged: ({ parameters }) => ({ turn: greeting, damageAt: Number(parameters[0]) }),
   slow: () => ({ turn: greeting, pause: 'untilReleased' }),
   hang: () => ({ turn: greeting, pause: 'forever' }),
   /** Overloaded once, then fine. */
