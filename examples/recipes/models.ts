@@ -1,7 +1,9 @@
 import type { CredentialProvider, Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
+import { azure } from 'phi-core/providers/azure'
 import { google } from 'phi-core/providers/google'
 import { local, openai, openaiCompatible, openrouter } from 'phi-core/providers/openai'
+import { openaiResponses } from 'phi-core/providers/openai-responses'
 import { scripted } from 'phi-core/providers/scripted'
 import { vertex } from 'phi-core/providers/vertex'
 
@@ -33,6 +35,25 @@ export function compatibleModels(apiKey: string): Model[] {
   ]
 }
 // #endregion openai
+
+// #region openai-responses
+export function responsesModels(apiKey: string): Model[] {
+  return [
+    openaiResponses('gpt-6-sol', { apiKey, maxTokens: 16_000 }),
+    openaiResponses('grok-4.3', { apiKey, provider: 'xai', baseUrl: 'https://api.x.ai/v1' }),
+  ]
+}
+// #endregion openai-responses
+
+// #region azure
+/** The name is that of the deployment; `underlyingModel` says what stands behind it. */
+export function deployments(apiKey: string, entraToken: CredentialProvider): Model[] {
+  return [
+    azure('my-deployment', { resource: 'my-resource', apiKey, underlyingModel: 'gpt-5.1' }),
+    azure('my-deployment', { baseUrl: 'https://my-resource.services.ai.azure.com', apiKey: entraToken, auth: 'entra' }),
+  ]
+}
+// #endregion azure
 
 // #region google
 export function gemini(apiKey: string): Model {

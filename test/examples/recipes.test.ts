@@ -17,9 +17,11 @@ import {
   addingModel,
   claude,
   compatibleModels,
+  deployments,
   gemini,
   geminiOnVertex,
   refreshing,
+  responsesModels,
   subscribed,
   throughProxy,
   withOwnKey,
@@ -218,6 +220,8 @@ describe('models', () => {
     const models = [
       claude('secret-key'),
       ...compatibleModels('secret-key'),
+      ...responsesModels('secret-key'),
+      ...deployments('secret-key', staticCredential('secret-key')),
       gemini('secret-key'),
       geminiOnVertex('my-project', staticCredential('secret-key')),
       throughProxy('https://app.example.com'),
@@ -226,7 +230,20 @@ describe('models', () => {
     ]
     for (const { config } of models) expect(JSON.stringify(config)).not.toContain('secret-key')
     expect(models.map((model) => model.config.provider)).toEqual([
-      ...['anthropic', 'openai', 'openrouter', 'xai', 'openai-compatible', 'local', 'google', 'vertex'],
+      ...[
+        'anthropic',
+        'openai',
+        'openrouter',
+        'xai',
+        'openai-compatible',
+        'local',
+        'openai',
+        'xai',
+        'azure_openai',
+        'azure_openai',
+        'google',
+        'vertex',
+      ],
       ...['anthropic', 'anthropic', 'anthropic'],
     ])
     let tokens = 0
