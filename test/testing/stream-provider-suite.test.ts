@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { azure } from '../../src/providers/azure/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import { type ProviderFixture, streamProviderSuite } from '../../src/testing/index.ts'
 
@@ -105,5 +107,44 @@ streamProviderSuite(runner, {
     fixture('google/parallel-tools', { text: 'Both.', toolCalls: threeCalls, stopReason: 'toolUse' }, finishReason),
     fixture('google/max-tokens', { text: 'Once upon a time', stopReason: 'length' }, finishReason),
     fixture('google/error-list', { errorCode: 'rateLimited' }),
+  ],
+})
+
+const completed = '{"type":"response.completed"'
+const responsesTools = {
+  text: 'Both.',
+  thinking: 'Two things.',
+  toolCalls: [
+    { id: 'call_1', name: 'read', arguments: { path: 'é.ts' } },
+    { id: 'call_2', name: 'list', arguments: { depth: 2 } },
+  ],
+  stopReason: 'toolUse',
+} as const
+
+streamProviderSuite(runner, {
+  name: 'openaiResponses',
+  create: (fetch) => openaiResponses('gpt-test', { apiKey, fetch }),
+  fixtures: [
+    fixture('openai-responses/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, completed),
+    fixture(
+      'openai-responses/reasoning',
+      { text: 'Done.', thinking: '**Plan**\n\nLook first.**Then** answer.', stopReason: 'stop' },
+      completed,
+    ),
+    fixture('openai-responses/parallel-tools', responsesTools, completed),
+    fixture('openai-responses/refusal', { text: "I'm sorry, no.", stopReason: 'guardRail' }, completed),
+    fixture('openai-responses/mid-stream-error', { errorCode: 'api' }),
+    fixture('openai-responses/failed', { errorCode: 'contextOverflow' }),
+    fixture('openai-responses/truncated', { errorCode: 'network' }),
+  ],
+})
+
+streamProviderSuite(runner, {
+  name: 'azure',
+  create: (fetch) => azure('my-deployment', { apiKey, fetch, resource: 'my-resource' }),
+  fixtures: [
+    fixture('openai-responses/late-encryption', { text: 'Yes.', thinking: 'Hm.', stopReason: 'stop' }, completed),
+    fixture('openai-responses/parallel-tools', responsesTools, completed),
+    fixture('openai-responses/truncated', { errorCode: 'network' }),
   ],
 })
