@@ -35,7 +35,7 @@ async function bundle(program: string, runtime: keyof typeof conditions, externa
 
 function initialBytes(metafile: Metafile, files: OutputFile[]): number {
   const sizeOf = (name: string): number => gzipSync(files.find((file) => file.path.endsWith(`/${name}`))?.contents ?? '').length
-  const entry = Object.keys(metafile.outputs).find((name) => metafile.outputs[name]?.entryPoint)
+  const entry = Object.keys(metafile.outputs).find((name) => metafile.outputs[name]?.entryPoint === 'entry.ts')
   const loaded = new Set([entry ?? ''])
   for (const name of loaded) {
     for (const imported of metafile.outputs[name]?.imports ?? []) {

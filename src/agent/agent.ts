@@ -282,8 +282,8 @@ export class Agent {
     loop: (context: AgentContext, config: LoopConfig, options: LoopOptions) => Promise<RunResult>,
   ): AgentRun {
     const context = this.#context
-    const { responseFormat } = options
-    const config = { ...this.#loopConfig(), ...(responseFormat !== undefined && { responseFormat }) }
+    const config = this.#loopConfig()
+    if (options.responseFormat !== undefined) config.responseFormat = options.responseFormat
     context.systemPrompt = this.systemPrompt
     context.tools = this.tools
     context.continuationKind = kind

@@ -4,7 +4,8 @@ import type { JsonSchema, JsonValue } from '../types/json.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { RunResult } from '../types/run.ts'
 import type { SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
-import { formatIssues, isStandardSchema } from '../validation/tool-parameters.ts'
+import { formatIssues } from '../validation/format-issues.ts'
+import { isStandardSchema } from '../validation/tool-parameters.ts'
 
 /** How an answer is checked against a JSON Schema. */
 export interface ParseOutputOptions {

@@ -22,7 +22,7 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   let messages: readonly Message[] =
     config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
   const model = config.model.config
-  if (config.contextTranslation !== undefined) messages = config.contextTranslation(messages, model)
+  messages = config.contextTranslation?.(messages, model) ?? messages
   const request: StreamRequest = {
     model,
     systemPrompt: context.systemPrompt,

@@ -1,7 +1,7 @@
 import type { ToolCallContent } from '../types/content.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentTool, ToolResult } from '../types/tool.ts'
-import { checkArguments, formatIssues } from '../validation/tool-parameters.ts'
+import { checkArguments } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
 import type { ApprovalOutcome } from './approve-call.ts'
 import { JournalError, type LoopRun } from './loop-run.ts'
@@ -61,7 +61,10 @@ async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCal
   // A copy: neither the tool nor whoever is shown the arguments can change what the other has, or the history.
   const checked = checkArguments(tool, structuredClone(call.arguments), run.config.schemaValidator)
   const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
-  if (result.issues !== undefined) return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
+  if (result.issues !== undefined) {
+    const { formatIssues } = await raceAbort(import('../validation/format-issues.ts'), run.signal)
+    return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
+  }
   return { id: call.id, name: call.name, tool, written: call.arguments, args: result.value }
 }
 

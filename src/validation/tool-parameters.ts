@@ -1,6 +1,6 @@
 import { ConfigError, errorText, type MisuseCode } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
-import type { SchemaIssue, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import type { SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool.ts'
 
 type Check = (value: unknown) => SchemaResult<unknown>
@@ -60,28 +60,18 @@ export function checkArguments(
 }
 
 /**
- * Issues as text for a model: one line each, `path: message`, for example `files[0].name: expected string, got number`.
- * An issue about the whole value has the path `whole`.
- */
-export function formatIssues(issues: readonly SchemaIssue[], whole = 'arguments'): string {
-  return issues.map((issue) => `${formatPath(issue.path ?? []) || whole}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
-}
-
-/**
  * The JSON Schema of what `schema` accepts. Throws `ConfigError` `code` where there is none; `owner` says in the message whose schema it
  * is, `where` how to give one instead.
  */
 export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: string, where: string): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard']
-  if (jsonSchema === undefined) {
-    const advice = `Pass it ${where}, or use a library that offers it, such as zod 4.2 or newer.`
-    throw new ConfigError(code, `${owner}: the ${vendor} schema cannot produce a JSON Schema. ${advice}`)
-  }
+  let why = '.'
   try {
-    return jsonSchema.input({ target: 'draft-2020-12' })
-  } catch (cause) {
-    throw new ConfigError(code, `${owner}: the ${vendor} schema has no JSON Schema: ${errorText(cause)} Pass one ${where}.`, { cause })
+    if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' })
+  } catch (error) {
+    why = `: ${errorText(error)}`
   }
+  throw new ConfigError(code, `${owner}: the ${vendor} schema has no JSON Schema${why} Pass one ${where}, or use zod 4.2 or newer.`)
 }
 
 /** Whether tool parameters are a Standard Schema rather than a JSON Schema. */
@@ -125,15 +115,4 @@ function erase(result: SchemaResult<unknown>): SchemaResult<JsonObject> {
 
 function asIssues(error: unknown): SchemaResult<JsonObject> {
   return { issues: [{ message: `could not be validated: ${errorText(error)}` }] }
-}
-
-function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
-  let text = ''
-  for (const step of path) {
-    const key = typeof step === 'object' ? step.key : step
-    if (typeof key === 'number') text += `[${key}]`
-    else if (typeof key === 'string' && /^[\w$-]+$/.test(key)) text += text === '' ? key : `.${key}`
-    else text += `[${JSON.stringify(String(key))}]`
-  }
-  return text
 }

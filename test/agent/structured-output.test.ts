@@ -65,7 +65,7 @@ describe('the form that is asked for', () => {
     [z.string(), /"type": "object" at its root, not "string"/],
     [{ type: 'array' }, /not "array"/],
     [{ type: 'jsonSchema', name: 'x', schema: { type: 'number' } } as const, /not "number"/],
-    [v.object({ a: v.string() }), /valibot.*Pass it instead/],
+    [v.object({ a: v.string() }), /valibot.*Pass one instead/],
   ])('is refused where no service takes it', async (schema, message) => {
     const { format, result } = await asked({ prompt: schema })
     expect(format).toBeUndefined()

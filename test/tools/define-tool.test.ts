@@ -46,7 +46,7 @@ describe('defineTool', () => {
 
   it('says what to do about a schema that produces no JSON Schema', () => {
     const parameters = mini.object({ a: mini.string() })
-    expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass it as "jsonSchema"/)
+    expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass one as "jsonSchema"/)
     expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Pass one as "jsonSchema"/)
   })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { schemaValidatorSuite } from '../../src/testing/schema-validator-suite.ts'
+import { formatIssues } from '../../src/validation/format-issues.ts'
 import { jsonSchemaValidator } from '../../src/validation/json-schema-validator.ts'
-import { formatIssues } from '../../src/validation/tool-parameters.ts'
 
 schemaValidatorSuite({ describe, it, expect }, { name: 'interpreter', create: jsonSchemaValidator })
 

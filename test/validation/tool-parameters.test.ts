@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../../src/types/tool.ts'
-import { checkArguments, formatIssues, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
+import { formatIssues } from '../../src/validation/format-issues.ts'
+import { checkArguments, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
 
 function toolWith(parameters: ToolParameters, rest: Partial<AgentTool> = {}): AgentTool {
   return { name: 'tool', label: 'tool', description: 'tool', parameters, execute: () => '', ...rest }
