@@ -1,6 +1,7 @@
 import type { CredentialProvider, Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
 import { azure } from 'phi-core/providers/azure'
+import { type AwsCredentialSource, bedrock } from 'phi-core/providers/bedrock'
 import { google } from 'phi-core/providers/google'
 import { local, openai, openaiCompatible, openrouter } from 'phi-core/providers/openai'
 import { openaiResponses } from 'phi-core/providers/openai-responses'
@@ -67,6 +68,14 @@ export function geminiOnVertex(project: string, tokens: CredentialProvider): Mod
   return vertex('gemini-3.5-flash', { project, location: 'global', apiKey: tokens })
 }
 // #endregion vertex
+
+// #region bedrock
+/** With a Bedrock API key, or with AWS credentials from a source that renews them: the credential providers of the AWS SDK are such. */
+export function onBedrock(apiKey: string, credentials: AwsCredentialSource): Model[] {
+  const region = 'us-west-2'
+  return [bedrock('us.anthropic.claude-sonnet-4-6', { region, apiKey }), bedrock('us.amazon.nova-2-lite-v1:0', { region, credentials })]
+}
+// #endregion bedrock
 
 // #region scripted
 /** Asks for `add`, then says what the tool really returned. */

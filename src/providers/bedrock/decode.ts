@@ -40,8 +40,6 @@ const stopReasons: Record<string, StopReason> = {
   tool_use: 'toolUse',
   guardrail_intervened: 'guardRail',
   content_filtered: 'guardRail',
-  malformed_model_output: 'error',
-  malformed_tool_use: 'error',
 }
 
 /** Kinds of block. Some models give text, reasoning and a call the same index, so both make the key. */
@@ -116,11 +114,14 @@ export class BedrockDecoder implements StreamDecoder {
 
   finish(): AssistantMessage {
     const wire = this.#stopReason ?? ''
+    if (wire.startsWith('malformed_')) {
+      const message = `Amazon Bedrock stopped with ${wire}: what the model wrote cannot be used. Try again.`
+      throw new ProviderError('api', message, { isRetryable: true })
+    }
     const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
     const message = this.builder.finish(reason, this.#usage)
-    if (message.stopReason === 'error') message.errorMessage = `Amazon Bedrock stopped with ${wire}: what the model wrote cannot be used.`
     if (this.#answerTo.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }

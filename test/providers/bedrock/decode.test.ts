@@ -47,11 +47,6 @@ const finished: Record<string, Partial<AssistantMessage>> = {
     content: [{ type: 'toolCall', id: 'tooluse_1', name: 'write', arguments: {}, invalidArguments: '{"path":"a.ts","text":"un' }],
     stopReason: 'length',
   },
-  malformed: {
-    content: [{ type: 'text', text: 'I call' }],
-    stopReason: 'error',
-    errorMessage: expect.stringContaining('malformed_tool_use'),
-  },
   cached: {
     content: [{ type: 'text', text: 'x' }],
     stopReason: 'stop',
@@ -71,6 +66,7 @@ const finished: Record<string, Partial<AssistantMessage>> = {
 const failed: Record<string, { code: string; message: RegExp; isRetryable: boolean; partial: AssistantMessage['content'] }> = {
   'mid-stream-error': { code: 'api', message: /broke off/, isRetryable: true, partial: [{ type: 'text', text: 'Half' }] },
   throttled: { code: 'rateLimited', message: /Too many tokens/, isRetryable: true, partial: [{ type: 'text', text: 'Half' }] },
+  malformed: { code: 'api', message: /malformed_tool_use/, isRetryable: true, partial: [{ type: 'text', text: 'I call' }] },
   overflow: { code: 'contextOverflow', message: /too long/, isRetryable: false, partial: [] },
   truncated: {
     code: 'network',
