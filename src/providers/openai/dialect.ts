@@ -1,8 +1,7 @@
 import type { ThinkingContent } from '../../types/content.ts'
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
 import { perObject } from '../shared/encoded-cache.ts'
-import { hashText } from '../shared/hash.ts'
-import { legalId } from '../shared/legal-id.ts'
+import { legalId, nineChars } from '../shared/legal-id.ts'
 import type { NormaliseTarget } from '../shared/normalise.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf } from './compat.ts'
@@ -51,10 +50,6 @@ export const dialectOf = perObject((model: ModelConfig): Dialect => {
 
 /** Source: reference/providers.md §0 "Target: tool id rule". */
 const fortyChars = legalId('\\x21-\\x7e', 40)
-
-function nineChars(id: string): string {
-  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashText(id).padStart(9, '0').slice(-9)
-}
 
 /** OpenRouter hands the role on to the vendor, and only two know it. */
 function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {

@@ -20,7 +20,7 @@ export function awsFrame(headers: Record<string, string>, payload: string): Uint
 }
 
 /** An event of ConverseStream. `p` is the padding with which the service hides lengths. */
-export function event(type: string, fields: object): Uint8Array {
+function event(type: string, fields: object): Uint8Array {
   const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }
   return awsFrame(headers, JSON.stringify({ ...fields, p: 'abcdefg' }))
 }
