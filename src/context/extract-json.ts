@@ -7,7 +7,8 @@ import { answerToolName } from '../types/provider.ts'
  * The JSON a model answered with.
  *
  * **Contract**
- * - The arguments of a `respond_json` call, if there is one; else all text of the message, joined, is parsed. Thinking does not count.
+ * - The arguments of a `respond_json` call, if there is one; else all text of the message, joined, is parsed; where that is no JSON, the last
+ *   text block alone, for models that say something first. Thinking does not count.
  * - Throws `ProviderError` `schemaMismatch`, saying what is there instead, for text that is no JSON, for an answer without text, and for a
  *   message that is no answer.
  *
@@ -20,11 +21,21 @@ export function extractJson(message: Message | AgentMessage): JsonValue {
   const text = call?.type === 'toolCall' ? (call.invalidArguments ?? '') : textOf(message.content)
   if (text.trim() === '') throw mismatch(`The answer is empty${circumstances(message)}, so it holds no JSON.`)
   try {
-    // JSON.parse yields JSON values only.
-    return JSON.parse(text) as JsonValue
+    return parse(text)
   } catch (cause) {
+    const last = message.content.findLast((block) => block.type === 'text')
+    try {
+      if (call === undefined && last !== undefined) return parse(last.text)
+    } catch {
+      // The whole text is what is shown.
+    }
     throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}`, cause)
   }
+}
+
+function parse(text: string): JsonValue {
+  // JSON.parse yields JSON values only.
+  return JSON.parse(text) as JsonValue
 }
 
 /** What explains an answer that is not what it should be. */

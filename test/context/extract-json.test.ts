@@ -42,6 +42,11 @@ describe('extractJson', () => {
     expect(extractJson(answer([text('Here it is:'), call], 'toolUse'))).toEqual({ city: 'Oslo' })
   })
 
+  it('takes the last text block where a model said something first', () => {
+    expect(extractJson(answer([text('Here it is:'), text('{"city":"Oslo"}')]))).toEqual({ city: 'Oslo' })
+    expect(() => extractJson(answer([text('{"city":"Oslo"}'), text('There it was.')]))).toThrow('not valid JSON')
+  })
+
   it('gives back every JSON value, also cut into blocks', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, at) => {
