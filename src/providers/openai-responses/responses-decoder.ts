@@ -1,16 +1,14 @@
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
-import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model.ts'
 import type { StreamEvent } from '../../types/provider.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
 import type { StreamDecoder } from '../shared/send.ts'
 import { StreamRefusal } from '../shared/stream-refusal.ts'
-import { kindOf, type OutputItem, OutputItems } from './output-items.ts'
-import { isReplayable, type ReplayPayload } from './replay-state.ts'
+import { ItemWriter } from './item-writer.ts'
 import { usageOf } from './usage.ts'
-import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
+import { objectOf, type ResponsesEvent, type WireResponse } from './wire.ts'
 
 /** Reasons of an incomplete response. Source: reference/providers.md §0 "StopReason mapping". */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
@@ -18,9 +16,6 @@ const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_messages: 'length',
   content_filter: 'guardRail',
 }
-
-/** Keys of raw reasoning begin here, those of its summary at 0. */
-const rawReasoning = 512
 
 /**
  * Reads the events of one response, OpenAI's or that of a service that resembles it.
@@ -38,25 +33,25 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly terminal = 'response.completed'
   readonly builder: AssistantBuilder
   isDone = false
-  progress = 0
-  readonly #model: ModelConfig
   readonly #service: string
   readonly #frames: SseDecoder
-  readonly #items = new OutputItems()
-  #hasOwnTools = false
-  #isRefusal = false
+  readonly #writer: ItemWriter
   #stopReason: StopReason = 'stop'
   #reason = ''
 
   constructor(model: ModelConfig, service: string, emit: (event: StreamEvent) => void, answerTool?: string) {
-    this.#model = model
     this.#service = service
     this.builder = new AssistantBuilder(model, emit, answerTool)
+    this.#writer = new ItemWriter(this.builder, model)
     this.#frames = createSseDecoder((data, event) => this.#frame(data, event))
   }
 
   get isComplete(): boolean {
     return this.isDone
+  }
+
+  get progress(): number {
+    return this.#writer.progress
   }
 
   push(bytes: Uint8Array): void {
@@ -68,11 +63,11 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   finish(): AssistantMessage {
-    const isGuarded = this.#isRefusal && this.#stopReason === 'stop'
+    const isGuarded = this.#writer.isRefusal && this.#stopReason === 'stop'
     const message = this.builder.finish(isGuarded ? 'guardRail' : this.#stopReason, this.builder.message.usage)
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} left the answer incomplete: ${this.#reason}.`
     // Reasoning and ids hang together with what the service did by itself, and that is not kept.
-    if (this.#hasOwnTools) for (const block of message.content) if (block.type !== 'image') delete block.providerState
+    if (this.#writer.hasOwnTools) for (const block of message.content) if (block.type !== 'image') delete block.providerState
     return message
   }
 
@@ -90,35 +85,34 @@ export class ResponsesDecoder implements StreamDecoder {
   #read(event: ResponsesEvent, type: string | undefined): void {
     switch (type) {
       case 'response.output_text.delta':
-        this.#text(this.#items.of(event, 'message'), event.content_index, event.delta)
+        this.#writer.text(event)
         return
       case 'response.function_call_arguments.delta':
-        this.#arguments(this.#items.of(event, 'call'), event.delta)
+        this.#writer.argumentsDelta(event)
         return
       case 'response.reasoning_summary_text.delta':
-        this.#thinking(this.#items.of(event, 'reasoning'), partOf(event.summary_index), event.delta)
+        this.#writer.summary(event)
         return
       case 'response.reasoning_text.delta':
       // In the specification's documents, and sent by servers built after them.
       case 'response.reasoning.delta':
-        this.#thinking(this.#items.of(event, 'reasoning'), rawReasoning + partOf(event.content_index), event.delta)
+        this.#writer.reasoning(event)
         return
       case 'response.refusal.delta':
-        this.#isRefusal = true
-        this.#text(this.#items.of(event, 'message'), event.content_index, event.delta)
+        this.#writer.refusal(event)
         return
       case 'response.output_item.added':
-        this.#open(event)
+        this.#writer.open(event)
         return
       case 'response.output_item.done':
-        this.#close(event)
+        this.#writer.close(event)
         return
       // As `response.reasoning.delta`.
       case 'response.function_call_arguments.start':
-        this.#call(this.#items.of(event, 'call'), { call_id: event.call_id ?? event.item_id ?? '', name: event.name ?? '' })
+        this.#writer.call(event)
         return
       case 'response.function_call_arguments.done':
-        this.#restOfArguments(this.#items.of(event, 'call'), event.arguments)
+        this.#writer.argumentsDone(event)
         return
       case 'response.completed':
       case 'response.incomplete':
@@ -134,113 +128,6 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
-  #open(event: ResponsesEvent): void {
-    const item = objectOf<WireItem>(event.item)
-    const opened = this.#items.open(kindOf(item.type), event.output_index, item.id)
-    this.progress++
-    if (opened.kind === 'other') this.#hasOwnTools = true
-    this.builder.start()
-    if (opened.kind === 'call') this.#call(opened, item)
-  }
-
-  #close(event: ResponsesEvent): void {
-    const item = objectOf<WireItem>(event.item)
-    const kind = kindOf(item.type)
-    this.progress++
-    this.#complete(this.#items.find(event.output_index, item.id) ?? this.#items.open(kind, event.output_index, item.id), item)
-  }
-
-  /** Reads a finished item: what the deltas left out, and what is to be sent back. */
-  #complete(open: OutputItem, item: WireItem): void {
-    open.isDone = true
-    open.id = item.id ?? open.id
-    if (open.kind === 'other') this.#hasOwnTools = true
-    if (open.kind === 'message') this.#completeMessage(open, item)
-    if (open.kind === 'reasoning') this.#completeReasoning(open, item)
-    if (open.kind !== 'call') return
-    this.#call(open, item)
-    this.#restOfArguments(open, item.arguments)
-    this.#keep(open.key, { ...this.#idOf(open), ...this.#after(open) })
-  }
-
-  #completeMessage(open: OutputItem, item: WireItem): void {
-    partsOf(item.content).forEach((part, index) => {
-      if (part.type === 'refusal') this.#isRefusal = true
-      if (!open.keys.includes(open.key + index)) this.#text(open, index, part.text ?? part.refusal)
-    })
-    const phase = typeof item.phase === 'string' ? { phase: item.phase } : {}
-    open.keys.forEach((key, index) => {
-      this.#keep(key, { ...this.#idOf(open), ...phase, ...(index === 0 ? this.#after(open) : {}) })
-    })
-  }
-
-  #completeReasoning(open: OutputItem, item: WireItem): void {
-    partsOf(item.summary).forEach((part, index) => {
-      if (!open.keys.includes(open.key + index)) this.#thinking(open, index, part.text)
-    })
-    partsOf(item.content).forEach((part, index) => {
-      if (!open.keys.includes(open.key + rawReasoning + index)) this.#thinking(open, rawReasoning + index, part.text)
-    })
-    this.#keepReasoning(open, item)
-  }
-
-  #keepReasoning(open: OutputItem, wire: WireItem): void {
-    // It came out of JSON.parse, so it is a JSON object.
-    const item = wire as JsonObject
-    open.isReplayable = isReplayable(item)
-    this.#keep(open.keys[0] ?? open.key, { item, ...this.#after(open) })
-  }
-
-  #text(open: OutputItem, part: number | undefined, delta: unknown): void {
-    if (typeof delta !== 'string' || delta === '') return
-    const key = open.key + partOf(part)
-    if (!open.keys.includes(key)) open.keys.push(key)
-    this.progress++
-    this.builder.text(key, delta)
-  }
-
-  #thinking(open: OutputItem, part: number, delta: unknown): void {
-    if (typeof delta !== 'string' || delta === '') return
-    const key = open.key + part
-    if (!open.keys.includes(key)) open.keys.push(key)
-    this.progress++
-    this.builder.thinking(key, delta)
-  }
-
-  #call(open: OutputItem, item: WireItem): void {
-    this.progress++
-    this.builder.toolCall(open.key, item.call_id || item.id, item.name)
-  }
-
-  #arguments(open: OutputItem, delta: unknown): void {
-    if (typeof delta !== 'string') return
-    this.progress++
-    open.raw += delta
-    this.builder.toolArguments(open.key, delta)
-  }
-
-  /** The whole text of the arguments is repeated at the end; without deltas, or with too few of them, it is what counts. */
-  #restOfArguments(open: OutputItem, whole: unknown): void {
-    const text = typeof whole === 'object' && whole !== null ? JSON.stringify(whole) : whole
-    if (typeof text === 'string' && text.length > open.raw.length && text.startsWith(open.raw)) {
-      this.#arguments(open, text.slice(open.raw.length))
-    }
-  }
-
-  #idOf({ id }: OutputItem): ReplayPayload {
-    return id === '' ? {} : { id }
-  }
-
-  #after({ position }: OutputItem): ReplayPayload {
-    const before = this.#items.list[position - 1]
-    return before?.kind === 'reasoning' ? { after: before.id } : {}
-  }
-
-  #keep(key: number, payload: ReplayPayload): void {
-    if (Object.keys(payload).length === 0) return
-    this.builder.setProviderState(key, { api: this.#model.api, model: this.#model.id, payload: { ...payload } })
-  }
-
   #end(response: WireResponse, type: string): void {
     if (response.usage) this.builder.message.usage = usageOf(response.usage)
     const status = response.status ?? type.slice('response.'.length)
@@ -249,7 +136,7 @@ export class ResponsesDecoder implements StreamDecoder {
       this.#fail(error, { error })
       return
     }
-    this.#fillIn(response.output)
+    this.#writer.fillIn(response.output)
     if (status === 'incomplete') {
       const reason = response.incomplete_details?.reason ?? 'max_output_tokens'
       this.#reason = String(reason)
@@ -258,37 +145,10 @@ export class ResponsesDecoder implements StreamDecoder {
     this.isDone = true
   }
 
-  /** Azure may deliver encrypted reasoning only here, gateways the whole answer. */
-  #fillIn(output: unknown): void {
-    if (!Array.isArray(output)) return
-    const hasItems = this.#items.list.length > 0
-    output.forEach((value, index) => {
-      const item = objectOf<WireItem>(value)
-      const open = this.#items.find(undefined, item.id) ?? this.#items.find(index, undefined)
-      if (open === undefined && !hasItems) this.#complete(this.#items.open(kindOf(item.type), index, item.id), item)
-      else if (open === undefined || open.kind !== kindOf(item.type)) return
-      else if (!open.isDone) this.#complete(open, item)
-      else if (open.kind === 'reasoning' && !open.isReplayable) this.#keepReasoning(open, item)
-    })
-  }
-
   /** A filter is a way to stop, not a failure, wherever the service reports it. */
   #fail(error: unknown, body: object): void {
     if (objectOf<{ code?: unknown }>(error).code !== 'content_filter') throw new StreamRefusal(body)
     this.#stopReason = 'guardRail'
     this.isDone = true
   }
-}
-
-function partOf(index: unknown): number {
-  return typeof index === 'number' ? index : 0
-}
-
-/** Every field of what is returned is checked before use. */
-function objectOf<Fields extends object>(value: unknown): Fields {
-  return (typeof value === 'object' && value !== null ? value : {}) as Fields
-}
-
-function partsOf(value: unknown): WirePart[] {
-  return Array.isArray(value) ? value.map((part) => objectOf<WirePart>(part)) : []
 }

@@ -52,3 +52,8 @@ export interface WireUsage {
   input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   output_tokens_details?: { reasoning_tokens?: number | null } | null
 }
+
+/** An unknown value as an object to read fields from, each of which is checked before use. */
+export function objectOf<Fields extends object>(value: unknown): Fields {
+  return (typeof value === 'object' && value !== null ? value : {}) as Fields
+}
