@@ -11,7 +11,8 @@ export type EventBody = Unstamped<AgentEvent>
 /**
  * Stamps events with run, session, loop, cursor and time, and hands them to one sink, synchronously and in order.
  *
- * **Contract**: `seq` starts at 1 and has no gaps. Events are made once and never changed afterwards.
+ * **Contract**: `seq` starts at 1 and has no gaps. Events are made once and never changed afterwards. `at` is when an event was
+ * emitted; deltas emitted without a pause, as those of one network chunk, share it.
  */
 export class EventEmitter {
   readonly runId: string
@@ -19,6 +20,12 @@ export class EventEmitter {
   readonly loopId: string
   readonly #sink: (event: AgentEvent) => void
   #seq = 0
+  /** Now, for all deltas of one network chunk: they come without a pause, and reading the clock is a good part of what an event costs. */
+  #chunkAt = 0
+  readonly #settled = Promise.resolve()
+  readonly #forgetTime = (): void => {
+    this.#chunkAt = 0
+  }
 
   constructor(ids: { runId: string; sessionId: string; loopId: string }, sink: (event: AgentEvent) => void) {
     this.runId = ids.runId
@@ -34,10 +41,14 @@ export class EventEmitter {
 
   /** Emits a `messageUpdate`; spelled out because it runs once per delta. */
   update(messageId: string, delta: StreamDelta): void {
+    if (this.#chunkAt === 0) {
+      this.#chunkAt = now()
+      this.#settled.then(this.#forgetTime)
+    }
     this.#sink({
       runId: this.runId,
       seq: ++this.#seq,
-      at: now(),
+      at: this.#chunkAt,
       sessionId: this.sessionId,
       loopId: this.loopId,
       type: 'messageUpdate',

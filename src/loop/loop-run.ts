@@ -137,7 +137,7 @@ export class LoopRun {
     try {
       // May be async all the same: one that writes events to a connection, say.
       const outcome: unknown = this.options.emit(event)
-      if (outcome instanceof Promise) outcome.catch(this.#emitFailed)
+      if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#emitFailed)
     } catch (error) {
       this.#emitFailed(error)
     }

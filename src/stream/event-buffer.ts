@@ -26,7 +26,7 @@ export class EventBuffer {
   #threshold: number
   #oldest = 0
   #isClosed = false
-  /** `seq` of the newest update of each tool call, while it is remembered. */
+  /** `seq` of the newest update of each tool call. */
   readonly #latestUpdate = new Map<string, number>()
 
   /** `budget` in bytes, 0 or more. */
@@ -97,7 +97,7 @@ export class EventBuffer {
 
   #appendDelta(event: MessageUpdateEvent): void {
     this.#bytes += deltaSize(event)
-    const last = this.#items[this.#items.length - 1]
+    const last = this.#items.at(-1)
     if (last instanceof DeltaRun && last.bytes < this.#runBytes && last.add(event)) return
     this.#items.push(new DeltaRun(event))
   }
@@ -109,7 +109,7 @@ export class EventBuffer {
     if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
   }
 
-  /** Whether a newer update of the same call is remembered. */
+  /** Whether a newer update of the same call has come. */
   #isSuperseded(event: AgentEvent): boolean {
     return event.type === 'toolExecutionUpdate' && this.#latestUpdate.get(event.toolCallId) !== event.seq
   }
@@ -129,8 +129,7 @@ export class EventBuffer {
       this.#bytes -= item.bytes
       count++
       this.#oldest = item.seq
-      if (item instanceof KeptEvent && item.event.type === 'toolExecutionUpdate') this.#latestUpdate.delete(item.event.toolCallId)
     }
-    if (count > 0) this.#items = this.#items.slice(count)
+    this.#items = this.#items.slice(count)
   }
 }
