@@ -59,7 +59,8 @@ function count(request: StreamRequest, results: Results): ScriptedStep {
   if (listings.length === 0)
     return {
       text: 'I cannot ask git here, so I list the folders.',
-      toolCalls: [list('.', 1, '*.ts*'), ...sourceFolders.map((path) => list(path, 12, '*.ts*'))],
+      toolCalls: [list('.', 1, '*.ts*'), ...sourceFolders.flatMap((path) => namesFrom.map((letters) => list(path, 12, `${letters}*.ts*`)))],
+      delayMs: 0,
     }
   const files = listings.flatMap((listing) => typeScriptFiles(listedFiles(outputOf(listing))))
   if (!listings.every((listing) => isListingWhole(outputOf(listing)))) {
@@ -76,6 +77,9 @@ function count(request: StreamRequest, results: Results): ScriptedStep {
     text: answer(countFromReads(files, reads.map(outputOf)), 'in the source folders (without a shell I cannot ask git itself)', results),
   }
 }
+
+/** A listing shows 200 files at most, so each folder is listed in parts, by first letter. */
+const namesFrom = ['[!d-z]', '[d-h]', '[i-q]', '[r-z]']
 
 /** Where the sources are; what is built or installed is left out. */
 const sourceFolders = ['src', 'adapters', 'playground', 'test', 'e2e', 'examples', 'scripts']

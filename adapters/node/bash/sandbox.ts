@@ -46,5 +46,7 @@ function probe(program: string): string | undefined {
   if (filter !== undefined) args.push('--seccomp', '0')
   const result = spawnSync(program, [...args, '--', '/bin/bash', '-c', 'exit 0'], { env: {}, input: filter ?? '', timeout: 10_000 })
   if (result.status === 0) return undefined
-  return result.error?.message ?? (result.stderr.toString().trim().slice(0, 300) || `exit code ${result.status}`)
+  // What it says comes first: a program that ends before it reads its input makes writing fail too (EPIPE), which tells nothing.
+  const said = result.stderr?.toString().trim().slice(0, 300)
+  return said || (result.error?.message ?? `exit code ${result.status}`)
 }
