@@ -11,8 +11,8 @@ export function checkConfig(config: Partial<LoopConfig>): void {
   const size = toolExecution?.type === 'batched' ? toolExecution.size : 1
   if (!(Number.isInteger(size) && size > 0)) throw invalid('toolExecution.size', size, 'a whole number from 1')
   for (const name of ['maxTokens', 'toolTimeoutMs', 'approvalTimeoutMs'] as const) checkPositive(name, config[name])
-  if (limits) checkFromZero('limits', { maxCost: 0, ...limits }, { maxCost: 0, ...defaultLimits })
-  if (retry) checkFromZero('retry', retry, defaultRetry)
+  if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
+  checkFromZero('retry', { ...defaultRetry, ...retry })
 }
 
 /** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */
@@ -20,9 +20,8 @@ export function checkPositive(name: string, value = 1): void {
   if (!(value > 0)) throw invalid(name, value, 'greater than 0, or left out')
 }
 
-/** Every number that `names` names must be there, and 0 or more. */
-function checkFromZero<Name extends string>(group: string, values: Record<Name, number>, names: Record<Name, number>): void {
-  for (const name in names) if (!(values[name] >= 0)) throw invalid(`${group}.${name}`, values[name], 'a number from 0')
+function checkFromZero(group: string, values: Record<string, number>): void {
+  for (const [name, value] of Object.entries(values)) if (!(value >= 0)) throw invalid(`${group}.${name}`, value, 'a number from 0')
 }
 
 function invalid(name: string, value: number, allowed: string): ConfigError {

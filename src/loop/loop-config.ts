@@ -67,9 +67,9 @@ export interface LoopConfig {
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */
   toolTimeoutMs?: number
   /** Default: `defaultLimits`; `false` switches them off. */
-  limits?: ExecutionLimits | false
+  limits?: Partial<ExecutionLimits> | false
   /** Default: `defaultRetry`. */
-  retry?: RetryConfig
+  retry?: Partial<RetryConfig>
   /** Milliseconds to wait for an approval before the run ends `paused`. Default: forever. */
   approvalTimeoutMs?: number
   /** Messages injected at the next checkpoint. */

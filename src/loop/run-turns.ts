@@ -86,8 +86,8 @@ async function resumeTurn(run: LoopRun, paused: PausedTurn, triggeredBy: TurnTri
 }
 
 function makeTracker(run: LoopRun): ExecutionTracker | undefined {
-  const limits = run.config.limits ?? defaultLimits
-  if (limits === false) return undefined
+  if (run.config.limits === false) return undefined
+  const limits = { ...defaultLimits, ...run.config.limits }
   const { cost, id } = run.config.model.config
   if (limits.maxCost !== undefined && !hasRates(cost)) {
     run.warn('costLimitWithoutRates', {

@@ -26,7 +26,7 @@ export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
   } catch (error) {
     return closedWithError(run, new AssistantStream(run), error)
   }
-  const retry = run.config.retry ?? defaultRetry
+  const retry = { ...defaultRetry, ...run.config.retry }
   let refreshed = false
   for (let attempt = 1; ; ) {
     const stream = new AssistantStream(run)

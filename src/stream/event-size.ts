@@ -1,11 +1,10 @@
+import type { Content } from '../types/content.ts'
 import type { AgentEvent } from '../types/event.ts'
+import type { ToolResult } from '../types/tool.ts'
 
 /** An event without its text: two objects, their strings and a place in the queue, as measured in V8. */
 const eventBytes = 200
 const charBytes = 2
-const valueBytes = 16
-/** Counting stops here, so that a cyclic or enormous value costs bounded time. */
-const maxValues = 10_000
 
 /**
  * Roughly how many bytes an event keeps alive.
@@ -14,43 +13,46 @@ const maxValues = 10_000
  * counted once, where it is complete: in `messageEnd`.
  */
 export function eventSize(event: AgentEvent): number {
+  return eventBytes + charBytes * chars(event)
+}
+
+function chars(event: AgentEvent): number {
   switch (event.type) {
     case 'messageUpdate':
-      return eventBytes + charBytes * event.delta.delta.length
+      return event.delta.delta.length
     case 'messageEnd':
-      return eventBytes + valueSize(event.message)
+      return event.message.role === 'extension' ? jsonChars(event.message.data) : contentChars(event.message.content)
     case 'toolExecutionUpdate':
-      return eventBytes + valueSize(event.partialResult)
+      return resultChars(event.partialResult)
     case 'toolExecutionEnd':
-      return eventBytes + valueSize(event.result)
+      return resultChars(event.result)
     case 'progressMessage':
-      return eventBytes + charBytes * event.text.length
+      return event.text.length
     default:
-      return eventBytes
+      return 0
   }
 }
 
-/** Bytes of a JSON value. Not recursive: what a tool returns may be nested deeper than the stack. */
-function valueSize(root: unknown): number {
-  const open: unknown[] = [root]
-  let bytes = 0
-  for (let seen = 0; open.length > 0 && seen < maxValues; seen++) {
-    const value = open.pop()
-    bytes += valueBytes
-    if (typeof value === 'string') bytes += charBytes * value.length
-    else if (ArrayBuffer.isView(value)) bytes += value.byteLength
-    else if (typeof value === 'object' && value !== null) bytes += openMembers(value, open)
-  }
-  return bytes
+function resultChars({ content, details }: ToolResult): number {
+  return contentChars(content) + jsonChars(details)
 }
 
-/** Adds the members of `value` to `open` while there is room; returns the bytes of those it leaves out. */
-function openMembers(value: object, open: unknown[]): number {
-  if (!Array.isArray(value)) {
-    for (const key in value) if (open.length < maxValues) open.push(value[key as keyof typeof value])
+function contentChars(content: readonly Content[]): number {
+  let sum = 0
+  for (const block of content) {
+    if (block.type === 'text') sum += block.text.length
+    else if (block.type === 'thinking') sum += block.thinking.length
+    else if (block.type === 'image') sum += block.data.length
+    else sum += jsonChars(block.arguments)
+  }
+  return sum
+}
+
+/** A value that cannot be measured, such as one nested deeper than the stack, counts as nothing rather than break the run. */
+function jsonChars(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0
+  } catch {
     return 0
   }
-  const count = Math.min(value.length, Math.max(0, maxValues - open.length))
-  for (let index = 0; index < count; index++) open.push(value[index])
-  return valueBytes * (value.length - count)
 }

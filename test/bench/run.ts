@@ -17,7 +17,8 @@ export interface Task {
 }
 
 const { run: agent } = (await import('./contender.mjs')) as { run: (task: Task) => Promise<unknown> }
-const samples = 9
+const samples = 15
+const warmUpMs = 1000
 
 /** Runs one agent over the scripted responses and checks that nothing was skipped. */
 async function once(scenario: Scenario, side: (task: Task) => Promise<unknown>): Promise<void> {
@@ -65,10 +66,9 @@ async function cpuMs(scenario: Scenario, side: (task: Task) => Promise<unknown>)
 const median = (list: number[]) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
 async function measure(scenario: Scenario) {
-  for (let n = 0; n < 4; n += 1) {
-    await cpuMs(scenario, limit)
-    await cpuMs(scenario, agent)
-  }
+  // Until the code is compiled: by CPU time, so that a busy machine does not shorten it.
+  for (let spent = 0; spent < warmUpMs; ) spent += (await cpuMs(scenario, limit)) * scenario.repeat
+  for (let spent = 0; spent < warmUpMs; ) spent += (await cpuMs(scenario, agent)) * scenario.repeat
   const ratios: number[] = []
   const own: number[] = []
   let before = await cpuMs(scenario, limit)

@@ -15,7 +15,7 @@ describe('execution limits', () => {
     ['tokens', { maxTotalTokens: 1000 }, 2, '[Agent stopped: Max tokens reached (1400/1000)]'],
     ['duration', { maxDurationMs: 0 }, 0, '[Agent stopped: Max duration reached (0s/0s)]'],
   ])('stop at %s, with the documented message as the last entry', async (_, changed, turns, text) => {
-    const { agent, events, result } = await play(endless, { tools: [add], limits: { ...limits, ...changed } })
+    const { agent, events, result } = await play(endless, { tools: [add], limits: changed })
     expect(ofType(events, 'turnStart')).toHaveLength(turns)
     expect(result.status).toBe('limit')
     expect(agent.messages.at(-1)).toMatchObject({ role: 'user', content: [{ type: 'text', text }] })
@@ -24,7 +24,7 @@ describe('execution limits', () => {
 
   it('stop at the cost, after the turn that went over it', async () => {
     const model = scripted(endless, { config: { cost: rates } })
-    const { events, result } = await play([], { model, tools: [add], limits: { ...limits, maxCost: 0.5 } })
+    const { events, result } = await play([], { model, tools: [add], limits: { maxCost: 0.5 } })
     expect(ofType(events, 'turnStart')).toHaveLength(1)
     expect(result.status).toBe('limit')
   })
@@ -32,7 +32,7 @@ describe('execution limits', () => {
   it('warn when a cost limit has no rates to work with', async () => {
     const warnings: string[] = []
     const logger: Logger = { warn: (event) => warnings.push(event) }
-    const { result } = await play([{ text: 'free' }], { logger, limits: { ...limits, maxCost: 1 } })
+    const { result } = await play([{ text: 'free' }], { logger, limits: { maxCost: 1 } })
     expect(warnings).toEqual(['costLimitWithoutRates'])
     expect(result.status).toBe('completed')
   })
@@ -60,7 +60,7 @@ describe('execution limits', () => {
     }
     const played = scripted([partial, { ...endless(), usage: {} }, { text: 'never' }])
     const model = { config: played.config, provider: { api: 'scripted' as const, encode: played.provider.encode, stream: spent } }
-    const { events, result } = await play([], { model, tools: [add], limits: { ...limits, maxTotalTokens: 1000 } })
+    const { events, result } = await play([], { model, tools: [add], limits: { maxTotalTokens: 1000 } })
     expect(result.status).toBe('limit')
     expect(result.usage.input).toBe(1000)
     expect(ofType(events, 'turnStart')).toHaveLength(1)

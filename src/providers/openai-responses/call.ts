@@ -62,9 +62,7 @@ function exchangeOf(
   emit: (event: StreamEvent) => void,
   signal: AbortSignal,
 ): Exchange {
-  const { warnings } = encoded
-  const report = (event: StreamEvent) => emit(event.type === 'start' ? { ...event, warnings } : event)
-  const decoder = new ResponsesDecoder(request.model, name, warnings.length === 0 ? emit : report, answerTool)
+  const decoder = new ResponsesDecoder(request.model, name, emit, answerTool)
   const exchange: Exchange = { service: name, encoded, decoder, signal, transport }
   if (request.credential !== undefined) exchange.credential = request.credential
   return exchange

@@ -56,6 +56,8 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
+  /** Reported with `start`: what the encoder had to change or leave out. */
+  warnings: readonly string[] = []
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
@@ -83,7 +85,8 @@ export class AssistantBuilder {
   start(): void {
     if (this.#started) return
     this.#started = true
-    this.#emit({ type: 'start', message: this.message })
+    const { message, warnings } = this
+    this.#emit(warnings.length === 0 ? { type: 'start', message } : { type: 'start', message, warnings })
   }
 
   /** Whether `start` was emitted. */

@@ -93,6 +93,7 @@ class Call {
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange
+    exchange.decoder.builder.warnings = exchange.encoded.warnings
     this.#failed = { exchange, stage: 'open' }
     const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = exchange.transport
     this.#idle = new StallTimer(idleTimeoutMs, () => this.#stalled(`sent nothing for ${idleTimeoutMs} ms (idleTimeoutMs)`))
