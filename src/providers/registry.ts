@@ -10,7 +10,8 @@
  */
 import type { CredentialProvider } from '../types/credentials.ts'
 import { ConfigError } from '../types/errors.ts'
-import type { ApiProtocol, Model, ModelConfig } from '../types/model.ts'
+import type { Model } from '../types/model.ts'
+import type { ApiProtocol, ModelConfig } from '../types/model-config.ts'
 import type { StreamProvider } from '../types/provider.ts'
 import { credentialsOf, type TransportOptions } from './shared/factory-options.ts'
 import { loadPart } from './shared/load-part.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ApiProtocol } from '../types/model.ts'
+import type { ApiProtocol } from '../types/model-config.ts'
 import { type SpecCodec, specCodec } from './codec.ts'
 
 /** The protocols Rust knows: all that go over a wire. */

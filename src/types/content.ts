@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts'
-import type { ApiProtocol } from './model.ts'
+import type { ApiProtocol } from './model-config.ts'
 
 /**
  * What a service attached to a block and wants back byte for byte: signatures, redacted thinking, encrypted reasoning.

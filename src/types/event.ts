@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
-import type { ApiProtocol, ThinkingLevel } from './model.ts'
+import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 import type { StreamDelta } from './provider.ts'
 import type { ToolResult } from './tool.ts'
 import type { Usage } from './usage.ts'

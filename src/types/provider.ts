@@ -1,6 +1,6 @@
 import type { JsonSchema } from './json.ts'
 import type { AssistantMessage, Message } from './message.ts'
-import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model.ts'
+import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model-config.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
 /** Prompt caching. Source: spec/07. */

@@ -11,7 +11,7 @@ import {
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { openai, openrouter } from '../../src/providers/openai/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import type { ApiProtocol, ModelConfig } from '../../src/types/model.ts'
+import type { ApiProtocol, ModelConfig } from '../../src/types/model-config.ts'
 import type { StreamRequest } from '../../src/types/provider.ts'
 
 const claude = anthropic('claude-sonnet-4-6').config

@@ -3,7 +3,8 @@ import { type AnthropicOptions, anthropic } from '../../src/providers/anthropic/
 import { openaiCompatible } from '../../src/providers/openai/index.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/shared/capabilities.ts'
 import { type Message, userMessage } from '../../src/types/message.ts'
-import type { Model, ModelCapabilities } from '../../src/types/model.ts'
+import type { Model } from '../../src/types/model.ts'
+import type { ModelCapabilities } from '../../src/types/model-config.ts'
 import type { StreamRequest } from '../../src/types/provider.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 

@@ -6,7 +6,7 @@ import { ProviderRegistry, protocolOf } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { ConfigError, ProviderError } from '../../src/types/errors.ts'
 import { userMessage } from '../../src/types/message.ts'
-import type { ApiProtocol, ModelConfig } from '../../src/types/model.ts'
+import type { ApiProtocol, ModelConfig } from '../../src/types/model-config.ts'
 import { answering, fixture } from './bytes.ts'
 
 const seven: ApiProtocol[] = [

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelCapabilities } from '../../types/model.ts'
+import type { ModelCapabilities } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { answerByTool, answerToolName } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
 import { type CapabilityRow, capabilitiesOf } from '../shared/capabilities.ts'
 import { budgetClaude, claudeTable, newestClaude } from '../shared/claude-capabilities.ts'
 

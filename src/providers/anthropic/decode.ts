@@ -2,11 +2,11 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamEvent } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/send.ts'
+import type { StreamDecoder } from '../shared/exchange.ts'
 import { StreamRefusal } from '../shared/stream-refusal.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */

@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamRequest } from '../../types/provider.ts'
 import { continuesWithoutThinking, generationFields, isSigned } from '../shared/claude-thinking.ts'
 import { perObject } from '../shared/encoded-cache.ts'

@@ -1,8 +1,9 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
+import type { Exchange } from '../shared/exchange.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
 import { loadPart } from '../shared/load-part.ts'
-import { type Exchange, sendStreaming } from '../shared/send.ts'
+import { sendStreaming } from '../shared/send.ts'
 import { AnthropicDecoder } from './decode.ts'
 import type { AnthropicWire } from './identity.ts'
 

@@ -7,7 +7,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { StreamEvent, StreamRequest } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/send.ts'
+import type { StreamDecoder } from '../shared/exchange.ts'
 import { StreamRefusal } from '../shared/stream-refusal.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */

@@ -1,6 +1,6 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { Message } from '../../types/message.ts'
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { CacheStrategy, EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
 import { isSigned } from '../shared/claude-thinking.ts'
 import { perObject } from '../shared/encoded-cache.ts'

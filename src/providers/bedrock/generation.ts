@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { Message } from '../../types/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { continuesWithoutThinking, generationFields } from '../shared/claude-thinking.ts'
 import type { ThinkingField } from './capabilities.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
 import { type AnswerByTool, answerByTool, answerToolName } from '../shared/answer-tool.ts'
 import { perObject } from '../shared/encoded-cache.ts'
@@ -11,7 +11,7 @@ import { encodeContents } from './encode-contents.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
 import { modelsUrl } from './endpoint.ts'
 import { familyOf, type GeminiFamily } from './families.ts'
-import type { GeminiService } from './gemini-provider.ts'
+import type { GeminiService } from './gemini-service.ts'
 import { generationConfig } from './generation-config.ts'
 
 /** A request, and the tool whose call its answer will be. */

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
 
 /** What sets a family apart on the wire, beside its capabilities. */

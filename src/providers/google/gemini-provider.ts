@@ -1,22 +1,10 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
-import type { ApiProtocol, ModelConfig } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
+import type { Exchange } from '../shared/exchange.ts'
 import type { TransportOptions } from '../shared/factory-options.ts'
 import { loadPart } from '../shared/load-part.ts'
-import { type Exchange, sendStreaming } from '../shared/send.ts'
-
-/** A service that speaks `streamGenerateContent`. */
-export interface GeminiService {
-  api: ApiProtocol
-  /** For people. */
-  name: string
-  /** What follows a `baseUrl` that does not end with `/models`. */
-  path: string
-  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
-  keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
-  /** What a browser user can do besides a proxy. */
-  browserHint?: string
-}
+import { sendStreaming } from '../shared/send.ts'
+import type { GeminiService } from './gemini-service.ts'
 
 /** The provider for `service`. It keeps no state between calls, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import type { GeminiFamily } from './families.ts'
 

@@ -1,4 +1,5 @@
-import type { Model, ModelConfig } from '../../types/model.ts'
+import type { Model } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/endpoint.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { AssistantBuilder } from '../shared/assistant-builder.ts'
 import { kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
 

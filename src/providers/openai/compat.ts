@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
 
 /** What is known of a service that speaks Chat Completions. */
 export interface Backend {

@@ -1,5 +1,5 @@
 import type { ThinkingContent } from '../../types/content.ts'
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { legalId, nineChars } from '../shared/legal-id.ts'
 import type { NormaliseTarget } from '../shared/normalise.ts'

@@ -1,8 +1,9 @@
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
+import type { Exchange } from '../shared/exchange.ts'
 import type { TransportOptions } from '../shared/factory-options.ts'
 import { loadPart } from '../shared/load-part.ts'
-import { type Exchange, sendStreaming } from '../shared/send.ts'
+import { sendStreaming } from '../shared/send.ts'
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 

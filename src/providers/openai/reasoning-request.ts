@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ThinkingLevel } from '../../types/model.ts'
+import type { ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
 import type { Dialect } from './dialect.ts'

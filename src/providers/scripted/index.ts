@@ -7,7 +7,8 @@
  *
  * @module
  */
-import type { Model, ModelConfig } from '../../types/model.ts'
+import type { Model } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import { checkedPace } from './player.ts'
 import type { Script } from './script.ts'
 import { ScriptedProvider } from './scripted-provider.ts'

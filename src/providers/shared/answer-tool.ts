@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../types/json.ts'
-import type { ModelCapabilities } from '../../types/model.ts'
+import type { ModelCapabilities } from '../../types/model-config.ts'
 import { answerToolName, type StreamRequest, type ToolDefinition } from '../../types/provider.ts'
 import { perObject } from './encoded-cache.ts'
 

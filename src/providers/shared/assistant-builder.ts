@@ -2,7 +2,7 @@ import type { ProviderState, ToolCallContent } from '../../types/content.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonObject } from '../../types/json.ts'
 import { type AssistantMessage, now, type StopReason } from '../../types/message.ts'
-import type { ModelConfig } from '../../types/model.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamEvent } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 

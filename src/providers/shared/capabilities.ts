@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
 
 /** One row of a family's table: the first row whose `ids` matches a model id describes it. */
 export interface CapabilityRow {

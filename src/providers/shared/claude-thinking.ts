@@ -1,7 +1,7 @@
 import type { ThinkingContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { Message } from '../../types/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 
 /** Tokens per level; the service refuses less than 1024. Source: spec/21, reference/providers.md §7 #1. */

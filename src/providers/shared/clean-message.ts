@@ -1,6 +1,6 @@
 import type { Content, TextContent, ThinkingContent, ToolCallContent } from '../../types/content.ts'
 import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../types/message.ts'
-import type { ApiProtocol } from '../../types/model.ts'
+import type { ApiProtocol } from '../../types/model-config.ts'
 
 /**
  * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must

@@ -1,5 +1,5 @@
 import { type CredentialProvider, staticCredential } from '../../types/credentials.ts'
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
 import type { CostConfig } from '../../types/usage.ts'
 
 /** How a provider sends, whatever the protocol. */

@@ -1,6 +1,6 @@
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../types/errors.ts'
 import { classifyError, type Failure, withoutSecret } from './classify.ts'
-import type { Exchange } from './send.ts'
+import type { Exchange } from './exchange.ts'
 import { StreamRefusal } from './stream-refusal.ts'
 
 /** How far a call had come. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/types/content.ts'
 import type { JsonObject } from '../../../src/types/json.ts'
 import type { Message } from '../../../src/types/message.ts'
-import type { ApiProtocol } from '../../../src/types/model.ts'
+import type { ApiProtocol } from '../../../src/types/model-config.ts'
 import { bodyFor, request, type WireMessages } from './call.ts'
 import { anthropicFaults } from './grammar.ts'
 

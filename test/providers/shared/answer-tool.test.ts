@@ -3,7 +3,7 @@ import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { type AnswerByTool, answerByTool, answerToolName, type NativeFormats } from '../../../src/providers/shared/answer-tool.ts'
 import { AssistantBuilder } from '../../../src/providers/shared/assistant-builder.ts'
 import { plain } from '../../../src/providers/shared/capabilities.ts'
-import type { ModelCapabilities } from '../../../src/types/model.ts'
+import type { ModelCapabilities } from '../../../src/types/model-config.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
 
