@@ -11,19 +11,27 @@ import { baseUrl } from './env.ts'
 
 const apiKey = 'test-key'
 
-/** A model per protocol the fixture server speaks, at a base of that server. */
-const models = {
-  anthropic: (baseUrl: string) => anthropic('claude-sonnet-4-5', { apiKey, baseUrl }),
-  openai: (baseUrl: string) => openai('gpt-4o', { apiKey, baseUrl: `${baseUrl}/v1` }),
-  'openai-responses': (baseUrl: string) => openaiResponses('gpt-5.1', { apiKey, baseUrl: `${baseUrl}/v1` }),
-  azure: (baseUrl: string) => azure('fixture', { apiKey, baseUrl, underlyingModel: 'gpt-5.1' }),
-  // With credentials to sign with, so that every runtime does.
-  bedrock: (baseUrl: string) => bedrock('us.anthropic.claude-sonnet-4-5', { apiKey: 'AKIAFIXTURE:fixture-secret', baseUrl }),
-  google: (baseUrl: string) => google('gemini-2.5-flash', { apiKey, baseUrl }),
-  vertex: (baseUrl: string) => vertex('gemini-3.5-flash', { apiKey, baseUrl, project: 'p' }),
+interface Transport {
+  apiKey?: string
+  fetch?: typeof fetch
 }
 
-type Wire = keyof typeof models
+/** A model per protocol the fixture server speaks, at a base of that server or with a transport of its own. */
+export const models = {
+  anthropic: (baseUrl: string, options: Transport = {}) => anthropic('claude-sonnet-4-5', { apiKey, baseUrl, ...options }),
+  openai: (baseUrl: string, options: Transport = {}) => openai('gpt-4o', { apiKey, baseUrl: `${baseUrl}/v1`, ...options }),
+  'openai-responses': (baseUrl: string, options: Transport = {}) =>
+    openaiResponses('gpt-5.1', { apiKey, baseUrl: `${baseUrl}/v1`, ...options }),
+  azure: (baseUrl: string, options: Transport = {}) => azure('fixture', { apiKey, baseUrl, underlyingModel: 'gpt-5.1', ...options }),
+  // With credentials to sign with, so that every runtime does.
+  bedrock: (baseUrl: string, options: Transport = {}) =>
+    bedrock('us.anthropic.claude-sonnet-4-5', { apiKey: 'AKIAFIXTURE:fixture-secret', baseUrl, ...options }),
+  google: (baseUrl: string, options: Transport = {}) => google('gemini-2.5-flash', { apiKey, baseUrl, ...options }),
+  vertex: (baseUrl: string, options: Transport = {}) => vertex('gemini-3.5-flash', { apiKey, baseUrl, project: 'p', ...options }),
+}
+
+/** What the fixture server calls a protocol. */
+export type Wire = keyof typeof models
 
 /** The protocols the fixture server speaks. */
 export const wires: readonly Wire[] = ['anthropic', 'openai', 'openai-responses', 'azure', 'google', 'vertex', 'bedrock']

@@ -1,6 +1,7 @@
 // Every shared test file, for workerd, which has no file system to discover them in. test/harness/shared-files.test.ts keeps it complete.
 import './abort.test.ts'
 import './cuts.test.ts'
+import './provider-suite.test.ts'
 import './readme.test.ts'
 import './restore.test.ts'
 import './runtime.test.ts'

@@ -1,36 +1,48 @@
-import { crc32 } from 'node:zlib'
 import type { Protocol, Turn } from './scenarios.ts'
 
 interface Block {
   toolResult?: { content: { text?: string }[] }
 }
 
-/** One message of an AWS event stream, all its headers texts. */
-export function awsFrame(headers: Record<string, string>, payload: string): Uint8Array {
-  const encodedHeaders = Buffer.concat(
-    Object.entries(headers).map(([name, value]) => {
-      const bytes = Buffer.from(value)
-      return Buffer.concat([Buffer.from([Buffer.byteLength(name)]), Buffer.from(name), Buffer.from([7, 0, bytes.length]), bytes])
+/** The CRC of zip files, bit by bit: another way than that of src, and the same in every runtime. */
+function crc32(bytes: Uint8Array): number {
+  let crc = ~0
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return ~crc >>> 0
+}
+
+/** `parts`, one after the other: texts, bytes, and numbers as four bytes with the highest first. */
+function joined(...parts: (string | number | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder()
+  return Uint8Array.from(
+    parts.flatMap((part) => {
+      if (typeof part === 'number') return [part >>> 24, part >>> 16, part >>> 8, part]
+      return [...(typeof part === 'string' ? encoder.encode(part) : part)]
     }),
   )
-  const body = Buffer.from(payload)
-  const lengths = words(12 + encodedHeaders.length + body.length + 4, encodedHeaders.length)
-  const covered = Buffer.concat([lengths, words(crc32(lengths)), encodedHeaders, body])
-  return Buffer.concat([covered, words(crc32(covered))])
+}
+
+/** One message of an AWS event stream, all its headers texts. */
+export function awsFrame(headers: Record<string, string>, payload: string): Uint8Array<ArrayBuffer> {
+  const encodedHeaders = joined(
+    ...Object.entries(headers).map(([name, value]) => {
+      const bytes = joined(value)
+      return joined(Uint8Array.of(joined(name).length), name, Uint8Array.of(7, 0, bytes.length), bytes)
+    }),
+  )
+  const body = joined(payload)
+  const lengths = joined(12 + encodedHeaders.length + body.length + 4, encodedHeaders.length)
+  const covered = joined(lengths, crc32(lengths), encodedHeaders, body)
+  return joined(covered, crc32(covered))
 }
 
 /** An event of ConverseStream. `p` is the padding with which the service hides lengths. */
 function event(type: string, fields: object): Uint8Array {
   const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }
   return awsFrame(headers, JSON.stringify({ ...fields, p: 'abcdefg' }))
-}
-
-function words(...values: number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 4)
-  values.forEach((value, index) => {
-    bytes.writeUInt32BE(value, index * 4)
-  })
-  return bytes
 }
 
 function* framesOf(turn: Turn): Generator<Uint8Array> {

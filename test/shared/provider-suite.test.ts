@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest'
+import { streamProviderSuite } from '../../src/testing/index.ts'
+import { models, wires } from '../harness/fixture-model.ts'
+import { providerFixture } from '../harness/provider-fixtures.ts'
+
+for (const wire of wires) {
+  streamProviderSuite(
+    { describe, expect, it },
+    {
+      name: `${wire} keeps every promise of a provider`,
+      // No pair of AWS keys: signing thousands of calls takes a while, and stream.test.ts signs.
+      create: (fetch) => models[wire]('https://fixture.test', { apiKey: 'canary-5b1f83c2', fetch }),
+      fixtures: [providerFixture(wire)],
+    },
+  )
+}
