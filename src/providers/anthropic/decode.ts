@@ -8,6 +8,7 @@ import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
 import type { StreamDecoder } from '../shared/exchange.ts'
 import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { tokenCount } from '../shared/token-count.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
 interface WireEvent {
@@ -85,9 +86,9 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   finish(): AssistantMessage {
-    const reason = this.#stopReason === undefined ? 'stop' : stopReasons[this.#stopReason]
-    if (reason === undefined)
-      throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${this.#stopReason}.`)
+    const wire = this.#stopReason ?? 'end_turn'
+    const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
+    if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
     const message = this.builder.finish(reason, this.#usage)
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -207,11 +208,11 @@ export class AnthropicDecoder implements StreamDecoder {
   /** The counts are totals, so the latest wins; gateways may report some of them only at the end. */
   #count(wire: WireUsage | undefined): void {
     const usage = this.#usage
-    usage.input = wire?.input_tokens ?? usage.input
-    usage.output = wire?.output_tokens ?? usage.output
-    usage.cacheRead = wire?.cache_read_input_tokens ?? usage.cacheRead
-    usage.cacheWrite = wire?.cache_creation_input_tokens ?? usage.cacheWrite
-    usage.reasoning = wire?.output_tokens_details?.thinking_tokens ?? usage.reasoning
+    usage.input = tokenCount(wire?.input_tokens, usage.input)
+    usage.output = tokenCount(wire?.output_tokens, usage.output)
+    usage.cacheRead = tokenCount(wire?.cache_read_input_tokens, usage.cacheRead)
+    usage.cacheWrite = tokenCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
+    usage.reasoning = tokenCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
     usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
   }
 

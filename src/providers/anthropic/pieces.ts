@@ -4,10 +4,9 @@ import type { AssistantMessage, Message, ToolResultMessage } from '../../types/m
 import type { ToolDefinition } from '../../types/provider.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { toJson } from '../shared/json-text.ts'
-import type { Piece, PieceMaker } from '../shared/pieces.ts'
+import { legalName } from '../shared/legal-name.ts'
+import { joinBlocks, type Piece, type PieceMaker } from '../shared/pieces.ts'
 import { rootObject } from '../shared/root-object.ts'
-
-const illegalInName = /[^a-zA-Z0-9_-]/g
 
 /** How the Messages service writes messages. */
 export const messagePieces: PieceMaker = {
@@ -28,12 +27,8 @@ export function withBreakpoint(json: string): string {
 
 function encode(message: Message, withReasoning: boolean): Piece {
   if (message.role === 'toolResult') return encodeResult(message)
-  const blocks: string[] = []
-  for (const block of message.content) {
-    const json = message.role === 'user' ? shownJson(block) : answerJson(block, withReasoning)
-    if (json !== undefined) blocks.push(json)
-  }
-  return { blocks: blocks.join(','), after: '' }
+  const isUser = message.role === 'user'
+  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
 }
 
 function encodeResult(message: ToolResultMessage): Piece {
@@ -51,11 +46,6 @@ function encodeResult(message: ToolResultMessage): Piece {
   return { blocks: toJson({ ...result, content: shown }), after: moved.map((image) => toJson(imageBlock(image))).join(',') }
 }
 
-function shownJson(block: Content): string | undefined {
-  const shown = shownBlock(block)
-  return shown === undefined ? undefined : toJson(shown)
-}
-
 function shownBlock(block: Content): JsonObject | undefined {
   if (block.type === 'text') return { type: 'text', text: block.text }
   return block.type === 'image' ? imageBlock(block) : undefined
@@ -65,13 +55,11 @@ function imageBlock({ mimeType, data }: ImageContent): JsonObject {
   return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
 }
 
-function answerJson(block: Content, withReasoning: boolean): string | undefined {
-  if (block.type === 'text') return block.text.trim() === '' ? undefined : toJson({ type: 'text', text: block.text })
-  if (block.type === 'thinking') return withReasoning ? toJson(reasoningBlock(block)) : undefined
+function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
+  if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text }
+  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
   if (block.type === 'image') return undefined
-  // A name a model made up need not be a legal one.
-  const name = block.name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
-  return toJson({ type: 'tool_use', id: block.id, name, input: block.arguments })
+  return { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
 }
 
 function reasoningBlock(block: ThinkingContent): JsonObject {

@@ -35,7 +35,8 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
  *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment named there is the one that is called.
  * - A prompt that Azure's content filter refuses is an answer that stopped with `guardRail`.
  * - Defaults: 128,000 tokens of context, 4,096 of answer. Prices are unknown unless `cost` says them.
- * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is.
+ * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, and for a `resource` that is
+ *   no name: a key would go to another host.
  *
  * Source: spec/21, reference/providers.md §4.
  *
@@ -48,6 +49,12 @@ export function azure(deployment: string, options: AzureOptions): Model {
   const { resource, underlyingModel } = options
   if (options.baseUrl === undefined && resource === undefined) {
     throw new ConfigError('invalidOption', `azure("${deployment}") needs a resource or a baseUrl, to know where the deployment is.`)
+  }
+  if (resource !== undefined && !/^[a-zA-Z0-9-]+$/.test(resource)) {
+    throw new ConfigError(
+      'invalidOption',
+      `resource "${resource}" is no name of a resource: give its name alone, or its address as baseUrl.`,
+    )
   }
   const defaults = {
     api: 'azureOpenAiResponses',

@@ -4,8 +4,8 @@ import type { ModelCapabilities } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { answerByTool, answerToolName } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'
+import { legalName } from '../shared/legal-name.ts'
 import type { Family } from './capabilities.ts'
-import { legalName } from './pieces.ts'
 
 /** How the form of an answer is asked for. */
 export interface AnswerFormat {

@@ -9,6 +9,7 @@ import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/assistant-builder.ts'
 import type { StreamDecoder } from '../shared/exchange.ts'
 import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { tokenCount } from '../shared/token-count.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 interface WireEvent {
@@ -217,11 +218,11 @@ export class BedrockDecoder implements StreamDecoder {
 
   #count(wire: WireUsage | undefined): void {
     const usage = this.#usage
-    usage.input = wire?.inputTokens ?? 0
-    usage.output = wire?.outputTokens ?? 0
-    usage.cacheRead = wire?.cacheReadInputTokens ?? 0
-    usage.cacheWrite = wire?.cacheWriteInputTokens ?? 0
-    usage.totalTokens = wire?.totalTokens ?? usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+    usage.input = tokenCount(wire?.inputTokens)
+    usage.output = tokenCount(wire?.outputTokens)
+    usage.cacheRead = tokenCount(wire?.cacheReadInputTokens)
+    usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens)
+    usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
   }
 
   #state(payload: JsonObject): ProviderState {

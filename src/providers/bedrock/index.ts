@@ -26,7 +26,7 @@ export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & Bedroc
  *
  * **Contract**
  * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN; most models are served through profiles only.
- * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials.
+ * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials and for a region that is none.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
  * Source: spec/21, reference/providers.md §6.

@@ -4,7 +4,8 @@ import type { AssistantMessage, Message, ToolResultMessage } from '../../types/m
 import type { ToolDefinition } from '../../types/provider.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { toJson } from '../shared/json-text.ts'
-import type { Piece, PieceMaker } from '../shared/pieces.ts'
+import { legalName } from '../shared/legal-name.ts'
+import { joinBlocks, type Piece, type PieceMaker } from '../shared/pieces.ts'
 import { rootObject } from '../shared/root-object.ts'
 
 /** What the models of a family take inside messages. */
@@ -13,7 +14,6 @@ export interface PieceRules {
   imagesInToolResults: boolean
 }
 
-const illegalInName = /[^a-zA-Z0-9_-]/g
 const formats: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpeg',
@@ -43,24 +43,10 @@ export const toolJson = perObject(({ name, description, parameters }: ToolDefini
   return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
 })
 
-/** The name of a call as the service takes it: one that a model made up need not be legal. */
-export function legalName(name: string): string {
-  return name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
-}
-
 function encode(message: Message, withReasoning: boolean, rules: PieceRules): Piece {
   if (message.role === 'toolResult') return encodeResult(message, rules)
-  const blocks: string[] = []
-  let end = 0
-  for (const block of message.content) {
-    const wire = message.role === 'user' ? shownBlock(block) : answerBlock(block, withReasoning)
-    if (wire === undefined) continue
-    blocks.push(toJson(wire))
-    if (block.type !== 'thinking') end = blocks.length
-  }
-  // Reasoning must be followed by what it led to.
-  blocks.length = end
-  return { blocks: blocks.join(','), after: '' }
+  const isUser = message.role === 'user'
+  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
 }
 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */

@@ -30,7 +30,7 @@ const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
 const families: readonly GeminiFamily[] = [
   {
     ids: /gemma/,
-    capabilities: { ...plain, jsonSchema: false, contextWindow: 131_072 },
+    capabilities: { ...plain, jsonSchema: false },
     ...old,
     systemInstruction: false,
   },

@@ -1,6 +1,7 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
+import { contextWindowOf } from './context-window.ts'
 import { geminiProvider } from './gemini-provider.ts'
 
 /** How the Gemini API is called. */
@@ -17,7 +18,7 @@ export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOpti
  *
  * **Contract**
  * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
- * - Defaults: 1,000,000 tokens of context, 8,192 of answer, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
+ * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
  *
@@ -34,7 +35,7 @@ export function google(id: string, options: GoogleOptions = {}): Model {
     provider: 'google',
     baseUrl: 'https://generativelanguage.googleapis.com',
     reasoning: true,
-    contextWindow: 1_000_000,
+    contextWindow: contextWindowOf(id),
     maxTokens: 8192,
   } as const
   const credentials = credentialsOf(options.apiKey)

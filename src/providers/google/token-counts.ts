@@ -1,4 +1,5 @@
 import { emptyUsage, type Usage } from '../../types/usage.ts'
+import { tokenCount } from '../shared/token-count.ts'
 import type { GeminiUsage } from './wire.ts'
 
 /**
@@ -17,16 +18,12 @@ export class TokenCounts {
   /** Takes the report of a chunk. */
   add(report: GeminiUsage): void {
     const { usage } = this
-    this.#prompt = latest(report.promptTokenCount, this.#prompt)
-    this.#candidates = latest(report.candidatesTokenCount, this.#candidates)
-    usage.cacheRead = latest(report.cachedContentTokenCount, usage.cacheRead)
-    usage.reasoning = latest(report.thoughtsTokenCount, usage.reasoning)
+    this.#prompt = tokenCount(report.promptTokenCount, this.#prompt)
+    this.#candidates = tokenCount(report.candidatesTokenCount, this.#candidates)
+    usage.cacheRead = tokenCount(report.cachedContentTokenCount, usage.cacheRead)
+    usage.reasoning = tokenCount(report.thoughtsTokenCount, usage.reasoning)
     usage.input = Math.max(0, this.#prompt - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning
-    usage.totalTokens = latest(report.totalTokenCount, usage.input + usage.output + usage.cacheRead)
+    usage.totalTokens = tokenCount(report.totalTokenCount, usage.input + usage.output + usage.cacheRead)
   }
-}
-
-function latest(count: unknown, before: number): number {
-  return typeof count === 'number' && count >= 0 ? count : before
 }

@@ -4,6 +4,7 @@ import type { ResponseFormat, StreamRequest } from '../../types/provider.ts'
 import { type AnswerByTool, answerByTool } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'
 import { sayingJson } from '../shared/json-mode.ts'
+import { legalName } from '../shared/legal-name.ts'
 
 /** How the form of an answer is asked for. */
 export interface AnswerFormat {
@@ -41,5 +42,5 @@ function forcing({ force, answerTool }: AnswerByTool): JsonObject {
 function schemaFormat({ name, schema, strict = false }: Extract<ResponseFormat, { type: 'jsonSchema' }>): JsonObject {
   // A schema is JSON: its type only does not say so.
   const sent = (strict ? (closedSchema(schema) ?? schema) : schema) as JsonObject
-  return { type: 'json_schema', name, schema: sent, strict }
+  return { type: 'json_schema', name: legalName(name), schema: sent, strict }
 }

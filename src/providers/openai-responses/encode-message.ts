@@ -3,6 +3,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { toJson } from '../shared/json-text.ts'
+import { legalName } from '../shared/legal-name.ts'
 import { reasoningId, replayPayload } from './replay-state.ts'
 
 /** A tool result: its item, and its images as parts for a user message where results take text only. */
@@ -29,8 +30,7 @@ export interface MessageEncoder {
   result(message: ToolResultMessage): EncodedResult
 }
 
-const illegalInName = /[^a-zA-Z0-9_-]/g
-const legalName = /^[a-zA-Z0-9_-]+$/
+const legalItemName = /^[a-zA-Z0-9_-]+$/
 
 /** An encoder; `imagesInResults` says whether results may carry images. Source: reference/providers.md §3 "Input items". */
 export function messageEncoder(imagesInResults: boolean): MessageEncoder {
@@ -107,15 +107,13 @@ function textPart({ text }: TextContent): JsonObject {
 }
 
 function callJson(call: ToolCallContent, id?: string): string {
-  // A name a model made up need not be a legal one.
-  const name = call.name.replace(illegalInName, '_').slice(0, 64) || 'unknown'
-  const item: JsonObject = { type: 'function_call', call_id: call.id, name, arguments: JSON.stringify(call.arguments) }
+  const item: JsonObject = { type: 'function_call', call_id: call.id, name: legalName(call.name), arguments: toJson(call.arguments) }
   return toJson(id === undefined ? item : { ...item, id })
 }
 
 /** Some services give ids that they do not take back. */
 function legalItemId(id: string | undefined, prefix: string): string | undefined {
-  return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalName.test(id) ? id : undefined
+  return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalItemName.test(id) ? id : undefined
 }
 
 function encodeResult({ toolCallId, content }: ToolResultMessage, imagesInResults: boolean): EncodedResult {

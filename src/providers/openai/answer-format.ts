@@ -3,6 +3,7 @@ import { answerToolName, type ResponseFormat, type StreamRequest } from '../../t
 import { type AnswerByTool, answerByTool } from '../shared/answer-tool.ts'
 import { closedSchema } from '../shared/closed-schema.ts'
 import { sayingJson } from '../shared/json-mode.ts'
+import { legalName } from '../shared/legal-name.ts'
 import type { Dialect } from './dialect.ts'
 
 /** How the form of an answer is asked for. */
@@ -45,5 +46,6 @@ function forcing({ force }: AnswerByTool): JsonObject {
 function schemaFormat({ name, schema, strict }: Extract<ResponseFormat, { type: 'jsonSchema' }>): JsonObject {
   // A schema is JSON: its type only does not say so.
   const sent = (strict === true ? (closedSchema(schema) ?? schema) : schema) as JsonObject
-  return { type: 'json_schema', json_schema: strict === undefined ? { name, schema: sent } : { name, schema: sent, strict } }
+  const format = { name: legalName(name), schema: sent }
+  return { type: 'json_schema', json_schema: strict === undefined ? format : { ...format, strict } }
 }

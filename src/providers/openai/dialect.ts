@@ -5,7 +5,7 @@ import { legalId, nineChars } from '../shared/legal-id.ts'
 import type { NormaliseTarget } from '../shared/normalise.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf } from './compat.ts'
-import { type MessageEncoder, messageEncoder } from './encode-message.ts'
+import { type MessageEncoder, type MessageRules, messageEncoder } from './encode-message.ts'
 
 /** How one model is spoken to. */
 export interface Dialect {
@@ -27,7 +27,7 @@ export interface Dialect {
 export const dialectOf = perObject((model: ModelConfig): Dialect => {
   const compat = compatOf(model)
   const capabilities = chatCapabilities(model, compat)
-  const echoesReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
+  const reasoningField = capabilities.thinking === 'none' ? undefined : reasoningFieldOf(model, compat)
   return {
     compat,
     capabilities,
@@ -42,14 +42,20 @@ export const dialectOf = perObject((model: ModelConfig): Dialect => {
       model: model.id,
       images: capabilities.images,
       toolCallId: model.provider === 'mistral' ? nineChars : fortyChars,
-      keepsThinking: (block: ThinkingContent) => echoesReasoning || block.providerState !== undefined,
+      keepsThinking: (block: ThinkingContent) => reasoningField !== undefined || block.providerState !== undefined,
     },
-    encoder: messageEncoder({ namesToolResults: compat.requiresToolResultName, echoesReasoning }),
+    encoder: messageEncoder({ namesToolResults: compat.requiresToolResultName, reasoningField }),
   }
 })
 
 /** Source: reference/providers.md §0 "Target: tool id rule". */
 const fortyChars = legalId('\\x21-\\x7e', 40)
+
+/** Where a backend wants its reasoning back. Source: reference/providers.md §2 "Compatible backends". */
+function reasoningFieldOf({ provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): MessageRules['reasoningField'] {
+  if (thinkingFormat === 'deepSeek') return 'reasoning_content'
+  return provider === 'cerebras' ? 'reasoning' : undefined
+}
 
 /** OpenRouter hands the role on to the vendor, and only two know it. */
 function takesDeveloper(model: ModelConfig, compat: OpenAiCompat): boolean {

@@ -1,15 +1,16 @@
 import type { Content, ImageContent } from '../../types/content.ts'
-import type { JsonValue } from '../../types/json.ts'
+import type { JsonObject, JsonValue } from '../../types/json.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message.ts'
 import { perObject } from '../shared/encoded-cache.ts'
 import { toJson } from '../shared/json-text.ts'
+import { legalName } from '../shared/legal-name.ts'
 
 /** What a backend wants in its messages. */
 export interface MessageRules {
   /** Tool messages carry the tool's `name`. */
   namesToolResults: boolean
-  /** Assistant messages carry `reasoning_content`, empty if there was none. */
-  echoesReasoning: boolean
+  /** The field of assistant messages that carries their reasoning, where the backend wants it back. `reasoning_content` is never left out. */
+  reasoningField: 'reasoning_content' | 'reasoning' | undefined
 }
 
 /** A tool result: the message itself, which takes text only, and its images as content parts for a user message. */
@@ -65,20 +66,21 @@ function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): st
     role: 'assistant',
     // Null is legal beside tool calls only.
     content: text === '' && calls.length > 0 ? null : text,
-    ...(rules.echoesReasoning ? { reasoning_content: thinkingOf(content) } : {}),
+    ...reasoningOf(content, rules),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
   })
 }
 
 function encodeCall(call: { id: string; name: string; arguments: JsonValue }): JsonValue {
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.arguments) } }
+  return { id: call.id, type: 'function', function: { name: legalName(call.name), arguments: toJson(call.arguments) } }
 }
 
-function thinkingOf(content: readonly Content[]): string {
+function reasoningOf(content: readonly Content[], { reasoningField }: MessageRules): JsonObject {
+  if (reasoningField === undefined) return {}
   let thinking = ''
   for (const block of content) if (block.type === 'thinking') thinking += block.thinking
-  return thinking
+  return thinking === '' && reasoningField === 'reasoning' ? {} : { [reasoningField]: thinking }
 }
 
 function detailsOf(value: JsonValue | undefined): JsonValue[] {
@@ -91,7 +93,7 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedR
   const json = toJson({
     role: 'tool',
     tool_call_id: message.toolCallId,
-    ...(rules.namesToolResults ? { name: message.toolName } : {}),
+    ...(rules.namesToolResults ? { name: legalName(message.toolName) } : {}),
     content: text === '' ? '(see attached image)' : text,
   })
   return { json, imageParts: images.map(encodeImage).join(',') }

@@ -57,7 +57,10 @@ function byEffort(request: StreamRequest, { compat, capabilities }: Dialect, eff
   const sent = rule === 'effortNone' ? 'none' : rule === 'withoutEffort' || !compat.supportsReasoningEffort ? undefined : effort
   // OpenAI's reasoning models take a temperature at effort "none" only; other backends ignore or use it.
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
-  return { fields: sent === undefined ? {} : { reasoning_effort: sent }, allowsSampling, warnings }
+  const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
+  // Groq writes the reasoning into the text unless told otherwise; the open models of OpenAI have a field for it anyway.
+  if (model.provider === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinkingLevel === 'off' ? 'hidden' : 'parsed'
+  return { fields, allowsSampling, warnings }
 }
 
 function bySwitch({ thinkingLevel: level }: StreamRequest, { compat, capabilities }: Dialect, effort: string | undefined): JsonObject {

@@ -1,4 +1,5 @@
 import type { Usage } from '../../types/usage.ts'
+import { tokenCount } from '../shared/token-count.ts'
 import type { ChatUsage } from './wire.ts'
 
 /**
@@ -8,18 +9,15 @@ import type { ChatUsage } from './wire.ts'
  * Source: reference/providers.md §0 "Usage invariant", §2.
  */
 export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
-  const prompt = count(raw.prompt_tokens)
-  const completion = count(raw.completion_tokens)
-  const reasoning = count(raw.completion_tokens_details?.reasoning_tokens)
-  const total = count(raw.total_tokens)
-  const cacheRead = count(raw.prompt_tokens_details?.cached_tokens) || count(raw.prompt_cache_hit_tokens) || count(raw.cached_tokens)
-  const cacheWrite = count(raw.prompt_tokens_details?.cache_write_tokens)
+  const prompt = tokenCount(raw.prompt_tokens)
+  const completion = tokenCount(raw.completion_tokens)
+  const reasoning = tokenCount(raw.completion_tokens_details?.reasoning_tokens)
+  const total = tokenCount(raw.total_tokens)
+  const cacheRead =
+    tokenCount(raw.prompt_tokens_details?.cached_tokens) || tokenCount(raw.prompt_cache_hit_tokens) || tokenCount(raw.cached_tokens)
+  const cacheWrite = tokenCount(raw.prompt_tokens_details?.cache_write_tokens)
   const isOutside = total === 0 ? isReasoningOutside : reasoning > 0 && total === prompt + completion + reasoning
   const output = isOutside ? completion + reasoning : completion
   const input = Math.max(0, prompt - cacheRead - cacheWrite)
   return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? value : 0
 }

@@ -113,7 +113,8 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
 
 /** At most 500 characters of what the service said, on one line, without the key, ending like a sentence. */
 function quote(text: string, credential: Failure['credential']): string {
-  let quoted = withoutSecret(text.slice(0, maxQuote * 4), credential)
+  let quoted = withoutSecret(text, credential)
+    .slice(0, maxQuote * 4)
     .replace(/\s+/g, ' ')
     .trim()
   if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
@@ -121,14 +122,18 @@ function quote(text: string, credential: Failure['credential']): string {
 }
 
 /**
- * `text` with every occurrence of `secret`, or of each of several, replaced. Shorter than 8 characters it is no secret, but a placeholder
+ * `text` with every occurrence of `secret`, or of each of several, replaced, also as the query of a URL spells it. Shorter than 8 characters it is no secret, but a placeholder
  * that any word may contain.
  */
 export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
   let shown = text
   for (const each of typeof secret === 'string' ? [secret] : (secret ?? [])) {
     const key = each.trim()
-    if (key.length >= 8) shown = shown.replaceAll(key, '[redacted]')
+    if (key.length >= 8) shown = shown.replaceAll(key, '[redacted]').replaceAll(spelledInUrl(key), '[redacted]')
   }
   return shown
+}
+
+function spelledInUrl(key: string): string {
+  return new URLSearchParams({ key }).toString().slice('key='.length)
 }

@@ -13,7 +13,11 @@ export function isBareHost(baseUrl: string): boolean {
  */
 export function joinUrl(baseUrl: string, path: string): string {
   if (!URL.canParse(baseUrl)) {
-    throw new ProviderError('other', `baseUrl "${baseUrl}" is not a URL. Give an absolute one, such as https://api.example.com.`)
+    // Its query may hold a key.
+    throw new ProviderError(
+      'other',
+      `baseUrl "${baseUrl.split('?', 1)[0]}" is not a URL. Give an absolute one, such as https://api.example.com.`,
+    )
   }
   const queryStart = baseUrl.indexOf('?')
   const query = queryStart < 0 ? '' : baseUrl.slice(queryStart)

@@ -43,7 +43,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
   if (error instanceof ProviderError) return error
   if (error === undefined) return incomplete(exchange, response)
-  const text = transportText(error)
+  const text = transportText(error, exchange.encoded.url)
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
   if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
   return unreachable(exchange, text)
@@ -92,8 +92,10 @@ function incomplete({ service, decoder }: Exchange, response: Response | undefin
   return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
 }
 
-/** Node hides the reason ("connect ECONNREFUSED …") in the cause. */
-function transportText(error: unknown): string {
+/** Node hides the reason ("connect ECONNREFUSED …") in the cause. Engines may quote the URL, whose query and user may be secrets. */
+function transportText(error: unknown, url: string): string {
   const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
+  const text = cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
+  const { href, origin, pathname } = new URL(url)
+  return text.replaceAll(url, origin + pathname).replaceAll(href, origin + pathname)
 }

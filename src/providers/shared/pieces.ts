@@ -1,6 +1,9 @@
+import type { Content } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, Message } from '../../types/message.ts'
 import { perObject } from './encoded-cache.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from './hash.ts'
+import { toJson } from './json-text.ts'
 
 /** The encoded blocks of one message, comma-separated, each a JSON object. */
 export interface Piece {
@@ -65,6 +68,21 @@ export function joinPieces(messages: readonly Message[], maker: PieceMaker, head
   parts.push(']}]')
   const json = parts.join('')
   return prefix === undefined ? { json } : { json, prefixHash: hashToString(prefix) }
+}
+
+/** The blocks that `encode` makes of `content`, comma-separated; what it leaves out must not leave reasoning at the end. */
+export function joinBlocks(content: readonly Content[], encode: (block: Content) => JsonObject | undefined): string {
+  const blocks: string[] = []
+  let end = 0
+  for (const block of content) {
+    const wire = encode(block)
+    if (wire === undefined) continue
+    blocks.push(toJson(wire))
+    // Reasoning must be followed by what it led to.
+    if (block.type !== 'thinking') end = blocks.length
+  }
+  blocks.length = end
+  return blocks.join(',')
 }
 
 /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */

@@ -1,5 +1,6 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
+import { contextWindowOf } from '../google/context-window.ts'
 import { modelsUrl } from '../google/endpoint.ts'
 import { geminiProvider } from '../google/gemini-provider.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
@@ -31,7 +32,7 @@ const apiVersion = '/v1'
  * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
  * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none. Any model id is accepted, unknown ones count as
  *   the newest.
- * - Defaults: 1,000,000 tokens of context, 8,192 of answer. Prices are unknown unless `cost` says them.
+ * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
  *
  * Source: spec/21, reference/providers.md §5.
  *
@@ -47,7 +48,7 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     provider: 'vertex',
     baseUrl: baseUrl ?? addressOf(options),
     reasoning: true,
-    contextWindow: 1_000_000,
+    contextWindow: contextWindowOf(id),
     maxTokens: 8192,
   } as const
   const credentials = credentialsOf(options.apiKey)

@@ -21,6 +21,11 @@ it('documented defaults, no key in the configuration', async () => {
   expect(google('gemini-3.5-flash')).not.toHaveProperty('credentials')
 })
 
+it('Gemma has the smaller context it is documented with', () => {
+  expect(google('gemma-3-27b-it').config.contextWindow).toBe(131_072)
+  expect(google('gemma-3-27b-it', { contextWindow: 8192 }).config.contextWindow).toBe(8192)
+})
+
 it('one provider serves any model', () => {
   expect(Object.keys(googleProvider()).toSorted()).toEqual(['api', 'encode', 'stream'])
 })

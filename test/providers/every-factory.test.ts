@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { faultFetch } from '../../src/testing/index.ts'
+import type { StreamRequest } from '../../src/types/provider.ts'
+import { models, type Wire, wires } from '../harness/fixture-model.ts'
+import { awsFrame } from '../harness/server/bedrock.ts'
+
+const apiKey = 'canary-5b1f83c2'
+const baseUrl = 'https://proxy.test/llm'
+const overflow = 'prompt is too long: 213462 tokens > 200000 maximum'
+
+/** One call of a factory's model on `script`. */
+async function call(wire: Wire, script: Parameters<typeof faultFetch>[0]) {
+  const fetch = faultFetch(script)
+  const { config, provider } = models[wire](baseUrl, { apiKey, fetch, headers: { 'x-team': 'blue' } })
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }], timestamp: 1 }]
+  const request: StreamRequest = {
+    ...{ model: config, credential: apiKey, systemPrompt: '', messages, tools: [] },
+    ...{ thinkingLevel: 'off', cache: { type: 'auto' } },
+  }
+  const error: unknown = await provider.stream(request, () => undefined, new AbortController().signal).catch((thrown: unknown) => thrown)
+  return { error, sent: fetch.calls[0] }
+}
+
+const sse = (body: object): string => `data: ${JSON.stringify(body)}\n\n`
+const frame = awsFrame({ ':exception-type': 'validationException', ':message-type': 'exception' }, JSON.stringify({ message: overflow }))
+const inStream: Record<Wire, string | Uint8Array> = {
+  anthropic: sse({ type: 'error', error: { type: 'invalid_request_error', message: overflow } }),
+  openai: sse({ error: { message: overflow, type: 'invalid_request_error' } }),
+  'openai-responses': sse({ type: 'error', code: 'context_length_exceeded', message: overflow }),
+  azure: sse({ type: 'response.failed', response: { status: 'failed', error: { code: 'context_length_exceeded', message: overflow } } }),
+  google: sse({ error: { code: 400, status: 'INVALID_ARGUMENT', message: overflow } }),
+  vertex: sse({ error: { code: 400, status: 'INVALID_ARGUMENT', message: overflow } }),
+  bedrock: frame,
+}
+
+describe.each(wires)('%s', (wire) => {
+  it('sends to baseUrl, through the fetch it was given, with the extra headers', async () => {
+    const { sent } = await call(wire, { status: 500 })
+    expect(sent?.url.startsWith(`${baseUrl}/`)).toBe(true)
+    expect(sent?.headers.get('x-team')).toBe('blue')
+  })
+
+  it('says that a prompt is too long, refused or in the stream', async () => {
+    const body = JSON.stringify({ message: overflow, error: { message: overflow } })
+    const refused = await call(wire, { status: 400, body, headers: { 'content-type': 'application/json' } })
+    expect(refused.error).toMatchObject({ code: 'contextOverflow', isRetryable: false })
+    const contentType = wire === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
+    const streamed = await call(wire, { body: inStream[wire], headers: { 'content-type': contentType } })
+    expect(streamed.error).toMatchObject({ code: 'contextOverflow', isRetryable: false })
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
+import type { Content } from '../../src/types/content.ts'
+import { type AssistantMessage, type ToolResultMessage, userMessage } from '../../src/types/message.ts'
+import type { Model } from '../../src/types/model.ts'
+import type { StreamRequest } from '../../src/types/provider.ts'
+import { emptyUsage } from '../../src/types/usage.ts'
+
+function answer({ config }: Model, content: Content[]): AssistantMessage {
+  const { id: model, provider } = config
+  return { role: 'assistant', content, stopReason: 'stop', model, provider, usage: emptyUsage(), timestamp: 1 }
+}
+
+function result(toolCallId: string, toolName: string): ToolResultMessage {
+  return { role: 'toolResult', toolCallId, toolName, content: [{ type: 'text', text: 'ok' }], isError: false, timestamp: 1 }
+}
+
+async function bodyFor(model: Model, changes: Partial<StreamRequest>) {
+  const messages = [userMessage('Hi')]
+  const request: StreamRequest = {
+    model: model.config,
+    systemPrompt: '',
+    messages,
+    tools: [],
+    thinkingLevel: 'off',
+    cache: { type: 'auto' },
+    ...changes,
+  }
+  return JSON.parse((await model.provider.encode(request)).body)
+}
+
+describe('a name that a model made up', () => {
+  it('goes back to Chat Completions as a legal one, the same in the call and its result', async () => {
+    const model = openaiCompatible('m', { backend: 'mistral' })
+    const call = answer(model, [{ type: 'toolCall', id: 'abcdefghi', name: 'read file!', arguments: {} }])
+    const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('abcdefghi', 'read file!')] })
+    expect(messages[1].tool_calls[0].function.name).toBe('read_file_')
+    expect(messages[2].name).toBe('read_file_')
+  })
+
+  it('may be empty', async () => {
+    const model = openai('gpt-4o')
+    const call = answer(model, [{ type: 'toolCall', id: 'c', name: '', arguments: {} }])
+    const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', '')] })
+    expect(messages[1].tool_calls[0].function.name).toBe('unknown')
+  })
+
+  it.each([
+    ['Chat Completions', openai('gpt-4o'), 'response_format.json_schema.name'],
+    ['Responses', openaiResponses('gpt-5.1'), 'text.format.name'],
+  ])('is made legal in the format of an answer: %s', async (_name, model, path) => {
+    const body = await bodyFor(model, { responseFormat: { type: 'jsonSchema', name: 'Weather report', schema: { type: 'object' } } })
+    expect(body).toHaveProperty(path, 'Weather_report')
+  })
+})
+
+describe('half a surrogate pair in arguments', () => {
+  const args = { path: 'a\ud83db' }
+
+  it('is replaced on Chat Completions', async () => {
+    const model = openai('gpt-4o')
+    const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
+    const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
+    expect(JSON.parse(messages[1].tool_calls[0].function.arguments)).toEqual({ path: 'a\ufffdb' })
+  })
+
+  it('is replaced on Responses', async () => {
+    const model = openaiResponses('gpt-5.1')
+    const call = answer(model, [{ type: 'toolCall', id: 'c', name: 'read', arguments: args }])
+    const { input } = await bodyFor(model, { messages: [userMessage('Hi'), call, result('c', 'read')] })
+    expect(JSON.parse(input[1].arguments)).toEqual({ path: 'a\ufffdb' })
+  })
+})
+
+describe('reasoning', () => {
+  it('does not end an answer whose blank text is left out, and no breakpoint stands on it: Anthropic', async () => {
+    const model = anthropic('claude-opus-4-6')
+    const state = { api: 'anthropicMessages', model: 'claude-opus-4-6', payload: {} } as const
+    const odd = answer(model, [
+      { type: 'text', text: 'Well.' },
+      { type: 'thinking', thinking: 'Hm.', signature: 's' },
+      { type: 'text', text: ' ', providerState: state },
+    ])
+    const { messages } = await bodyFor(model, { messages: [userMessage('Hi'), odd, userMessage('Go on.')] })
+    expect(messages[1].content).toEqual([{ type: 'text', text: 'Well.', cache_control: { type: 'ephemeral' } }])
+  })
+
+  it('goes back to Cerebras in the field it came in, and only where there is some', async () => {
+    const model = openaiCompatible('qwen-3-32b', { backend: 'cerebras', reasoning: true })
+    const thought = answer(model, [
+      { type: 'thinking', thinking: 'Hm.' },
+      { type: 'text', text: 'Well.' },
+    ])
+    const said = answer(model, [{ type: 'text', text: 'So.' }])
+    const { messages } = await bodyFor(model, { messages: [userMessage('a'), thought, userMessage('b'), said, userMessage('c')] })
+    expect(messages[1]).toEqual({ role: 'assistant', content: 'Well.', reasoning: 'Hm.' })
+    expect(messages[3]).toEqual({ role: 'assistant', content: 'So.' })
+  })
+
+  it.each([
+    ['qwen/qwen3-32b', true, 'medium', 'parsed'],
+    ['qwen/qwen3-32b', true, 'off', 'hidden'],
+    ['openai/gpt-oss-120b', true, 'medium', undefined],
+    ['llama-3.3-70b-versatile', false, 'off', undefined],
+  ] as const)('is kept out of the text by Groq: %s, reasoning %s, %s', async (id, reasoning, thinkingLevel, format) => {
+    const model = openaiCompatible(id, { backend: 'groq', reasoning })
+    expect((await bodyFor(model, { thinkingLevel })).reasoning_format).toBe(format)
+  })
+})
