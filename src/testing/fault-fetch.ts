@@ -26,6 +26,8 @@ export interface RecordedCall {
   headers: Headers
   /** The body, where it was text. */
   body: string
+  /** What was to happen with redirects: `follow` unless the caller said otherwise. */
+  redirect: string
 }
 
 /** A `fetch` that answers by script. */
@@ -105,6 +107,7 @@ function recorded(input: RequestInfo | URL, init: RequestInit | undefined): Reco
     method: init?.method ?? request?.method ?? 'GET',
     headers: new Headers(init?.headers ?? request?.headers),
     body: typeof init?.body === 'string' ? init.body : '',
+    redirect: init?.redirect ?? request?.redirect ?? 'follow',
   }
 }
 

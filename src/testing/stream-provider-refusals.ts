@@ -35,6 +35,12 @@ const refusals: readonly Refusal[] = [
   { what: 'HTTP 500', code: 'api', isRetryable: true, script: (key) => ({ status: 500, body: body(key), headers }) },
   { what: 'HTTP 500 without a body', code: 'api', isRetryable: true, script: () => ({ status: 500 }) },
   { what: 'HTTP 502 from a proxy', code: 'api', isRetryable: true, script: () => ({ status: 502, body: '<h1>Bad gateway</h1>' }) },
+  {
+    what: 'a redirect, which is not followed',
+    code: 'api',
+    isRetryable: false,
+    script: () => ({ status: 307, headers: { location: 'https://elsewhere.example/' } }),
+  },
   { what: 'no connection', code: 'network', isRetryable: true, script: (key) => ({ networkError: `Failed to reach host?key=${key}` }) },
 ]
 
@@ -66,6 +72,12 @@ export function refusalTests({ it, expect }: TestRunner, { create }: Subject): v
       expect([fetch.calls.length, fetch.openStreams]).toEqual([1, 0])
     })
   }
+
+  it('tells fetch not to follow redirects, because the key would go along', async () => {
+    const fetch = faultFetch({ status: 500 })
+    await callModel(create(fetch), 'redirect')
+    expect(fetch.calls.some((call) => call.redirect === 'follow')).toBe(false)
+  })
 
   it('sends exactly what encode returns, and encode shows the key in no redacted place', async () => {
     const fetch = faultFetch({ status: 500 })

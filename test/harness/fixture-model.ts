@@ -14,6 +14,7 @@ const apiKey = 'test-key'
 interface Transport {
   apiKey?: string
   fetch?: typeof fetch
+  headers?: Record<string, string>
 }
 
 /** A model per protocol the fixture server speaks, at a base of that server or with a transport of its own. */

@@ -73,6 +73,7 @@ interface Faults {
   ignoresAbort?: boolean
   quotesBody?: boolean
   decodesByChunk?: boolean
+  followsRedirects?: boolean
 }
 
 function answered(text: string): AssistantMessage {
@@ -89,7 +90,7 @@ function toyProvider(fetch: FaultFetch, faults: Faults): StreamProvider {
     const code = response.status === 401 ? 'auth' : response.status === 429 ? 'rateLimited' : 'api'
     const options = {
       status: response.status,
-      isRetryable: response.status !== 401,
+      isRetryable: response.status === 429 || response.status >= 500,
       ...(response.status === 429 ? { retryAfterMs: 7000 } : {}),
     }
     return new ProviderError(code, `The toy service refused the call: ${faults.quotesBody === true ? said : response.status}`, options)
@@ -102,7 +103,8 @@ function toyProvider(fetch: FaultFetch, faults: Faults): StreamProvider {
       const fail = (code: 'cancelled' | 'network', text: string) => new ProviderError(code, text, { partial: structuredClone(message) })
       let text = ''
       try {
-        const init = { method: 'POST', headers, body: encoded.body, ...(faults.ignoresAbort === true ? {} : { signal }) }
+        const redirect = faults.followsRedirects === true ? 'follow' : 'manual'
+        const init = { method: 'POST', headers, body: encoded.body, redirect, ...(faults.ignoresAbort === true ? {} : { signal }) } as const
         const response = await fetch(encoded.url, init)
         if (!response.ok) throw await refused(response)
         emit({ type: 'start', message })
@@ -161,6 +163,11 @@ describe('streamProviderSuite', () => {
 
   it('finds the key in an error', async () => {
     expect(await toySuite({ quotesBody: true })).toContain('HTTP 401: fails with auth, without the key in anything printable')
+  })
+
+  it('finds redirects that are followed', async () => {
+    const name = 'tells fetch not to follow redirects, because the key would go along'
+    expect(await toySuite({ followsRedirects: true })).toEqual([name])
   })
 
   it('finds an abort that is ignored', async () => {
