@@ -181,6 +181,13 @@ describe('credentials', () => {
     expect(warnings).toEqual(['credentialInvalidateFailed'])
   })
 
+  it('are needed for that: without them nothing is asked again', async () => {
+    const { model, seen, invalidated } = guarded(() => 'stale')
+    const { credentials: _, ...keyless } = model
+    const { error } = await new Agent({ model: keyless }).prompt('go').result
+    expect([error?.code, seen, invalidated()]).toEqual(['auth', [undefined], 0])
+  })
+
   it('lets the second rejection through', async () => {
     const service = guarded(() => 'stale')
     expect((await new Agent({ model: service.model }).prompt('go').result).error?.code).toBe('auth')
