@@ -40,6 +40,12 @@ describe.each(wires)('%s', (wire) => {
     expect(sent?.headers.get('x-team')).toBe('blue')
   })
 
+  it('says what may be wrong, and what helps, when a page is not allowed to call', async () => {
+    const { error } = await call(wire, { networkError: 'Failed to fetch' })
+    expect(error).toMatchObject({ code: 'network', isRetryable: true })
+    expect(String(error)).toMatch(/other origins: set baseUrl to a proxy/)
+  })
+
   it('says that a prompt is too long, refused or in the stream', async () => {
     const body = JSON.stringify({ message: overflow, error: { message: overflow } })
     const refused = await call(wire, { status: 400, body, headers: { 'content-type': 'application/json' } })

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { legalId } from '../../../src/providers/shared/legal-id.ts'
+import { legalId, nineChars } from '../../../src/providers/shared/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../../../src/providers/shared/normalise.ts'
 import type { Message } from '../../../src/types/message.ts'
 import { answer, call, result, user } from '../anthropic/call.ts'
@@ -97,5 +98,27 @@ describe('legalId', () => {
     const mapped = ['call:1', 'call;1', '', 'x'.repeat(60), `${'x'.repeat(60)}y`].map(legal)
     expect(new Set(mapped).size).toBe(mapped.length)
     for (const id of mapped) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/)
+  })
+})
+
+describe('ids', () => {
+  const mappings = { 'of at most 40 characters': legalId('a-zA-Z0-9_-', 40), 'of exactly nine': nineChars }
+
+  it.each(Object.entries(mappings))('%s stay different, and every result follows its own call', (_name, toolCallId) => {
+    const odd = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.stringMatching(/^[ab:]{0,3}$/), fc.constant('x'.repeat(50)))
+    // What an id becomes may be the id of another call.
+    const ids = fc.uniqueArray(fc.oneof(odd, odd.map(toolCallId)), { minLength: 1, maxLength: 12 })
+    fc.assert(
+      fc.property(ids, (originals) => {
+        const results = originals.map((id) => result(id, [{ type: 'text', text: `of ${originals.indexOf(id)}` }]))
+        const history = [user('a'), answer(originals.map((id) => call(id))), ...results.toReversed()]
+        const [, asked, ...answered] = normalise(history, { ...target, toolCallId })
+        const calls = asked?.content.flatMap((block) => (block.type === 'toolCall' ? [block.id] : [])) ?? []
+        expect(new Set(calls).size).toBe(originals.length)
+        expect(calls.map(toolCallId)).toEqual(calls)
+        const said = answered.map((each) => (each.role === 'toolResult' ? [each.toolCallId, each.content] : each.role))
+        expect(said).toEqual(calls.map((id, index) => [id, [{ type: 'text', text: `of ${index}` }]]))
+      }),
+    )
   })
 })
