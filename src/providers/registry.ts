@@ -105,16 +105,18 @@ export class ProviderRegistry {
 /** A provider that is loaded with its first call. */
 function lazyProvider(api: ApiProtocol, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
   let loading: Promise<StreamProvider> | undefined
-  const loaded = (): Promise<StreamProvider> => {
-    loading ??= loadPart(Promise.resolve().then(load)).catch((error: unknown) => {
-      loading = undefined
-      throw error
-    })
-    return loading
+  const loaded = (signal?: AbortSignal): Promise<StreamProvider> => {
+    loading ??= Promise.resolve()
+      .then(load)
+      .catch((error: unknown) => {
+        loading = undefined
+        throw error
+      })
+    return loadPart(loading, signal)
   }
   return {
     api,
     encode: async (request) => (await loaded()).encode(request),
-    stream: async (request, emit, signal) => (await loaded()).stream(request, emit, signal),
+    stream: async (request, emit, signal) => (await loaded(signal)).stream(request, emit, signal),
   }
 }

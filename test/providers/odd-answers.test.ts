@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { ProviderError } from '../../src/types/errors.ts'
-import { streamed as anthropicCall } from './anthropic/call.ts'
+import { answer, streamed as anthropicCall, call, request, result, user } from './anthropic/call.ts'
 import { answering as awsAnswering, streamed as bedrockCall, frame } from './bedrock/call.ts'
-import { answering, utf8 } from './bytes.ts'
+import { answering, bodyOf, utf8 } from './bytes.ts'
 
 function sse(...events: object[]): Uint8Array {
   return utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
@@ -37,4 +38,45 @@ it('a reason to stop that is named like a property of every object is unknown al
   const { error } = await anthropicCall(answering([messages('constructor', {})]))
   expect(error).toBeInstanceOf(ProviderError)
   expect(error).toMatchObject({ code: 'other', message: expect.stringContaining('constructor') })
+})
+
+describe('fragments that are no text', () => {
+  it('are passed over', async () => {
+    const bytes = sse(
+      { type: 'message_start', message: { usage: {}, content: {} } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 0, signature: {} } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 7 } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hi' } },
+      { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't', name: 'read', input: {} } },
+      { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: { a: 1 } } },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    )
+    const { message } = await anthropicCall(answering([bytes]))
+    expect(message?.content).toEqual([
+      { type: 'text', text: 'Hi' },
+      { type: 'toolCall', id: 't', name: 'read', arguments: {} },
+    ])
+  })
+})
+
+it('a refusal whose body never ends is told by its status', async () => {
+  const refusing: typeof fetch = async () => new Response(bodyOf([], 'hang').stream, { status: 401 })
+  const { error } = await anthropicCall(refusing, { idleTimeoutMs: 1 })
+  expect(error).toMatchObject({ code: 'auth', status: 401, isRetryable: false })
+})
+
+it('arguments that are no JSON are an error of the call: Anthropic', async () => {
+  const { config, provider } = anthropic('claude-test')
+  const broken = call('t', {
+    get path(): string {
+      throw new RangeError('gone')
+    },
+  })
+  const made = { ...request('claude-test'), model: config, messages: [user('Hi'), answer([broken]), result('t')] }
+  await expect(provider.encode(made)).rejects.toMatchObject({
+    name: 'ProviderError',
+    code: 'other',
+    message: expect.stringContaining('gone'),
+  })
 })

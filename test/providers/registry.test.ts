@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/agent/agent.ts'
@@ -98,6 +99,25 @@ describe('a registry of one’s own', () => {
     expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('offline') })
     isOnline = true
     expect(await new Agent({ model }).prompt('Hi').text()).toBe('Back.')
+  })
+})
+
+describe('an abort while a provider is loaded', () => {
+  it('ends the call at once, and leaves no listener', async () => {
+    const registry = new ProviderRegistry({ scripted: () => new Promise(() => undefined) })
+    const { config: model } = scripted([])
+    const controller = new AbortController()
+    const call = registry.get('scripted').stream(requestFor(model), () => undefined, controller.signal)
+    controller.abort(new Error('enough'))
+    await expect(call).rejects.toMatchObject({ name: 'ProviderError', code: 'cancelled', message: expect.stringContaining('enough') })
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+  })
+
+  it('or before, too', async () => {
+    const registry = new ProviderRegistry({ scripted: () => Promise.reject(new Error('offline')) })
+    const { config: model } = scripted([])
+    const call = registry.get('scripted').stream(requestFor(model), () => undefined, AbortSignal.abort())
+    await expect(call).rejects.toMatchObject({ name: 'ProviderError', code: 'cancelled' })
   })
 })
 

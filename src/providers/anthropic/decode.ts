@@ -147,7 +147,9 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#count(message?.usage)
     this.#stopReason = message?.stop_reason ?? undefined
     this.builder.start()
-    message?.content?.forEach((block, index) => {
+    const blocks = message?.content
+    if (!Array.isArray(blocks)) return
+    blocks.forEach((block, index) => {
       this.#open(index, block)
       this.#close(index)
     })
@@ -164,7 +166,7 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'input_json_delta': {
         const call = this.#calls.get(index)
         if (call === undefined || delta.partial_json === undefined) return
-        if (delta.partial_json !== '') call.hasFragments = true
+        if (typeof delta.partial_json === 'string' && delta.partial_json !== '') call.hasFragments = true
         this.builder.toolArguments(index, delta.partial_json)
         return
       }

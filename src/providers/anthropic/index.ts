@@ -3,6 +3,7 @@ import type { StreamProvider } from '../../types/provider.ts'
 import type { Exchange } from '../shared/exchange.ts'
 import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
 import { loadPart } from '../shared/load-part.ts'
+import { safely } from '../shared/safely.ts'
 import { sendStreaming } from '../shared/send.ts'
 import { AnthropicDecoder } from './decode.ts'
 import type { AnthropicWire } from './identity.ts'
@@ -62,11 +63,11 @@ export function anthropicProvider(options: AnthropicProviderOptions = {}): Strea
     api: 'anthropicMessages',
     encode: async (request) => {
       const { encodeRequest } = await loadPart(import('./encode.ts'))
-      return encodeRequest(request, wire).encoded
+      return safely(() => encodeRequest(request, wire), request).encoded
     },
     stream: async (request, emit, signal) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'))
-      const { encoded, prefixHash, answerTool, authHint } = encodeRequest(request, wire)
+      const { encodeRequest } = await loadPart(import('./encode.ts'), signal)
+      const { encoded, prefixHash, answerTool, authHint } = safely(() => encodeRequest(request, wire), request)
       const decoder = new AnthropicDecoder(request.model, emit, prefixHash, answerTool)
       const exchange: Exchange = { service: 'Anthropic', encoded, decoder, signal, transport: options }
       if (request.credential !== undefined) exchange.credential = request.credential

@@ -75,8 +75,8 @@ export function azure(deployment: string, options: AzureOptions): Model {
 /** Speaks the Responses API to Azure. It keeps no state between calls, so one provider may serve any number of deployments and runs. */
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
   const { apiVersion, auth, reasoningSummary = 'auto' } = options
-  const prepare = async () => {
-    const codec = await loadPart(import('./codec.ts'))
+  const prepare = async (signal?: AbortSignal) => {
+    const codec = await loadPart(import('./codec.ts'), signal)
     const route = (request: StreamRequest) => codec.azureRoute(request, apiVersion, auth)
     const service: ResponsesService = { name: 'Azure OpenAI', transport: options, reasoningSummary, route }
     return { service, codec }
@@ -88,7 +88,7 @@ export function azureProvider(options: AzureProviderOptions = {}): StreamProvide
       return codec.encodeCall(request, service)
     },
     stream: async (request, emit, signal) => {
-      const { service, codec } = await prepare()
+      const { service, codec } = await prepare(signal)
       try {
         return await codec.callService(request, service, emit, signal)
       } catch (error) {

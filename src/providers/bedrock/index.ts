@@ -61,7 +61,7 @@ export function bedrockProvider(options: BedrockProviderOptions = {}): StreamPro
       return (await encodeRequest(request, options)).encoded
     },
     stream: async (request, emit, signal) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'))
+      const { encodeRequest } = await loadPart(import('./encode.ts'), signal)
       const { encoded, ...boundTo } = await encodeRequest(request, options)
       const decoder = new BedrockDecoder({ request, ...boundTo }, emit)
       const exchange: Exchange = { service: 'Amazon Bedrock', encoded, decoder, signal, transport: options }

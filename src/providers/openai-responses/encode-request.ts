@@ -1,4 +1,3 @@
-import { errorText, ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, Message } from '../../types/message.ts'
 import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
@@ -8,6 +7,7 @@ import { redactedHeaders } from '../shared/endpoint.ts'
 import { toJson } from '../shared/json-text.ts'
 import { normalise } from '../shared/normalise.ts'
 import { rootObject } from '../shared/root-object.ts'
+import { safely } from '../shared/safely.ts'
 import { answerFormat } from './answer-format.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'
@@ -52,12 +52,7 @@ const encodeTool = perObject(({ name, description, parameters }: ToolDefinition)
  * Source: reference/providers.md §3.
  */
 export function encodeRequest(request: StreamRequest, options: EncodingOptions, isBare = false): ResponsesRequest {
-  try {
-    return encode(request, options, isBare)
-  } catch (error) {
-    if (error instanceof ProviderError) throw error
-    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
-  }
+  return safely(() => encode(request, options, isBare), request)
 }
 
 function encode(asked: StreamRequest, options: EncodingOptions, isBare: boolean): ResponsesRequest {

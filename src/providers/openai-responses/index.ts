@@ -65,15 +65,15 @@ export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions 
       return encodeCall(request, serviceOf(request.model))
     },
     stream: async (request, emit, signal) => {
-      const { callService } = await codec()
+      const { callService } = await codec(signal)
       return await callService(request, serviceOf(request.model), emit, signal)
     },
   }
 }
 
 /** Loads with the first call, so that programs start without it. */
-function codec(): Promise<typeof import('./call.ts')> {
-  return loadPart(import('./call.ts'))
+function codec(signal?: AbortSignal): Promise<typeof import('./call.ts')> {
+  return loadPart(import('./call.ts'), signal)
 }
 
 /** A bare host gets the version that every service has. */

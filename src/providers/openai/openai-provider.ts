@@ -1,8 +1,8 @@
-import { errorText, ProviderError } from '../../types/errors.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import type { Exchange } from '../shared/exchange.ts'
 import type { TransportOptions } from '../shared/factory-options.ts'
 import { loadPart } from '../shared/load-part.ts'
+import { safely } from '../shared/safely.ts'
 import { sendStreaming } from '../shared/send.ts'
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
@@ -19,7 +19,7 @@ export function openAiProvider(options: TransportOptions = {}): StreamProvider {
       return safely(() => encodeRequest(request, serviceOf(request)).encoded, request)
     },
     stream: async (request, emit, signal) => {
-      const { ChatDecoder, encodeRequest } = await codec()
+      const { ChatDecoder, encodeRequest } = await codec(signal)
       const service = serviceOf(request)
       const { encoded, emptyBodyIsOverflow, isReasoningOutside, answerTool } = safely(() => encodeRequest(request, service), request)
       const decoder = new ChatDecoder(request.model, service, isReasoningOutside, emit, answerTool)
@@ -31,18 +31,8 @@ export function openAiProvider(options: TransportOptions = {}): StreamProvider {
 }
 
 /** Loads with the first call, so that programs start without it. */
-function codec(): Promise<typeof import('./codec.ts')> {
-  return loadPart(import('./codec.ts'))
-}
-
-/** What goes wrong in encoding, such as arguments that are no JSON, is an error of the call like any other. */
-function safely<Result>(encode: () => Result, { model }: StreamRequest): Result {
-  try {
-    return encode()
-  } catch (error) {
-    if (error instanceof ProviderError) throw error
-    throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
-  }
+function codec(signal?: AbortSignal): Promise<typeof import('./codec.ts')> {
+  return loadPart(import('./codec.ts'), signal)
 }
 
 /** How the service is called in messages. */

@@ -49,6 +49,7 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  *   carries state.
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
+ * - A fragment that is empty, or no text whatever its type says, is passed over.
  * - Keys are the codec's own and shared by all kinds of block.
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  *
@@ -96,7 +97,7 @@ export class AssistantBuilder {
 
   /** Appends to a text block. */
   text(key: BlockKey, delta: string): void {
-    if (delta === '') return
+    if (isNothing(delta)) return
     const slot = this.#find(key) ?? this.#textSlot(key)
     if (slot.kind !== 'text') return
     slot.block.text += delta
@@ -105,7 +106,7 @@ export class AssistantBuilder {
 
   /** Appends to a thinking block. */
   thinking(key: BlockKey, delta: string): void {
-    if (delta === '') return
+    if (isNothing(delta)) return
     const slot = this.#thinkingSlot(key)
     if (slot === undefined) return
     slot.block.thinking += delta
@@ -137,7 +138,7 @@ export class AssistantBuilder {
 
   /** Appends to the argument text of a call, opening it if need be. */
   toolArguments(key: BlockKey, delta: string): void {
-    if (delta === '') return
+    if (isNothing(delta)) return
     if (key === this.#answerKey) {
       this.text(key, delta)
       return
@@ -160,7 +161,7 @@ export class AssistantBuilder {
 
   /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
   setSignature(key: BlockKey, fragment: string): void {
-    if (fragment === '') return
+    if (isNothing(fragment)) return
     const slot = this.#thinkingSlot(key)
     if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + fragment
   }
@@ -264,6 +265,11 @@ export class AssistantBuilder {
       else slot.block.arguments = parsed
     }
   }
+}
+
+/** Fragments come off the wire, where a text may be anything. */
+function isNothing(fragment: string): boolean {
+  return typeof fragment !== 'string' || fragment === ''
 }
 
 function parseObject(raw: string): JsonObject | undefined {

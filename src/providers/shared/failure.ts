@@ -38,8 +38,9 @@ export function failureOf(call: FailedCall): ProviderError {
 function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
   const { service, signal } = exchange
   if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
-  if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
+  // Also where the body of the refusal never ended: the status says enough.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
+  if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
   if (error instanceof ProviderError) return error
   if (error === undefined) return incomplete(exchange, response)
