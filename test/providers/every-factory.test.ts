@@ -9,13 +9,13 @@ const baseUrl = 'https://proxy.test/llm'
 const overflow = 'prompt is too long: 213462 tokens > 200000 maximum'
 
 /** One call of a factory's model on `script`. */
-async function call(wire: Wire, script: Parameters<typeof faultFetch>[0]) {
+async function call(wire: Wire, script: Parameters<typeof faultFetch>[0], changes: Partial<StreamRequest> = {}) {
   const fetch = faultFetch(script)
   const { config, provider } = models[wire](baseUrl, { apiKey, fetch, headers: { 'x-team': 'blue' } })
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }], timestamp: 1 }]
   const request: StreamRequest = {
     ...{ model: config, credential: apiKey, systemPrompt: '', messages, tools: [] },
-    ...{ thinkingLevel: 'off', cache: { type: 'auto' } },
+    ...{ thinkingLevel: 'off', cache: { type: 'auto' }, ...changes },
   }
   const error: unknown = await provider.stream(request, () => undefined, new AbortController().signal).catch((thrown: unknown) => thrown)
   return { error, sent: fetch.calls[0] }
@@ -38,6 +38,13 @@ describe.each(wires)('%s', (wire) => {
     const { sent } = await call(wire, { status: 500 })
     expect(sent?.url.startsWith(`${baseUrl}/`)).toBe(true)
     expect(sent?.headers.get('x-team')).toBe('blue')
+  })
+
+  it('asks for the form of an answer', async () => {
+    const schema = { type: 'object', properties: { canaryCity: { type: 'string' } }, required: ['canaryCity'], additionalProperties: false }
+    const responseFormat = { type: 'jsonSchema', name: 'place', schema } as const
+    const { sent } = await call(wire, { status: 500 }, { responseFormat })
+    expect(sent?.body).toContain('canaryCity')
   })
 
   it('says what may be wrong, and what helps, when a page is not allowed to call', async () => {

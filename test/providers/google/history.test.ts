@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { vertex } from '../../../src/providers/vertex/index.ts'
 import type { Content } from '../../../src/types/content.ts'
 import type { JsonObject } from '../../../src/types/json.ts'
 import type { AssistantMessage, Message } from '../../../src/types/message.ts'
@@ -71,6 +72,20 @@ describe('any history sends', { timeout: 60_000 }, () => {
         expect(geminiFaults(contents, { isModern })).toEqual([])
       }),
       { numRuns: 400 },
+    )
+  })
+
+  it.each([
+    [modern, true],
+    [old, false],
+  ])('to %s on Vertex AI', async (model, isModern) => {
+    const { config, provider } = vertex(model, { project: 'p' })
+    await fc.assert(
+      fc.asyncProperty(history, async (messages) => {
+        const { body } = await provider.encode(request(model, { model: config, messages }))
+        expect(geminiFaults(JSON.parse(body).contents, { isModern })).toEqual([])
+      }),
+      { numRuns: 200 },
     )
   })
 
