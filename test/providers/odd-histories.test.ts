@@ -56,6 +56,21 @@ describe('a name that a model made up', () => {
   })
 })
 
+describe('an image', () => {
+  const image = (mimeType: string): Content => ({ type: 'image', data: 'AA==', mimeType })
+
+  it('goes to Anthropic under a type it knows, or is named', async () => {
+    const content = [image('image/JPG'), image('image/bmp')]
+    const failed: ToolResultMessage = { ...result('c', 'look'), content: [image('image/bmp')], isError: true }
+    const called = answer(anthropic('claude-test'), [{ type: 'toolCall', id: 'c', name: 'look', arguments: {} }])
+    const asked = [{ ...userMessage(''), content }, called, failed]
+    const { messages } = await bodyFor(anthropic('claude-test'), { messages: asked, cache: { type: 'disabled' } })
+    const leftOut = { type: 'text', text: '(image left out: image/bmp is not png, jpeg, gif or webp)' }
+    expect(messages[0].content).toEqual([{ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }, leftOut])
+    expect(messages[2].content.at(-1)).toEqual(leftOut)
+  })
+})
+
 describe('half a surrogate pair in arguments', () => {
   const args = { path: 'a\ud83db' }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
 import type { ToolDefinition } from '../../types/provider.ts'
 import { perObject } from '../shared/encoded-cache.ts'
+import { imageFormat, imageLeftOut } from '../shared/image-format.ts'
 import { toJson } from '../shared/json-text.ts'
 import { legalName } from '../shared/legal-name.ts'
 import { joinBlocks, type Piece, type PieceMaker } from '../shared/pieces.ts'
@@ -52,7 +53,9 @@ function shownBlock(block: Content): JsonObject | undefined {
 }
 
 function imageBlock({ mimeType, data }: ImageContent): JsonObject {
-  return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
+  const format = imageFormat(mimeType)
+  if (format === undefined) return { type: 'text', text: imageLeftOut(mimeType) }
+  return { type: 'image', source: { type: 'base64', media_type: `image/${format}`, data } }
 }
 
 function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
 import type { ToolDefinition } from '../../types/provider.ts'
 import { perObject } from '../shared/encoded-cache.ts'
+import { imageFormat, imageLeftOut } from '../shared/image-format.ts'
 import { toJson } from '../shared/json-text.ts'
 import { legalName } from '../shared/legal-name.ts'
 import { joinBlocks, type Piece, type PieceMaker } from '../shared/pieces.ts'
@@ -14,13 +15,6 @@ export interface PieceRules {
   imagesInToolResults: boolean
 }
 
-const formats: Readonly<Record<string, string>> = {
-  'image/png': 'png',
-  'image/jpeg': 'jpeg',
-  'image/jpg': 'jpeg',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-}
 const breakpoint = '{"cachePoint":{"type":"default"}}'
 
 /** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
@@ -73,8 +67,8 @@ function shownBlock(block: Content): JsonObject | undefined {
 }
 
 function imageBlock({ mimeType, data }: ImageContent): JsonObject {
-  const format = formats[mimeType.toLowerCase()]
-  if (format === undefined) return { text: `(image left out: ${mimeType} is not png, jpeg, gif or webp)` }
+  const format = imageFormat(mimeType)
+  if (format === undefined) return { text: imageLeftOut(mimeType) }
   return { image: { format, source: { bytes: data } } }
 }
 
