@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { google } from '../../src/providers/google/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import type { Content } from '../../src/types/content.ts'
@@ -69,6 +70,18 @@ describe('an image', () => {
     expect(messages[0].content).toEqual([{ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }, leftOut])
     expect(messages[2].content.at(-1)).toEqual(leftOut)
   })
+})
+
+it('the first of parallel calls to Gemini is signed, also where only a later one came signed', async () => {
+  const model = google('gemini-3.5-flash')
+  const providerState = { api: 'googleGenerativeAi', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'c2ln' } } as const
+  const calls = answer(model, [
+    { type: 'toolCall', id: 'a', name: 'read', arguments: {} },
+    { type: 'toolCall', id: 'b', name: 'read', arguments: {}, providerState },
+  ])
+  const { contents } = await bodyFor(model, { messages: [userMessage('Hi'), calls, result('a', 'read'), result('b', 'read')] })
+  const signatures = contents[1].parts.map((part: { thoughtSignature?: string }) => part.thoughtSignature)
+  expect(signatures).toEqual(['skip_thought_signature_validator', 'c2ln'])
 })
 
 describe('half a surrogate pair in arguments', () => {

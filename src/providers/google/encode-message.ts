@@ -50,8 +50,9 @@ function mediaPart({ mimeType, data }: ImageContent): JsonObject {
 
 /** One part per block, never merged: a signature belongs to its part. */
 function encodeAnswer({ content }: AssistantMessage, family: GeminiFamily): string {
-  // Of parallel calls only the first is signed by the service, so unsigned calls beside a signed one are as they should be.
-  const lacksSignature = family.needsSignatures && !content.some((block) => block.type === 'toolCall' && signatureOf(block) !== undefined)
+  // Of parallel calls only the first is signed by the service, so unsigned calls behind a signed one are as they should be.
+  const first = content.find((block) => block.type === 'toolCall')
+  const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
   const parts: string[] = []
   for (const block of content) {
     if (block.type === 'image') continue
