@@ -1,14 +1,13 @@
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../src/types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
+import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+
+export { type Outcome, result, user } from '../model-call.ts'
 
 /** A key that must appear nowhere but in the request. */
 export const canary = 'sk-ant-canary-0123456789'
-
-export function user(text: string): UserMessage {
-  return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
-}
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
   const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
@@ -19,29 +18,9 @@ export function call(id: string, args = {}): Content {
   return { type: 'toolCall', id, name: 'read', arguments: args }
 }
 
-export function result(toolCallId: string, content: Content[] = [{ type: 'text', text: 'ok' }], isError = false): ToolResultMessage {
-  return { role: 'toolResult', toolCallId, toolName: 'read', content, isError, timestamp: 1 }
-}
-
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: AnthropicOptions = {}): StreamRequest {
-  return {
-    model: anthropic(id, options).config,
-    credential: canary,
-    systemPrompt: 'Be brief.',
-    messages: [user('Hi')],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-    ...changes,
-  }
-}
-
-/** What came of one call: the message or the error, and every event. */
-export interface Outcome {
-  message?: AssistantMessage
-  error?: unknown
-  events: StreamEvent[]
+  return { ...plainRequest(anthropic(id, options).config, canary), ...changes }
 }
 
 /** One call through an injected fetch. */
@@ -52,13 +31,7 @@ export async function streamed(
   id = 'claude-test',
 ): Promise<Outcome> {
   const { provider } = anthropic(id, { ...options, fetch })
-  const events: StreamEvent[] = []
-  try {
-    const message = await provider.stream(request(id), (event) => events.push(event), signal)
-    return { message, events }
-  } catch (error) {
-    return { error, events }
-  }
+  return await outcomeOf(provider, request(id), signal)
 }
 
 /** The body that is sent for `request`, parsed. */

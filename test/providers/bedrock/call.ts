@@ -1,19 +1,18 @@
 import { type BedrockOptions, bedrock } from '../../../src/providers/bedrock/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../src/types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { bodyOf, type Ending, fixture } from '../bytes.ts'
+import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+
+export { type Outcome, result, user } from '../model-call.ts'
 
 /** Parts of a key that must appear nowhere but in the request. */
 export const canaries = ['AKIACANARY0123456789', 'canarysecretABCDEFGHIJKLMNOPQRSTUVWXYZ', 'canarytoken/with:colons=='] as const
 export const credential = canaries.join(':')
 /** Binds no reasoning, so blocks are what the wire says. */
 export const claude = 'us.anthropic.claude-opus-4-6-v1'
-
-export function user(text: string): UserMessage {
-  return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
-}
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
   const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
@@ -24,22 +23,9 @@ export function call(id: string, args = {}, name = 'read'): Content {
   return { type: 'toolCall', id, name, arguments: args }
 }
 
-export function result(toolCallId: string, content: Content[] = [{ type: 'text', text: 'ok' }], isError = false): ToolResultMessage {
-  return { role: 'toolResult', toolCallId, toolName: 'read', content, isError, timestamp: 1 }
-}
-
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: BedrockOptions = {}): StreamRequest {
-  return {
-    model: bedrock(id, options).config,
-    credential,
-    systemPrompt: 'Be brief.',
-    messages: [user('Hi')],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-    ...changes,
-  }
+  return { ...plainRequest(bedrock(id, options).config, credential), ...changes }
 }
 
 /** The bytes of one event, or of one exception, in the framing of AWS. */
@@ -78,13 +64,6 @@ export function answering(
   return async () => new Response(bodyOf(pieces, ending).stream, { headers: { 'content-type': type } })
 }
 
-/** What came of one call: the message or the error, and every event. */
-export interface Outcome {
-  message?: AssistantMessage
-  error?: unknown
-  events: StreamEvent[]
-}
-
 /** One call through an injected fetch. */
 export async function streamed(
   fetch: typeof globalThis.fetch,
@@ -93,13 +72,7 @@ export async function streamed(
   options: BedrockOptions = {},
 ): Promise<Outcome> {
   const { provider } = bedrock(made.model.id, { ...options, fetch })
-  const events: StreamEvent[] = []
-  try {
-    const message = await provider.stream(made, (event) => events.push(event), signal)
-    return { message, events }
-  } catch (error) {
-    return { error, events }
-  }
+  return await outcomeOf(provider, made, signal)
 }
 
 /** A body as far as tests read it. */

@@ -1,8 +1,11 @@
 import { type GoogleOptions, google } from '../../../src/providers/google/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../src/types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
+import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+
+export { type Outcome, result, user } from '../model-call.ts'
 
 /** A key that must appear nowhere but in the request. */
 export const canary = 'AIza-canary-0123456789'
@@ -10,10 +13,6 @@ export const canary = 'AIza-canary-0123456789'
 /** A model of the generation that takes ids and signatures, and one of the generation before. */
 export const modern = 'gemini-3.5-flash'
 export const old = 'gemini-2.5-flash'
-
-export function user(text: string): UserMessage {
-  return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
-}
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
   return {
@@ -37,41 +36,15 @@ export function signed<Block extends Content>(block: Block, thoughtSignature: st
   return { ...block, providerState: { api: 'googleGenerativeAi', model, payload: { thoughtSignature } } }
 }
 
-export function result(toolCallId: string, content: Content[] = [{ type: 'text', text: 'ok' }], isError = false): ToolResultMessage {
-  return { role: 'toolResult', toolCallId, toolName: 'read', content, isError, timestamp: 1 }
-}
-
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: GoogleOptions = {}): StreamRequest {
-  return {
-    model: google(id, options).config,
-    credential: canary,
-    systemPrompt: 'Be brief.',
-    messages: [user('Hi')],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-    ...changes,
-  }
-}
-
-/** What came of one call: the message or the error, and every event. */
-export interface Outcome {
-  message?: AssistantMessage
-  error?: unknown
-  events: StreamEvent[]
+  return { ...plainRequest(google(id, options).config, canary), ...changes }
 }
 
 /** One call through an injected fetch. */
 export async function streamed(fetch: typeof globalThis.fetch, made: StreamRequest = request(modern)): Promise<Outcome> {
   const { provider } = google(made.model.id, { fetch })
-  const events: StreamEvent[] = []
-  try {
-    const message = await provider.stream(made, (event) => events.push(event), new AbortController().signal)
-    return { message, events }
-  } catch (error) {
-    return { error, events }
-  }
+  return await outcomeOf(provider, made)
 }
 
 /** One content of a request. */

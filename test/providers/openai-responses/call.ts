@@ -1,17 +1,16 @@
 import { type OpenAiResponsesOptions, openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../src/types/message.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import type { StreamRequest } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
+import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
 import type { InputItem } from './grammar.ts'
+
+export { type Outcome, result, user } from '../model-call.ts'
 
 /** A key that must appear nowhere but in the request. */
 export const canary = 'sk-proj-canary-0123456789'
-
-export function user(text: string): UserMessage {
-  return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
-}
 
 /** An answer of `gpt-test`. */
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
@@ -27,40 +26,14 @@ export function answer(content: Content[], changes: Partial<AssistantMessage> = 
   }
 }
 
-export function result(toolCallId: string, content: Content[] = [{ type: 'text', text: 'ok' }]): ToolResultMessage {
-  return { role: 'toolResult', toolCallId, toolName: 'read', content, isError: false, timestamp: 1 }
-}
-
 /** A request to `model` with everything else at its default. */
 export function request(model: Model, changes: Partial<StreamRequest> = {}): StreamRequest {
-  return {
-    model: model.config,
-    credential: canary,
-    systemPrompt: '',
-    messages: [user('Hi')],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-    ...changes,
-  }
-}
-
-/** What came of one call: the message or the error, and every event. */
-export interface Outcome {
-  message?: AssistantMessage
-  error?: unknown
-  events: StreamEvent[]
+  return { ...plainRequest(model.config, canary), systemPrompt: '', ...changes }
 }
 
 /** One call of `model`. */
 export async function called(model: Model, changes: Partial<StreamRequest> = {}, signal = new AbortController().signal): Promise<Outcome> {
-  const events: StreamEvent[] = []
-  try {
-    const message = await model.provider.stream(request(model, changes), (event) => events.push(event), signal)
-    return { message, events }
-  } catch (error) {
-    return { error, events }
-  }
+  return await outcomeOf(model.provider, request(model, changes), signal)
 }
 
 /** One call of `gpt-test` through an injected fetch. */
