@@ -109,7 +109,7 @@ export class WorkspaceError extends PhiError {
 }
 
 /** Why a session could not be stored or read. */
-export type SessionErrorCode = 'invalidId' | 'invalidMessages' | 'notFound'
+export type SessionErrorCode = 'invalidId' | 'invalidMessages' | 'invalidSnapshot' | 'notFound'
 
 /** A stored conversation that cannot be used. */
 export class SessionError extends PhiError {
@@ -136,6 +136,8 @@ export type MisuseCode =
   | 'missingIds'
   | 'unknownCall'
   | 'argumentsChanged'
+  | 'nestedSubAgent'
+  | 'branchCount'
 
 /** Wrong use of the API: thrown at once, nothing has changed. */
 export class ConfigError extends PhiError {

@@ -1,7 +1,9 @@
+import type { RevertCategory } from './context-change.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
 import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 import type { StreamDelta } from './provider.ts'
+import type { AnnotatedRequest } from './request-capture.ts'
 import type { ToolResult } from './tool.ts'
 import type { Usage } from './usage.ts'
 
@@ -32,7 +34,7 @@ export interface LoopConfigSnapshot {
   temperature?: number
 }
 
-/** How a run ended. `limit`: an execution limit; `paused`: an approval nobody gave. */
+/** How a run ended. `limit`: an execution limit; `paused`: an approval nobody gave; `rejected`: an input filter or a hook said no. */
 export type RunStatus = 'completed' | 'error' | 'aborted' | 'limit' | 'paused' | 'rejected'
 
 /** What failed, as data. `code` is the code of the error behind it. */
@@ -79,7 +81,7 @@ export interface AgentEndEvent extends EventBase {
   messages: AgentMessage[]
   usage: Usage
   error?: RunFailure
-  /** Why an input filter refused the input. */
+  /** What refused to go on, and why: an input filter, or a hook. */
   rejection?: string
   pendingApprovals?: PendingApproval[]
 }
@@ -194,15 +196,96 @@ export interface InputRejectedEvent extends EventBase {
 }
 
 /**
+ * What the model is about to be sent, once per turn and before the first attempt; the same for every retry. Only where
+ * `captureTurnRequests` is on. After a compaction made necessary by `contextOverflow` it comes again, with `afterOverflow`.
+ * Source: spec/42.
+ */
+export interface TurnRequestEvent extends EventBase {
+  type: 'turnRequest'
+  turnIndex: number
+  request: AnnotatedRequest
+  afterOverflow?: true
+}
+
+/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: spec/14 "Events". */
+export interface CompactionStartedEvent extends EventBase {
+  type: 'compactionStarted'
+  /** Estimate. */
+  estimatedTokens: number
+  messageCount: number
+}
+
+/** A compaction has ended. The figures are those of what is sent; equal ones mean that it failed or was stopped. */
+export interface CompactionEndedEvent extends EventBase {
+  type: 'compactionEnded'
+  messagesBefore: number
+  messagesAfter: number
+  /** Estimates. */
+  estimatedTokensBefore: number
+  estimatedTokensAfter: number
+  loopsCompacted: number
+  /** Why nothing came of it. */
+  error?: RunFailure
+}
+
+/** The model had messages taken out of what it is sent. Source: spec/17. */
+export interface PrunAppliedEvent extends EventBase {
+  type: 'prunApplied'
+  /** Estimate. */
+  tokensRemoved: number
+  messagesRemoved: number
+  /** Ids of the messages that are not sent any more. */
+  prunedMessageIds: string[]
+  memo?: string
+}
+
+/** The model asked to go back; one for each request, also for one that was refused. Source: reference/phi-core-0.10.md §1 "Composition I". */
+export interface RevertAppliedEvent extends EventBase {
+  type: 'revertApplied'
+  category: RevertCategory
+  target: number
+  abandonedNodeIds: number[]
+  summary?: string
+  applied: boolean
+  /** Why it was refused. */
+  reason?: string
+}
+
+/** Branches of one prompt begin; each then reports under its own `loopId`. Source: spec/03 "Observability". */
+export interface ParallelLoopStartEvent extends EventBase {
+  type: 'parallelLoopStart'
+  /** In the order of the configurations. */
+  loopIds: string[]
+}
+
+/** One branch was chosen. */
+export interface ParallelLoopEndEvent extends EventBase {
+  type: 'parallelLoopEnd'
+  selectedLoopId: string
+  selectedConfigIndex: number
+  /** Tokens of the judge; zero without one. */
+  evaluationUsage: Usage
+}
+
+/** An event of a loop that a tool started, where the tool passes them on. `event` carries the ids and the cursor of that loop. */
+export interface ChildEvent extends EventBase {
+  type: 'childEvent'
+  toolCallId: string
+  toolName: string
+  event: AgentEvent
+}
+
+/**
  * Everything a run reports, flat, discriminated on `type`.
  *
  * **Ordering** (spec/12 "Hook Ordering", reference/phi-core-0.10.md §3)
  * ```
- * agentStart (turnStart (messageStart messageUpdate* messageEnd | providerRetry)*
- *   (approvalRequested approvalResolved)? toolExecutionStart (toolExecutionUpdate | progressMessage)* toolExecutionEnd
- *   messageStart messageEnd … turnEnd)* agentEnd
+ * agentStart inputRejected? (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
+ *   (messageStart messageUpdate* messageEnd | providerRetry)*
+ *   (approvalRequested approvalResolved)* toolExecutionStart (toolExecutionUpdate | progressMessage | childEvent)* toolExecutionEnd
+ *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* agentEnd
  * ```
- * Every `…Start` has its `…End`, whatever happened; calls of one message interleave. A call that still waits when the run ends `paused` has
+ * Every `…Start` has its `…End`, whatever happened (a `beforeLoop` hook that says no leaves `agentEnd` alone); calls of one message interleave. A call that still waits when the run ends `paused` has
  * no `toolExecution…` events yet.
  */
 export type AgentEvent =
@@ -221,3 +304,11 @@ export type AgentEvent =
   | ApprovalResolvedEvent
   | ProviderRetryEvent
   | InputRejectedEvent
+  | TurnRequestEvent
+  | CompactionStartedEvent
+  | CompactionEndedEvent
+  | PrunAppliedEvent
+  | RevertAppliedEvent
+  | ParallelLoopStartEvent
+  | ParallelLoopEndEvent
+  | ChildEvent

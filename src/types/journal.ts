@@ -1,3 +1,5 @@
+import type { CompactionOverlay } from './compaction.ts'
+import type { PruneRecord, RevertRecord } from './context-change.ts'
 import type { JsonObject } from './json.ts'
 import type { AgentMessage } from './message.ts'
 
@@ -7,6 +9,9 @@ export type JournalEntry =
   | { type: 'assistant'; message: AgentMessage }
   | { type: 'toolIntent'; toolCallId: string; toolName: string; arguments: JsonObject; idempotent: boolean }
   | { type: 'toolResult'; message: AgentMessage }
+  | { type: 'compaction'; overlay: CompactionOverlay }
+  | { type: 'prune'; record: PruneRecord }
+  | { type: 'revert'; record: RevertRecord }
 
 /** A `JournalEntry` and where it belongs. */
 export interface JournalRecord {
@@ -25,7 +30,7 @@ export interface JournalRecord {
  *
  * **Contract**
  * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after
- *   each result, in that order.
+ *   each result, in that order; and for each compaction, prune and revert before a request uses it.
  * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
  * - Without a journal nothing is awaited.
  *

@@ -1,4 +1,7 @@
+import type { Budget } from './budget.ts'
 import type { Content } from './content.ts'
+import type { ContextChange, RevertPolicy } from './context-change.ts'
+import type { AgentEvent } from './event.ts'
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
@@ -17,7 +20,7 @@ export interface ToolResult {
  *
  * **Contract**
  * - `signal` aborts on the run's abort and on the tool's timeout; it belongs to the loop.
- * - `update` and `progress` may be called at any rate, are synchronous, never throw, and do nothing after the call ended.
+ * - The functions may be called at any rate, are synchronous, never throw, and do nothing after the call ended.
  */
 export interface ToolContext {
   readonly toolCallId: string
@@ -25,10 +28,16 @@ export interface ToolContext {
   readonly sessionId: string
   readonly loopId: string
   readonly signal: AbortSignal
+  /** What the run may use. A tool that asks models charges them here. */
+  readonly budget: Budget
   /** Replaces the partial result shown to people; never sent to the model. */
   update(partial: ToolResult): void
   /** One line of status text. */
   progress(text: string): void
+  /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
+  childEvent(event: AgentEvent): void
+  /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */
+  changeContext(change: ContextChange): void
 }
 
 /** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
@@ -60,6 +69,8 @@ export interface AgentTool {
   readonly idempotent?: boolean
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number
+  /** Only on the revert tool: an agent that has it numbers its messages and shows the numbers to the model. */
+  readonly revertPolicy?: RevertPolicy
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult | string> | ToolResult | string
 }
 

@@ -1,0 +1,122 @@
+import type { Budget } from './budget.ts'
+import type { AgentMessage } from './message.ts'
+
+/** Estimates tokens. Must be fast and give the same result for the same input: estimates are cached per message object. */
+export interface TokenCounter {
+  /** Tokens of a piece of text. */
+  text(text: string): number
+  /** Tokens of a whole message, with what a service adds around it. */
+  message(message: AgentMessage): number
+}
+
+/** How many loops before the present one are summarised; what is older is left out. Source: spec/14 "CompactionScope". */
+export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
+
+/** When and how a history is compacted. Source: spec/14, defaults in reference/phi-core-0.10.md §5. */
+export interface CompactionConfig {
+  /** Share of `maxContextTokens` that may be used at most, 0 to 1. Default 0.90. */
+  compactAtPct: number
+  /** Share of `maxContextTokens` that must stay free below that. Default 0.05. */
+  compactBudgetThresholdPct: number
+  /** Default: the 3 loops before the present one. */
+  scope: CompactionScope
+  /** Turns at the beginning that stay as they are. Default 2. */
+  keepFirstTurns: number
+  /** Turns at the end that stay, with long tool outputs cut. Default 10. */
+  keepRecentTurns: number
+  /** Tokens of all summaries together. Default 2,000. */
+  maxSummaryTokens: number
+  /** Lines of a tool output that stay; half of them from its beginning. Default 50. */
+  toolOutputMaxLines: number
+  /** What a summary should keep above all; for strategies that write one. */
+  focusMessage?: string
+  /** Default: `defaultCompaction`, which needs no model. */
+  strategy?: CompactionStrategy
+}
+
+/** The room a conversation has. Source: spec/06 "ContextConfig". */
+export interface ContextConfig {
+  /** Tokens. Default 100,000, or the model's context window where that is smaller. */
+  maxContextTokens: number
+  /** Tokens kept free for system prompt and tools. Default 4,000. */
+  systemPromptTokens: number
+  /** Default: UTF-8 bytes divided by 4. */
+  tokenCounter?: TokenCounter
+  /** `false`: never compact. */
+  compaction?: Partial<CompactionConfig> | false
+}
+
+/** Whole turns from one message of the history to another, both included. A call and its result are never in different turns. */
+export interface TurnSpan {
+  firstId: string
+  lastId: string
+  turns: number
+}
+
+/** Turns, and what is sent instead of them. */
+export interface CompactedSection {
+  range: TurnSpan
+  messages: AgentMessage[]
+}
+
+/**
+ * What is sent instead of the older part of a history, as plain JSON. The history itself stays.
+ *
+ * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
+ * `keepRecent.messages`, then every message of the history after them.
+ *
+ * Source: spec/14 "CompactionBlock", reference/phi-core-0.10.md §3 row 18.
+ */
+export interface CompactionOverlay {
+  id: string
+  /** Epoch ms. */
+  createdAt: number
+  /** Loop in which it was made. */
+  loopId: string
+  keepFirst?: TurnSpan
+  keepCompacted: CompactedSection
+  keepRecent?: CompactedSection
+}
+
+/** A section that a strategy works on. */
+export interface CompactionInput {
+  /** Whole turns, oldest first. The first may hold summaries of an earlier compaction. */
+  turns: readonly (readonly AgentMessage[])[]
+  /** With every default filled in. */
+  config: Readonly<CompactionConfig>
+  counter: TokenCounter
+  /** Tokens the result may have; more is cut. */
+  maxTokens: number
+  /** Owned by the loop. */
+  signal: AbortSignal
+  /** Model calls of a strategy are charged here. */
+  budget: Budget
+}
+
+/**
+ * What becomes of each section of a history. Each function may be async and ask a model; those left out do what `defaultCompaction` does.
+ *
+ * **Contract**: what throws is logged, and the default does it instead. Messages are returned in order; results without their calls are
+ * dropped before they are sent.
+ *
+ * Source: spec/14 "Custom strategies", one interface for memory and sessions (ARCHITECTURE §5).
+ */
+export interface CompactionStrategy {
+  /** How many of these turns, from the first, stay as they are. */
+  keepFirst?(input: CompactionInput): number | Promise<number>
+  /** What is sent instead of the turns in the middle. */
+  keepCompacted?(input: CompactionInput): readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+  /** What is sent instead of the last turns. */
+  keepRecent?(input: CompactionInput): readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+}
+
+/** The defaults of the specification. */
+export const defaultCompactionConfig: CompactionConfig = {
+  compactAtPct: 0.9,
+  compactBudgetThresholdPct: 0.05,
+  scope: { type: 'fixedCount', count: 3 },
+  keepFirstTurns: 2,
+  keepRecentTurns: 10,
+  maxSummaryTokens: 2000,
+  toolOutputMaxLines: 50,
+}

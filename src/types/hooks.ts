@@ -1,0 +1,98 @@
+import type { RunFailure, RunStatus } from './event.ts'
+import type { JsonObject } from './json.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
+import type { ToolResult } from './tool.ts'
+import type { Usage } from './usage.ts'
+
+/** What a `before…` hook answers: `false` stops or skips what would follow, anything else lets it go on. */
+export type HookVerdict = boolean | undefined | void | Promise<boolean | undefined | void>
+
+/** What an observer returns; awaited, its value ignored. */
+export type HookDone = unknown
+
+/** A turn as hooks see it. `messages` is the history and must not be changed. */
+export interface TurnHookInfo {
+  /** Counts from 0 within the loop. */
+  turnIndex: number
+  messages: readonly AgentMessage[]
+  /** Aborts when the run is stopped; owned by the loop. */
+  signal: AbortSignal
+}
+
+/** A tool call as hooks see it. */
+export interface ToolHookInfo {
+  toolCallId: string
+  toolName: string
+}
+
+/** A tool call that is about to run. */
+export interface BeforeToolInfo extends ToolHookInfo {
+  /** A copy of what the model wrote; changing it changes nothing. */
+  args: JsonObject
+  signal: AbortSignal
+  /**
+   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. When nobody answers in
+   * time, the call waits and the run ends `paused`, whatever the hook returns. Rejects when the run is stopped.
+   */
+  requestApproval(): Promise<boolean>
+}
+
+/**
+ * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where the
+ * call was approved, or its tool asks for approval of them, a person is asked again.
+ */
+export interface ReplacedArguments {
+  arguments: JsonObject
+}
+
+/** Figures of one compaction; tokens are estimates. */
+export interface CompactionFigures {
+  messagesBefore: number
+  messagesAfter: number
+  tokensBefore: number
+  tokensAfter: number
+}
+
+/**
+ * Code of the application at fixed points of a loop. All optional, all may be async; the loop waits for each.
+ *
+ * **Order**
+ * ```
+ * beforeLoop → agentStart
+ *   beforeTurn → turnStart
+ *     (beforeCompactionStart → compactionStarted … compactionEnded → afterCompactionEnd)?
+ *     per call: beforeToolExecution → toolExecutionStart
+ *       (beforeToolExecutionUpdate → toolExecutionUpdate → afterToolExecutionUpdate)*
+ *       toolExecutionEnd → afterToolExecution
+ *   turnEnd → afterTurn
+ * agentEnd → afterLoop
+ * ```
+ * **Contract**
+ * - `false` from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the model is told that the call
+ *   was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing is compacted this turn.
+ * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). What an observer throws
+ *   is logged as `hookFailed` and ignored.
+ * - Hooks of one call run in order; its update hooks have all run when its `toolExecutionEnd` is emitted. Calls that run at the same time have
+ *   their hooks interleaved.
+ * - An abort ends every wait for a hook; the hook itself is told through `signal`.
+ * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
+ *
+ * Source: spec/12, decisions in reference/phi-core-0.10.md §3 rows 1–10.
+ */
+export interface LoopHooks {
+  beforeLoop?(info: { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
+  /** `messages` are those the loop added. */
+  afterLoop?(info: { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
+  beforeTurn?(info: TurnHookInfo): HookVerdict
+  afterTurn?(
+    info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
+  ): HookDone
+  /** A model call failed for good. Not called for an abort. */
+  onError?(info: { error: RunFailure; turnIndex: number }): HookDone
+  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments>
+  afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
+  beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
+  afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
+  beforeCompactionStart?(info: { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
+  afterCompactionEnd?(info: CompactionFigures): HookDone
+}

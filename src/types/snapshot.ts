@@ -1,0 +1,23 @@
+import type { ContextState } from './context-change.ts'
+import type { AgentMessage } from './message.ts'
+import type { ThinkingLevel } from './model-config.ts'
+
+/**
+ * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
+ *
+ * Source: spec/41 "Checkpoint Restore".
+ */
+export interface AgentSnapshot {
+  /** Version of this shape. */
+  version: 1
+  /** Epoch ms. */
+  createdAt: number
+  agentId: string
+  sessionId: string
+  lastLoopId?: string
+  /** Loops run so far, per configuration segment: ids are not used twice. */
+  loopCounts: Record<string, number>
+  messages: AgentMessage[]
+  state: ContextState
+  settings: { systemPrompt: string; thinking: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
+}
