@@ -1,0 +1,51 @@
+import type { ThinkingLevel } from '../types/model-config.ts'
+
+/** The settings of an agent that a profile can give a value to. */
+export interface ProfileSettings {
+  systemPrompt?: string
+  thinking?: ThinkingLevel
+  temperature?: number
+  /** Tokens per answer. */
+  maxTokens?: number
+  /** Middle segment of loop ids. */
+  configId?: string
+}
+
+/**
+ * A blueprint that several agents can share, as plain JSON: who they are, and the settings they have unless one says otherwise.
+ *
+ * Source: spec/29 "Agent Profile", spec/18 "Agent Profile".
+ */
+export interface AgentProfile extends ProfileSettings {
+  /** Of the profile; agents that share it have ids of their own. */
+  profileId?: string
+  name?: string
+  /** What such agents are for. */
+  description?: string
+  /** Names of skills, for whoever loads them. They are not tools. */
+  skills?: readonly string[]
+}
+
+/** The settings `profile` gives a value to, and nothing else. An empty system prompt counts as none. */
+export function profileDefaults(profile: AgentProfile): ProfileSettings {
+  const { systemPrompt, thinking, temperature, maxTokens, configId } = profile
+  return given({ systemPrompt, thinking, temperature, maxTokens, configId })
+}
+
+/**
+ * `options` with the settings of `profile` where they say nothing themselves. Pure; neither argument is changed.
+ *
+ * **Contract**: an option beats the profile, the profile beats the default. The first system prompt that is not empty wins; every other
+ * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`.
+ *
+ * Source: spec/18 "System Prompt Resolution".
+ */
+export function applyProfile<T extends ProfileSettings>(profile: AgentProfile, options: T): T & ProfileSettings {
+  return { ...options, ...profileDefaults(profile), ...given(options) }
+}
+
+/** What of `settings` has a value. */
+function given<T extends object>(settings: T): Partial<T> {
+  const entries: [string, unknown][] = Object.entries(settings)
+  return Object.fromEntries(entries.filter(([key, value]) => value !== undefined && (key !== 'systemPrompt' || value !== ''))) as Partial<T> // the same keys, fewer
+}

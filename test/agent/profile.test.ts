@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type AgentProfile, applyProfile, profileDefaults } from '../../src/agent/profile.ts'
+import type { AgentOptions } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+const coder: AgentProfile = {
+  profileId: 'p1',
+  name: 'coding-agent',
+  description: 'Writes code.',
+  systemPrompt: 'You are an engineer.',
+  thinking: 'high',
+  temperature: 0.2,
+  maxTokens: 16384,
+  configId: 'coder',
+  skills: ['code-review'],
+}
+const settings = { systemPrompt: 'You are an engineer.', thinking: 'high', temperature: 0.2, maxTokens: 16384, configId: 'coder' }
+
+const profile: fc.Arbitrary<AgentProfile> = fc.record(
+  {
+    profileId: fc.string(),
+    name: fc.string(),
+    skills: fc.array(fc.string()),
+    systemPrompt: fc.string(),
+    thinking: fc.constantFrom('off', 'low', 'high'),
+    temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+    maxTokens: fc.nat(),
+    configId: fc.string(),
+  },
+  { requiredKeys: [] },
+)
+
+describe('profileDefaults', () => {
+  it('gives the settings and nothing that is no setting', () => {
+    expect(profileDefaults(coder)).toEqual(settings)
+    expect(profileDefaults({ name: 'empty', systemPrompt: '' })).toEqual({})
+  })
+})
+
+describe('applyProfile', () => {
+  it('fills in what the options leave open', () => {
+    const model = scripted([])
+    const options: AgentOptions = applyProfile(coder, { model, thinking: 'off', temperature: 0 } satisfies AgentOptions)
+    expect(options).toEqual({ ...settings, model, thinking: 'off', temperature: 0 })
+    expect(options.model).toBe(model)
+  })
+
+  it('takes the first system prompt that is not empty', () => {
+    expect(applyProfile(coder, { systemPrompt: 'You write Python.' }).systemPrompt).toBe('You write Python.')
+    expect(applyProfile(coder, { systemPrompt: '' }).systemPrompt).toBe('You are an engineer.')
+    expect(applyProfile({}, { systemPrompt: '' }).systemPrompt).toBe('')
+  })
+
+  it('is not talked out of a value by an option that is there without one', () => {
+    const fromJson: AgentProfile = Object.create(null, { thinking: { value: undefined, enumerable: true } })
+    expect(applyProfile(coder, fromJson).thinking).toBe('high')
+  })
+
+  it('changes neither argument, and applying it again changes nothing', () => {
+    fc.assert(
+      fc.property(profile, profile, (one, two) => {
+        const before = JSON.stringify([one, two])
+        const merged = applyProfile(one, two)
+        expect(JSON.stringify([one, two])).toBe(before)
+        expect(applyProfile(one, merged)).toEqual(merged)
+        expect(JSON.parse(JSON.stringify(one))).toEqual(one)
+      }),
+    )
+  })
+})

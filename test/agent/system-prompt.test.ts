@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { agentPrompt, composeSystemPrompt, minimalPrompt, type SystemPromptStrategy } from '../../src/agent/system-prompt.ts'
+import { ConfigError, WorkspaceError } from '../../src/types/errors.ts'
+import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
+
+const names = (strategy: SystemPromptStrategy) => strategy.blocks.map(({ name, maxLength }) => [name, maxLength])
+const one = (maxLength: number): SystemPromptStrategy => ({ blocks: [{ name: 'only', order: 0, maxLength }] })
+
+/** What `promise` rejects with. */
+async function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+}
+
+describe('built-in strategies', () => {
+  it('agent_prompt_strategy_has_4_blocks', () => {
+    expect(names(agentPrompt)).toEqual([
+      ['identity', 500],
+      ['instructions', 2000],
+      ['tools', 1000],
+      ['constraints', 500],
+    ])
+  })
+
+  it('minimal_prompt_strategy_has_2_blocks', () => {
+    expect(names(minimalPrompt)).toEqual([
+      ['identity', 1000],
+      ['task', 3000],
+    ])
+  })
+})
+
+describe('composeSystemPrompt', () => {
+  it('system_prompt_compose_from_strategy: blocks in their order, joined by an empty line', async () => {
+    const content = { constraints: 'Never lie.', tools: 'You have bash.', identity: 'You are Ada.', instructions: 'Answer.' }
+    expect(await composeSystemPrompt(agentPrompt, content)).toBe('You are Ada.\n\nAnswer.\n\nYou have bash.\n\nNever lie.')
+  })
+
+  it('compose_orders_by_block_order, also where the list says another order', async () => {
+    const strategy: SystemPromptStrategy = {
+      blocks: [
+        { name: 'last', order: 10, maxLength: 9 },
+        { name: 'first', order: -1, maxLength: 9 },
+        { name: 'second', order: 0, maxLength: 9 },
+        { name: 'third', order: 0, maxLength: 9 },
+      ],
+    }
+    const content = { last: 'd', third: 'c', second: 'b', first: 'a' }
+    expect(await composeSystemPrompt(strategy, content)).toBe('a\n\nb\n\nc\n\nd')
+    expect(strategy.blocks[0]?.name).toBe('last')
+  })
+
+  it('compose_skips_missing_blocks, and empty ones', async () => {
+    expect(await composeSystemPrompt(minimalPrompt, { task: 'Sum up.' })).toBe('Sum up.')
+    expect(await composeSystemPrompt(agentPrompt, { identity: '', tools: ' \n', constraints: 'x' })).toBe('x')
+    expect(await composeSystemPrompt(minimalPrompt, {})).toBe('')
+  })
+
+  it('compose_truncates to the length of the block', async () => {
+    expect(await composeSystemPrompt(one(5), { only: 'hello world' })).toBe('hello')
+    expect(await composeSystemPrompt(one(5), { only: 'hello' })).toBe('hello')
+  })
+
+  it('never cuts a character in half', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), async (text, maxLength) => {
+        const whole = `x${text}`
+        const cut = await composeSystemPrompt(one(maxLength), { only: whole })
+        expect(cut.length).toBeLessThanOrEqual(maxLength)
+        if (cut !== '') expect(whole.startsWith(cut)).toBe(true)
+        expect(() => encodeURIComponent(cut)).not.toThrow()
+        if (whole.length > maxLength && cut !== '') expect(cut.length).toBeGreaterThanOrEqual(maxLength - 1)
+      }),
+    )
+  })
+
+  it('names the blocks there are when it gets one that is not', async () => {
+    const error = await failure(composeSystemPrompt(minimalPrompt, { identity: 'x', tasks: 'y' }))
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ code: 'invalidOption', message: 'The strategy has no block "tasks". It has: "identity", "task".' })
+    expect(await failure(composeSystemPrompt({ blocks: [] }, { a: 'b' }))).toMatchObject({ code: 'invalidOption' })
+    expect(await failure(composeSystemPrompt(minimalPrompt, { constructor: 'y' }))).toMatchObject({ code: 'invalidOption' })
+  })
+
+  it('takes nothing for a text that its content merely inherits', async () => {
+    const strategy: SystemPromptStrategy = { blocks: [{ name: 'constructor', order: 0, maxLength: 10 }] }
+    expect(await composeSystemPrompt(strategy, {})).toBe('')
+  })
+
+  it('refuses blocks that cannot work, with their value', async () => {
+    expect(await failure(composeSystemPrompt(one(0), {}))).toMatchObject({ message: expect.stringContaining('is 0;') })
+    expect(await failure(composeSystemPrompt(one(1.5), {}))).toMatchObject({ message: expect.stringContaining('is 1.5;') })
+    const noOrder = { blocks: [{ name: 'a', order: Number.NaN, maxLength: 1 }] }
+    expect(await failure(composeSystemPrompt(noOrder, {}))).toMatchObject({ message: expect.stringContaining('NaN') })
+    const twice = { blocks: [...one(1).blocks, ...one(2).blocks] }
+    expect(await failure(composeSystemPrompt(twice, {}))).toMatchObject({
+      message: expect.stringContaining('Two blocks are called "only"'),
+    })
+  })
+})
+
+describe('composeSystemPrompt: file blocks', () => {
+  const workspace = memoryWorkspace({ 'prompts/coder.md': 'You write code.', 'empty.md': '' })
+
+  it('compose_reads_file, relative to the workspace', async () => {
+    const content = { identity: 'file:prompts/coder.md', task: 'Fix it.' }
+    expect(await composeSystemPrompt(minimalPrompt, content, { workspace })).toBe('You write code.\n\nFix it.')
+    expect(await composeSystemPrompt(minimalPrompt, { identity: 'file: empty.md ', task: 'x' }, { workspace })).toBe('x')
+  })
+
+  it('compose_file_not_found: says which block and which file', async () => {
+    const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:none.md' }, { workspace }))
+    expect(error).toBeInstanceOf(WorkspaceError)
+    expect(error).toMatchObject({ code: 'notFound', message: expect.stringMatching(/"task".*none\.md/) })
+  })
+
+  it('does not leave the workspace', async () => {
+    for (const path of ['/etc/passwd', '../secret.md']) {
+      const error = await failure(composeSystemPrompt(minimalPrompt, { task: `file:${path}` }, { workspace }))
+      expect(error).toMatchObject({ name: 'WorkspaceError', code: 'outside' })
+    }
+  })
+
+  it('says that there is no workspace', async () => {
+    const error = await failure(composeSystemPrompt(minimalPrompt, { task: 'file:a.md' }))
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/"task".*"a\.md".*no workspace/) })
+  })
+
+  it('gives the same as the text itself, though it reads only the beginning', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'binary', minLength: 1 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.boolean(),
+        async (text, maxLength, marked) => {
+          const files = memoryWorkspace({ f: `${marked ? '\ufeff' : ''}x${text}` })
+          const fromFile = await composeSystemPrompt(one(maxLength), { only: 'file:f' }, { workspace: files })
+          expect(fromFile).toBe(await composeSystemPrompt(one(maxLength), { only: `x${text}` }))
+        },
+      ),
+    )
+  })
+
+  it('reads no more than it needs, and passes the signal on', async () => {
+    const asked: unknown[] = []
+    const read = (_path: string, options?: object) => {
+      asked.push(options)
+      return Promise.resolve(new TextEncoder().encode('abc'))
+    }
+    const { signal } = new AbortController()
+    expect(await composeSystemPrompt(one(2), { only: 'file:f' }, { workspace: { ...workspace, read }, signal })).toBe('ab')
+    expect(asked).toEqual([{ end: 10, signal }])
+  })
+
+  it('rejects with the reason of the signal', async () => {
+    const signal = AbortSignal.abort('enough')
+    expect(await failure(composeSystemPrompt(minimalPrompt, { task: 'file:prompts/coder.md' }, { workspace, signal }))).toBe('enough')
+  })
+})
