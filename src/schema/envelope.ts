@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { newId } from '../types/ids.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { LlmMessage, MessageEnvelope } from '../types/message.ts'
+import type { MessageEnvelope } from '../types/message.ts'
 import { count, fitting } from './codec.ts'
 import { nodeTagCodec, nodeTagSchema } from './node-tag.ts'
 import { provenanceCodec, provenanceSchema } from './provenance.ts'
@@ -13,15 +13,15 @@ const idSchema = z.string().min(1)
 /** The envelope as found, unchecked. */
 export type RawEnvelope = { [K in keyof MessageEnvelope]: unknown }
 
-/** The id of a message, or a new one: Rust messages have none. */
-export function idFromSpec(id: unknown): string {
-  return idSchema.safeParse(id).data ?? newId()
+/** `entry` with its id, or with a new one: Rust messages have none. */
+export function identified<T extends object>(entry: T & { id?: unknown }): T & { id: string } {
+  return { ...entry, id: idSchema.safeParse(entry.id).data ?? newId() }
 }
 
 /** Reads the extras of a message. Malformed ones are dropped, as Rust does: a conversation is worth more than its annotations. */
-export function envelopeFromSpec(raw: RawEnvelope): MessageEnvelope {
+export function envelopeFromSpec(raw: RawEnvelope): Partial<MessageEnvelope> {
   return {
-    id: idFromSpec(raw.id),
+    ...fitting('id', idSchema, raw.id),
     ...fitting('turnId', turnIdSchema, raw.turnId),
     ...fitting('provenanceHint', provenanceSchema, raw.provenanceHint),
     ...fitting('nodeId', count, raw.nodeId),
@@ -31,7 +31,7 @@ export function envelopeFromSpec(raw: RawEnvelope): MessageEnvelope {
 }
 
 /** The extras whose value is spelled differently there. An empty list of tags is left out. */
-export function envelopeToSpec(message: LlmMessage): JsonObject {
+export function envelopeToSpec(message: Partial<MessageEnvelope>): JsonObject {
   const { provenanceHint, tags } = message
   return {
     ...(provenanceHint === undefined ? {} : { provenanceHint: provenanceCodec.encode(provenanceHint) }),

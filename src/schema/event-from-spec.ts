@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import type { AgentEvent, EventBase, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus } from '../types/event.ts'
+import type { AgentEvent, LoopConfigSnapshot, PendingApproval, RunStatus } from '../types/event.ts'
 import type { AgentMessage } from '../types/message.ts'
 import { anyJson, count, fitting, present, readSpec } from './codec.ts'
 import { jsonObject } from './content.ts'
+import { contextBodyOf, failureSchema } from './context-event-from-spec.ts'
+import type { AnyEventBody, EventBody } from './event-body.ts'
 import { continuationSchema, deltaSchema, turnTriggerSchema } from './loop-words.ts'
 import { llmMessageSchema, messageSchema, toolResultMessageSchema } from './message.ts'
 import { snapshotSchema } from './snapshot.ts'
@@ -16,9 +18,12 @@ export interface EventDefaults {
   /** Epoch ms, for events without a time. */
   at: number
   sessionId: string
-  /** For a start without a configuration, or with a part of one. */
+  /** For a start without a configuration, or with a part of one; and for requests, which do not say which service was asked. */
   configSnapshot: LoopConfigSnapshot
 }
+
+const text = z.string()
+const number = z.number()
 
 /** RFC 3339 to epoch ms. Digits beyond milliseconds are cut off: not every engine parses them. */
 const time = z.string().transform((text, ctx) => {
@@ -28,18 +33,21 @@ const time = z.string().transform((text, ctx) => {
   return z.NEVER
 })
 
-const baseSchema = z.looseObject({
-  type: z.string(),
-  loop_id: z.string(),
-  timestamp: time.exactOptional(),
-  session_id: z.string().exactOptional(),
-})
+const typed = z.looseObject({ type: z.string() })
+const shared = { type: z.string(), timestamp: time.exactOptional(), session_id: z.string().exactOptional() }
+const baseSchema = z.looseObject({ ...shared, loop_id: z.string() })
 
-type EventType = AgentEvent['type']
-type Body<T extends EventType> = Omit<Extract<AgentEvent, { type: T }>, keyof EventBase>
-type AnyBody = { [T in EventType]: Body<T> }[EventType]
+/** The events around parallel branches name no loop of their own there; here they go by a branch. */
+const branchesSchema = z
+  .looseObject({
+    ...shared,
+    loopId: z.string().exactOptional(),
+    loop_ids: z.array(z.string()).exactOptional(),
+    selected_loop_id: z.string().exactOptional(),
+  })
+  .transform((spec) => ({ ...spec, loop_id: spec.loopId ?? spec.selected_loop_id ?? spec.loop_ids?.[0] ?? '' }))
 
-const started: z.ZodType<Omit<Body<'agentStart'>, 'configSnapshot'> & { configSnapshot: Partial<LoopConfigSnapshot> }> = z
+const started: z.ZodType<Omit<EventBody<'agentStart'>, 'configSnapshot'> & { configSnapshot: Partial<LoopConfigSnapshot> }> = z
   .looseObject({
     agent_id: z.string(),
     parent_loop_id: z.string().nullish(),
@@ -58,7 +66,6 @@ const started: z.ZodType<Omit<Body<'agentStart'>, 'configSnapshot'> & { configSn
   }))
 
 const statusSchema = z.enum(['completed', 'error', 'aborted', 'limit', 'paused', 'rejected'])
-const failureSchema: z.ZodType<RunFailure> = z.looseObject({ code: z.string(), message: z.string() })
 const pendingSchema: z.ZodType<PendingApproval[]> = z.array(
   z.looseObject({ toolCallId: z.string(), toolName: z.string(), arguments: jsonObject, argumentsHash: z.string() }),
 )
@@ -70,7 +77,7 @@ function statusOf(messages: readonly AgentMessage[], rejection: string | undefin
   return last?.stopReason === 'error' || last?.stopReason === 'aborted' ? last.stopReason : 'completed'
 }
 
-const ended: z.ZodType<Body<'agentEnd'>> = z
+const ended: z.ZodType<EventBody<'agentEnd'>> = z
   .looseObject({ messages: z.array(messageSchema), usage: usageSchema, rejection: z.string().nullish() })
   .transform(({ messages, rejection, status, error, pendingApprovals, ...rest }) => ({
     ...rest,
@@ -82,7 +89,7 @@ const ended: z.ZodType<Body<'agentEnd'>> = z
     ...fitting('pendingApprovals', pendingSchema, pendingApprovals),
   }))
 
-const turnStarted: z.ZodType<Body<'turnStart'>> = z
+const turnStarted: z.ZodType<EventBody<'turnStart'>> = z
   .looseObject({ turn_index: count, triggered_by: turnTriggerSchema })
   .transform(({ turn_index, triggered_by, ...rest }) => ({
     ...rest,
@@ -91,7 +98,7 @@ const turnStarted: z.ZodType<Body<'turnStart'>> = z
     triggeredBy: triggered_by,
   }))
 
-const turnEnded: z.ZodType<Body<'turnEnd'>> = z
+const turnEnded: z.ZodType<EventBody<'turnEnd'>> = z
   .looseObject({ message: llmMessageSchema, usage: usageSchema, tool_results: z.array(toolResultMessageSchema) })
   .transform(({ message, tool_results, turnIndex, ...rest }) => ({
     ...rest,
@@ -103,11 +110,11 @@ const turnEnded: z.ZodType<Body<'turnEnd'>> = z
 
 const whole = z.looseObject({ message: messageSchema }).transform(({ messageId: _, ...rest }) => ({ ...rest, messageId: rest.message.id }))
 
-const messageStarted: z.ZodType<Body<'messageStart'>> = whole.transform((body) => ({ ...body, type: 'messageStart' }))
+const messageStarted: z.ZodType<EventBody<'messageStart'>> = whole.transform((body) => ({ ...body, type: 'messageStart' }))
 
-const messageEnded: z.ZodType<Body<'messageEnd'>> = whole.transform((body) => ({ ...body, type: 'messageEnd' }))
+const messageEnded: z.ZodType<EventBody<'messageEnd'>> = whole.transform((body) => ({ ...body, type: 'messageEnd' }))
 
-const messageUpdated: z.ZodType<Body<'messageUpdate'>> = z
+const messageUpdated: z.ZodType<EventBody<'messageUpdate'>> = z
   .looseObject({ message: messageSchema, delta: deltaSchema })
   .transform(({ message, messageId: _, fromSeq, ...rest }) => ({
     ...rest,
@@ -118,7 +125,7 @@ const messageUpdated: z.ZodType<Body<'messageUpdate'>> = z
 
 const call = { tool_call_id: z.string(), tool_name: z.string() }
 
-const toolStarted: z.ZodType<Body<'toolExecutionStart'>> = z
+const toolStarted: z.ZodType<EventBody<'toolExecutionStart'>> = z
   .looseObject({ ...call, args: jsonObject.catch({}) })
   .transform(({ tool_call_id, tool_name, ...rest }) => ({
     ...rest,
@@ -127,7 +134,7 @@ const toolStarted: z.ZodType<Body<'toolExecutionStart'>> = z
     toolName: tool_name,
   }))
 
-const toolUpdated: z.ZodType<Body<'toolExecutionUpdate'>> = z
+const toolUpdated: z.ZodType<EventBody<'toolExecutionUpdate'>> = z
   .looseObject({ ...call, partial_result: toolResultSchema })
   .transform(({ tool_call_id, tool_name, partial_result, ...rest }) => ({
     ...rest,
@@ -137,7 +144,7 @@ const toolUpdated: z.ZodType<Body<'toolExecutionUpdate'>> = z
     partialResult: partial_result,
   }))
 
-const toolEnded: z.ZodType<Body<'toolExecutionEnd'>> = z
+const toolEnded: z.ZodType<EventBody<'toolExecutionEnd'>> = z
   .looseObject({ ...call, result: toolResultSchema, is_error: z.boolean(), child_loop_id: z.string().nullish() })
   .transform(({ tool_call_id, tool_name, is_error, child_loop_id, childLoopId: _, ...rest }) => ({
     ...rest,
@@ -148,7 +155,7 @@ const toolEnded: z.ZodType<Body<'toolExecutionEnd'>> = z
     ...present('childLoopId', child_loop_id),
   }))
 
-const progressed: z.ZodType<Body<'progressMessage'>> = z
+const progressed: z.ZodType<EventBody<'progressMessage'>> = z
   .looseObject({ ...call, text: z.string() })
   .transform(({ tool_call_id, tool_name, ...rest }) => ({
     ...rest,
@@ -157,11 +164,11 @@ const progressed: z.ZodType<Body<'progressMessage'>> = z
     toolName: tool_name,
   }))
 
-const rejected: z.ZodType<Body<'inputRejected'>> = z
+const rejected: z.ZodType<EventBody<'inputRejected'>> = z
   .looseObject({ reason: z.string() })
   .transform((body) => ({ ...body, type: 'inputRejected' }))
 
-function bodyOf(type: string, fields: unknown, defaults: EventDefaults): AnyBody | undefined {
+function bodyOf(type: string, fields: unknown, defaults: EventDefaults): AnyEventBody | undefined {
   const read = <T>(schema: z.ZodType<T>): T => readSpec(schema, fields, 'event')
   switch (type) {
     case 'AgentStart': {
@@ -191,25 +198,26 @@ function bodyOf(type: string, fields: unknown, defaults: EventDefaults): AnyBody
     case 'InputRejected':
       return read(rejected)
     default:
-      return undefined
+      return contextBodyOf(type, read, defaults.configSnapshot)
   }
 }
-
-const text = z.string()
-const number = z.number()
 
 /**
  * Reads an event of the specification's JSON.
  *
  * **Contract**
  * - What Rust does not write (`runId`, `seq`, `sessionId` of most events, times of some) comes from `defaults`.
- * - `undefined` for an event type this version has no counterpart for, such as `TurnRequest` or `PrunApplied`.
+ * - `undefined` for an event type this version has no counterpart for.
+ * - A `PrunApplied` of Rust names times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which
+ *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.
  * - Throws `SessionError` `invalidMessages` with the path of what is wrong. Times are cut to milliseconds.
  *
  * Source: reference/phi-core-0.10.md §2 "AgentEvent".
  */
 export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEvent | undefined {
-  const { type, loop_id, timestamp, session_id, runId, seq, at, sessionId, loopId: _, ...fields } = readSpec(baseSchema, json, 'event')
+  const isAroundBranches = readSpec(typed, json, 'event').type.startsWith('ParallelLoop')
+  const base = readSpec(isAroundBranches ? branchesSchema : baseSchema, json, 'event')
+  const { type, loop_id, timestamp, session_id, runId, seq, at, sessionId, loopId: _, ...fields } = base
   const body = bodyOf(type, fields, defaults)
   if (body === undefined) return undefined
   return {

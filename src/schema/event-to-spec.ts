@@ -3,6 +3,8 @@ import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage, AssistantMessage } from '../types/message.ts'
 import { emptyUsage } from '../types/usage.ts'
 import { renamed } from './codec.ts'
+import { contextEventToSpec } from './context-event-to-spec.ts'
+import { specTime } from './event-body.ts'
 import { continuationCodec, streamDeltaCodec, turnTriggerCodec } from './loop-words.ts'
 import { messageCodec } from './message.ts'
 import { configSnapshotCodec } from './snapshot.ts'
@@ -17,19 +19,16 @@ function placeholder(at: number): AssistantMessage {
 /** The keys both spellings of a tool event have. */
 const toolNames = { loopId: 'loop_id', toolCallId: 'tool_call_id', toolName: 'tool_name' } as const
 
-function timestamp(event: AgentEvent): { timestamp: string } {
-  return { timestamp: new Date(event.at).toISOString() }
-}
-
 /**
  * An event in the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`): one unknown type makes
- *   a whole session file unreadable there.
- * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, and the `status`, `error` and `pendingApprovals` of a run
- *   travel as keys that Rust ignores.
- * - A `MessageUpdate` needs the whole message there; `message` looks it up (`run.message`). Without it an empty one is written.
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `childEvent`): one
+ *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
+ * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
+ *   and what else only we know travel as keys that Rust ignores.
+ * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or
+ *   the history). Without it an empty message, or no times, are written.
  *
  * Source: reference/phi-core-0.10.md §2 "AgentEvent".
  */
@@ -69,7 +68,10 @@ export function eventToSpec(event: AgentEvent, message?: (id: string) => AgentMe
     case 'approvalRequested':
     case 'approvalResolved':
     case 'providerRetry':
+    case 'childEvent':
       return undefined
+    default:
+      return contextEventToSpec(event, message)
   }
 }
 
@@ -81,7 +83,7 @@ function loopEvent(event: LoopEvent): JsonObject {
       const { configSnapshot, continuationKind, sessionId, ...rest } = event
       return {
         ...renamed(rest, { loopId: 'loop_id', agentId: 'agent_id', parentLoopId: 'parent_loop_id' }),
-        ...timestamp(event),
+        ...specTime(event),
         type: 'AgentStart',
         session_id: sessionId,
         parent_loop_id: event.parentLoopId ?? null,
@@ -93,7 +95,7 @@ function loopEvent(event: LoopEvent): JsonObject {
     case 'agentEnd':
       return {
         ...renamed(event, { loopId: 'loop_id' }),
-        ...timestamp(event),
+        ...specTime(event),
         type: 'AgentEnd',
         messages: event.messages.map(messageCodec.encode),
         usage: usageCodec.encode(event.usage),
@@ -101,14 +103,14 @@ function loopEvent(event: LoopEvent): JsonObject {
       }
     case 'turnStart': {
       const { triggeredBy, ...rest } = event
-      const fields = { ...renamed(rest, { loopId: 'loop_id', turnIndex: 'turn_index' }), ...timestamp(event) }
+      const fields = { ...renamed(rest, { loopId: 'loop_id', turnIndex: 'turn_index' }), ...specTime(event) }
       return { ...fields, type: 'TurnStart', triggered_by: turnTriggerCodec.encode(triggeredBy) }
     }
     case 'turnEnd': {
       const { toolResults, ...rest } = event
       return {
         ...renamed(rest, { loopId: 'loop_id' }),
-        ...timestamp(event),
+        ...specTime(event),
         type: 'TurnEnd',
         message: messageCodec.encode(event.message),
         usage: usageCodec.encode(event.usage),

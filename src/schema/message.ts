@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage, StopReason } from '../types/message.ts'
+import type { AgentMessage, Message, MessageEnvelope, StopReason } from '../types/message.ts'
 import { anyJson, count, fitting, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { contentCodec, contentSchema } from './content.ts'
-import { envelopeFromSpec, envelopeToSpec, idFromSpec } from './envelope.ts'
+import { envelopeFromSpec, envelopeToSpec, identified } from './envelope.ts'
 import { usageCodec, usageSchema } from './usage.ts'
 
 const content = z.array(contentSchema)
@@ -47,7 +47,7 @@ const assistant = z
     ...envelopeFromSpec({ id, turnId, provenanceHint, nodeId, parentId, tags }),
   }))
 
-export const toolResultMessageSchema = z
+const toolResult = z
   .looseObject({
     role: z.literal('toolResult'),
     toolCallId: z.string(),
@@ -62,15 +62,22 @@ export const toolResultMessageSchema = z
     ...envelopeFromSpec({ id, turnId, provenanceHint, nodeId, parentId, tags }),
   }))
 
-const extension = z
-  .looseObject({ role: z.literal('extension'), kind: z.string(), data: anyJson })
-  .transform(({ id, ...rest }) => ({ ...rest, id: idFromSpec(id) }))
+const extension = z.looseObject({ role: z.literal('extension'), kind: z.string(), data: anyJson })
 
-export const llmMessageSchema = z.discriminatedUnion('role', [user, assistant, toolResultMessageSchema])
+/** A message as a request holds it: the extras are those it has, and no id is made up. */
+type BareMessage = Message & Partial<MessageEnvelope>
 
-export const messageSchema: z.ZodType<AgentMessage> = z.discriminatedUnion('role', [user, assistant, toolResultMessageSchema, extension])
+export const bareMessageSchema: z.ZodType<BareMessage> = z.discriminatedUnion('role', [user, assistant, toolResult])
 
-function encode(message: AgentMessage): JsonObject {
+export const toolResultMessageSchema = toolResult.transform(identified)
+
+export const llmMessageSchema = z.discriminatedUnion('role', [user, assistant, toolResult]).transform(identified)
+
+export const messageSchema: z.ZodType<AgentMessage> = z
+  .discriminatedUnion('role', [user, assistant, toolResult, extension])
+  .transform(identified)
+
+export function encodeMessage(message: AgentMessage | BareMessage): JsonObject {
   if (message.role === 'extension') return renamed(message, {})
   const { provenanceHint: _, tags: __, ...bare } = message
   const spec: JsonObject = {
@@ -85,4 +92,4 @@ function encode(message: AgentMessage): JsonObject {
  * `AgentMessage`: camelCase, except `error_message` and `usage`. `id` and `childLoopId` are keys that Rust ignores; a message without an
  * `id` gets one. Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does; an unknown role throws.
  */
-export const messageCodec: SpecCodec<AgentMessage> = specCodec('message', messageSchema, encode)
+export const messageCodec: SpecCodec<AgentMessage> = specCodec('message', messageSchema, encodeMessage)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { RevertCategory } from '../types/context-change.ts'
 import type { NodeTag } from '../types/node-tag.ts'
 import { count, renamed, type SpecCodec, specCodec } from './codec.ts'
 
@@ -18,4 +19,16 @@ export const nodeTagSchema: z.ZodType<NodeTag> = z
 /** `NodeTag`: snake_case fields, node ids as bare integers. */
 export const nodeTagCodec: SpecCodec<NodeTag> = specCodec('tag', nodeTagSchema, (tag) =>
   renamed(tag, { createdAtTurn: 'created_at_turn', abandonedNodeIds: 'abandoned_node_ids' }),
+)
+
+const categories = ['failure', 'tangent', 'completion'] as const
+
+export const revertCategorySchema: z.ZodType<RevertCategory> = z.union(
+  [z.enum(categories), z.literal('step-summary').transform(() => 'stepSummary' as const)],
+  'failure|tangent|completion|step-summary',
+)
+
+/** `RevertCategory`: kebab-case. */
+export const revertCategoryCodec: SpecCodec<RevertCategory> = specCodec('category', revertCategorySchema, (category) =>
+  category === 'stepSummary' ? 'step-summary' : category,
 )

@@ -1,8 +1,11 @@
 import * as z from 'zod'
 import type { LoopConfigSnapshot } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
+import type { ThinkingLevel } from '../types/model-config.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { protocolCodec, protocolSchema } from './protocol.ts'
+
+export const thinkingLevelSchema: z.ZodType<ThinkingLevel> = z.enum(['off', 'minimal', 'low', 'medium', 'high'])
 
 export const snapshotSchema: z.ZodType<Partial<LoopConfigSnapshot>> = z
   .looseObject({
@@ -15,7 +18,7 @@ export const snapshotSchema: z.ZodType<Partial<LoopConfigSnapshot>> = z
     reasoning: z.boolean().nullish(),
     context_window: count.nullish(),
     max_tokens: count.nullish(),
-    thinking_level: z.enum(['off', 'minimal', 'low', 'medium', 'high']).nullish(),
+    thinking_level: thinkingLevelSchema.nullish(),
     temperature: z.number().nullish(),
   })
   .transform((spec) => {

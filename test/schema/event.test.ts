@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type EventDefaults, eventFromSpec, eventToSpec } from '../../src/schema/index.ts'
 import type { AgentEvent, EventBase } from '../../src/types/event.ts'
 import type { AssistantMessage, LlmMessage } from '../../src/types/message.ts'
+import type { AnnotatedRequest } from '../../src/types/request-capture.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 
 const specEvents: { type: string }[] = JSON.parse(readFileSync(new URL('../fixtures/spec-json/events.json', import.meta.url), 'utf8'))
@@ -35,6 +36,24 @@ const bare: AssistantMessage = {
 }
 const message: LlmMessage = { ...bare, id: 'm1', turnId: { loopId: 'l', turnIndex: 4 } }
 
+const request: AnnotatedRequest = {
+  systemPrompt: 'Be brief.',
+  messages: [bare, message],
+  provenance: [{ kind: 'systemPrompt' }, { kind: 'memoryTier', tier: 't', recordId: 'r' }],
+  tools: [{ name: 'n', description: 'd', parameters: { type: 'object' } }],
+  modelId: 'm',
+  provider: 'scripted',
+  api: 'scripted',
+  thinkingLevel: 'high',
+  maxTokens: 10,
+  temperature: 0.5,
+  responseFormat: { type: 'jsonSchema', name: 'answer', schema: { type: 'object' }, strict: true },
+  http: { url: 'https://example.test', headers: { authorization: '[redacted]' }, body: '{}' },
+}
+const failed = { code: 'other', message: 'no' }
+const compacted = { messagesBefore: 9, messagesAfter: 4, estimatedTokensBefore: 90, estimatedTokensAfter: 40, loopsCompacted: 2 }
+const revert = { category: 'stepSummary' as const, target: 3, abandonedNodeIds: [4, 5], summary: 's', applied: true }
+
 const events: AgentEvent[] = [
   { ...base, type: 'agentStart', agentId: 'a', continuationKind: { kind: 'rerun', tag: 't' }, configSnapshot: defaults.configSnapshot },
   { ...base, type: 'turnStart', turnIndex: 4, triggeredBy: 'subAgent' },
@@ -56,6 +75,14 @@ const events: AgentEvent[] = [
     error: { code: 'x', message: 'y' },
     pendingApprovals: [{ toolCallId: 'c', toolName: 'n', arguments: {}, argumentsHash: 'h' }],
   },
+  { ...base, type: 'turnRequest', turnIndex: 4, request, afterOverflow: true },
+  { ...base, type: 'compactionStarted', estimatedTokens: 90, messageCount: 9 },
+  { ...base, type: 'compactionEnded', ...compacted, error: failed },
+  { ...base, type: 'prunApplied', tokensRemoved: 7, messagesRemoved: 2, prunedMessageIds: ['m1', 'm2'], memo: 'x' },
+  { ...base, type: 'revertApplied', ...revert },
+  { ...base, type: 'revertApplied', category: 'tangent', target: 3, abandonedNodeIds: [], applied: false, reason: 'no such node' },
+  { ...base, type: 'parallelLoopStart', loopIds: ['l', 'k'] },
+  { ...base, type: 'parallelLoopEnd', selectedLoopId: 'k', selectedConfigIndex: 1, evaluationUsage: message.usage },
 ]
 
 /** Whether `whole` says everything that `part` says, null and absent being the same. */
@@ -102,11 +129,12 @@ describe('eventToSpec and eventFromSpec', () => {
       afterOutput: false,
     }
     expect(eventToSpec(retry)).toBeUndefined()
+    expect(eventToSpec({ ...base, type: 'childEvent', toolCallId: 'c', toolName: 'n', event: retry })).toBeUndefined()
     expect(eventToSpec({ ...base, type: 'approvalResolved', toolCallId: 'c', toolName: 'n', approved: true })).toBeUndefined()
   })
 
   it('reads nothing from events we do not have, and refuses broken ones with their path', () => {
-    expect(eventFromSpec({ type: 'PrunApplied', loop_id: 'l' }, defaults)).toBeUndefined()
+    expect(eventFromSpec({ type: 'SomethingNew', loop_id: 'l' }, defaults)).toBeUndefined()
     expect(eventFromSpec({ type: 'constructor', loop_id: 'l' }, defaults)).toBeUndefined()
     expect(() => eventFromSpec({ type: 'TurnStart', loop_id: 'l', turn_index: 'x' }, defaults)).toThrow(
       'event.turn_index: expected number, got string',
@@ -142,5 +170,41 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(status({ rejection: 'no' })).toBe('rejected')
     expect(status({ messages: [{ ...bare, usage, stopReason: 'error' }] })).toBe('error')
     expect(status({ messages: [{ ...bare, usage, stopReason: 'aborted' }] })).toBe('aborted')
+  })
+
+  it('names pruned messages by their times, as far as somebody knows them', () => {
+    const pruned: AgentEvent = { ...base, type: 'prunApplied', tokensRemoved: 7, messagesRemoved: 2, prunedMessageIds: ['m1', 'gone'] }
+    expect(eventToSpec(pruned)).toMatchObject({ pruned_timestamps: [], memo: null })
+    const known = eventToSpec(pruned, (id) => (id === 'm1' ? message : undefined))
+    expect(known).toMatchObject({ pruned_timestamps: [5], prunedMessageIds: ['m1', 'gone'] })
+    expect(eventFromSpec(known, defaults)).toEqual(pruned)
+    const theirs = specEvents.find((event) => event.type === 'PrunApplied')
+    expect(eventFromSpec(theirs, defaults)).toMatchObject({ prunedMessageIds: [], messagesRemoved: 2 })
+  })
+
+  it('reads a revert without a target as one to no node', () => {
+    const theirs = { type: 'RevertApplied', loop_id: 'l', category: 'failure', target: null, abandoned_node_ids: [], applied: false }
+    const event = eventFromSpec(theirs, defaults)
+    expect(event).toMatchObject({ target: -1, applied: false })
+    expect(event && eventToSpec(event)).toMatchObject({ target: null, summary: null, reason: null })
+  })
+
+  it('lets the events around branches go by a branch, where they name no loop', () => {
+    const loopOf = (fields: object) => eventFromSpec({ session_id: 's', ...fields }, defaults)?.loopId
+    expect(loopOf({ type: 'ParallelLoopStart', loop_ids: ['l1', 'l2'] })).toBe('l1')
+    const usage = { input: 0, output: 0 }
+    const end = { type: 'ParallelLoopEnd', selected_loop_id: 'l2', selected_config_index: 1, evaluation_usage: usage }
+    expect(loopOf(end)).toBe('l2')
+    expect(() => loopOf({ type: 'ParallelLoopStart', loop_ids: [1] })).toThrow('event.loop_ids[0]: expected string, got number')
+  })
+
+  it('says which service was asked only where the JSON does', () => {
+    const theirs = specEvents.find((event) => event.type === 'TurnRequest')
+    expect(eventFromSpec(theirs, defaults)).toMatchObject({ request: { provider: 'p', api: 'anthropicMessages', modelId: 'm' } })
+  })
+
+  it('writes whole numbers, whatever the counter of an application says', () => {
+    const started: AgentEvent = { ...base, type: 'compactionStarted', estimatedTokens: 10.25, messageCount: 3 }
+    expect(eventToSpec(started)).toMatchObject({ estimated_tokens: 11 })
   })
 })
