@@ -1,8 +1,19 @@
-import type { AgentEndEvent, AgentEvent, AgentStartEvent, ProviderRetryEvent, TurnEndEvent, TurnStartEvent } from '../types/event.ts'
+import type {
+  AgentEndEvent,
+  AgentEvent,
+  AgentStartEvent,
+  ChildEvent,
+  ParallelLoopEndEvent,
+  ProviderRetryEvent,
+  TurnEndEvent,
+  TurnStartEvent,
+} from '../types/event.ts'
 import { combineUsage } from '../types/usage.ts'
+import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
+import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
 import { approvalRequested, approvalResolved, cancelOpenCalls, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
-import type { RunState, TurnView } from './state.ts'
+import { initialState, type RunState, type TurnView } from './state.ts'
 
 /**
  * The state after `event`. Pure; the argument is never changed.
@@ -12,7 +23,8 @@ import type { RunState, TurnView } from './state.ts'
  * - Coalesced deltas (`fromSeq`) count as all the events they stand for: the result is the same. One that overlaps what is already part of
  *   the state cannot be cut and is skipped; `messageEnd` restores the exact text.
  * - An event of another run begins that run: messages, tools and usage go on, the rest starts again.
- * - A delta costs O(blocks of its message), never O(conversation) or O(text).
+ * - A delta costs O(blocks of its message), never O(conversation) or O(text); one of a child also O(calls that run now).
+ * - The events of a child are reduced like those of a run, into `children`; only its newest 50 messages are kept.
  */
 export function reduce(state: RunState, event: AgentEvent): RunState {
   if (event.runId !== state.runId) return apply(beginRun(state, event), event)
@@ -57,7 +69,7 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'toolExecutionUpdate':
       return toolUpdated(state, event)
     case 'toolExecutionEnd':
-      return toolEnded(state, event)
+      return settleChild(toolEnded(state, event), event.toolCallId)
     case 'progressMessage':
       return toolProgressed(state, event)
     case 'approvalRequested':
@@ -68,6 +80,22 @@ function apply(state: RunState, event: AgentEvent): RunState {
       return retried(state, event)
     case 'inputRejected':
       return { ...state, rejection: event.reason }
+    case 'turnRequest':
+      return { ...state, lastRequest: event.request }
+    case 'compactionStarted':
+      return compactionStarted(state, event)
+    case 'compactionEnded':
+      return compactionEnded(state, event)
+    case 'prunApplied':
+      return pruned(state, event)
+    case 'revertApplied':
+      return reverted(state, event)
+    case 'parallelLoopStart':
+      return { ...state, branches: { loopIds: event.loopIds } }
+    case 'parallelLoopEnd':
+      return branchSelected(state, event)
+    case 'childEvent':
+      return childReported(state, event)
     default:
       // An event of a newer server: nothing to show, and no reason to stop.
       return state
@@ -90,7 +118,7 @@ function agentEnded(state: RunState, event: AgentEndEvent): RunState {
   }
   if (event.error !== undefined) next.failure = event.error
   if (event.rejection !== undefined) next.rejection = event.rejection
-  return next
+  return Object.keys(state.children).reduce(settleChild, next)
 }
 
 function turnStarted(state: RunState, event: TurnStartEvent): RunState {
@@ -110,4 +138,18 @@ function turnEnded(state: RunState, event: TurnEndEvent): RunState {
 function retried(state: RunState, event: ProviderRetryEvent): RunState {
   const { attempt, maxRetries, error, at, delayMs } = event
   return { ...state, retries: state.retries + 1, retry: { attempt, maxRetries, error, retryAt: at + delayMs } }
+}
+
+/** The end of a run of branches; it has no `agentEnd` of its own. */
+function branchSelected(state: RunState, event: ParallelLoopEndEvent): RunState {
+  const { selectedLoopId, selectedConfigIndex, evaluationUsage } = event
+  const loopIds = state.branches?.loopIds ?? [selectedLoopId]
+  const usage = combineUsage(state.usage, evaluationUsage)
+  return { ...state, status: 'completed', usage, branches: { loopIds, selectedLoopId, selectedConfigIndex } }
+}
+
+function childReported(state: RunState, { toolCallId, event }: ChildEvent): RunState {
+  const before = state.children[toolCallId] ?? initialState()
+  const child = reduce(before, event)
+  return child === before ? state : { ...state, children: { ...state.children, [toolCallId]: newestPart(child) } }
 }

@@ -1,8 +1,10 @@
 import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage } from '../types/message.ts'
+import type { AnnotatedRequest } from '../types/request-capture.ts'
 import type { ToolResult } from '../types/tool.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
+import type { NoteView } from './note-view.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
 export type BlockView =
@@ -50,6 +52,17 @@ export interface ToolView {
   startedAt?: number
   /** Milliseconds the execution took. */
   durationMs?: number
+  /** The loop the call ran, once the call is over; see `childOf`. */
+  child?: RunState
+}
+
+/** Branches of one prompt. Their events have run ids of their own: one store each, chosen by `loopId`. */
+export interface BranchesView {
+  /** In the order of the configurations. */
+  loopIds: readonly string[]
+  /** The chosen one, once it is. */
+  selectedLoopId?: string
+  selectedConfigIndex?: number
 }
 
 /** A turn: one model call and the tools it asked for. */
@@ -92,6 +105,10 @@ export interface RunState {
   live?: MessageView
   /** Tool calls by id. */
   tools: Readonly<Record<string, ToolView>>
+  /** Loops of the calls that run now, by call id, where their tools pass on events: the newest messages of each. See `childOf`. */
+  children: Readonly<Record<string, RunState>>
+  /** Compactions, prunes and reverts, oldest first. */
+  notes: readonly NoteView[]
   /** Calls that wait for a person, oldest first. */
   approvals: readonly PendingApproval[]
   turns: readonly TurnView[]
@@ -105,8 +122,11 @@ export interface RunState {
   retries: number
   /** Why the run failed, or why its events can no longer be read. */
   failure?: RunFailure
-  /** Why an input filter refused the input. */
+  /** Why an input filter, or a hook, refused to go on. */
   rejection?: string
+  /** What the model was sent last, where the run captures it. */
+  lastRequest?: AnnotatedRequest
+  branches?: BranchesView
 }
 
 /** The state before anything happened. */
@@ -116,6 +136,8 @@ export function initialState(): RunState {
     seq: 0,
     messages: [],
     tools: {},
+    children: {},
+    notes: [],
     approvals: [],
     turns: [],
     usage: emptyUsage(),

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../src/types/event.ts'
+import type { AgentEvent, RunStatus } from '../../src/types/event.ts'
 import type { AssistantMessage, LlmMessage } from '../../src/types/message.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 
@@ -31,7 +31,7 @@ export const agentStart: EventBody = {
 
 export const turnStart: EventBody = { type: 'turnStart', turnIndex: 0, triggeredBy: 'user' }
 
-export function agentEnd(status: 'completed' | 'error' | 'aborted' | 'paused' = 'completed'): EventBody {
+export function agentEnd(status: RunStatus = 'completed'): EventBody {
   return { type: 'agentEnd', status, messages: [], usage: { ...emptyUsage(), output: 7, totalTokens: 7 } }
 }
 

@@ -1,0 +1,41 @@
+import { cancelOpenCalls } from './reduce-tool.ts'
+import type { MessageView, RunState, ToolView } from './state.ts'
+
+/** Messages (and turns, and notes) that are kept of a loop a tool runs. */
+export const childLimit = 50
+
+/** The loop that a call started, as far as its tool reports it; `undefined` for a call that reports none. */
+export function childOf(state: RunState, toolCallId: string): RunState | undefined {
+  return state.children[toolCallId] ?? state.tools[toolCallId]?.child
+}
+
+/** The newest part of a child, with the calls that belong to it. */
+export function newestPart(child: RunState): RunState {
+  if (child.messages.length <= childLimit) return child
+  const dropped = child.messages.slice(0, -childLimit)
+  return {
+    ...child,
+    messages: child.messages.slice(-childLimit),
+    tools: withoutCallsOf(dropped, child.tools),
+    turns: child.turns.slice(-childLimit),
+    notes: child.notes.slice(-childLimit),
+  }
+}
+
+function withoutCallsOf(dropped: readonly MessageView[], tools: RunState['tools']): RunState['tools'] {
+  const gone = new Set(dropped.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'toolCall' ? [block.toolCallId] : []))))
+  return gone.size === 0 ? tools : Object.fromEntries(Object.entries(tools).filter(([id]) => !gone.has(id)))
+}
+
+/**
+ * A call is over: what it ran moves to its view, so that deltas of other children never touch it again. A child whose end was not reported
+ * was cut off.
+ */
+export function settleChild(state: RunState, toolCallId: string): RunState {
+  const { [toolCallId]: child, ...children } = state.children
+  const tool = state.tools[toolCallId]
+  if (child === undefined || tool === undefined) return state
+  const isCutOff = child.status === 'running'
+  const settled: ToolView = { ...tool, child: isCutOff ? { ...child, status: 'aborted', tools: cancelOpenCalls(child.tools) } : child }
+  return { ...state, children, tools: { ...state.tools, [toolCallId]: settled } }
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { childOf, initialState, type RunState, reduce } from '../../src/store/index.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
+import type { AnnotatedRequest } from '../../src/types/request-capture.ts'
+import { emptyUsage } from '../../src/types/usage.ts'
+import { anyRun } from './arbitrary-run.ts'
+import { agentEnd, agentStart, asRun, type EventBody, end, start, textDelta, turnStart } from './events.ts'
+
+function reduceAll(events: readonly AgentEvent[], from: RunState = initialState()): RunState {
+  return events.reduce(reduce, from)
+}
+
+function stateOf(...bodies: EventBody[]): RunState {
+  return reduceAll(asRun([agentStart, turnStart, ...bodies]))
+}
+
+const started: EventBody = { type: 'compactionStarted', estimatedTokens: 900, messageCount: 12 }
+const figures = { messagesBefore: 12, messagesAfter: 5, estimatedTokensBefore: 900, estimatedTokensAfter: 300, loopsCompacted: 1 }
+const same = { messagesBefore: 12, messagesAfter: 12, estimatedTokensBefore: 900, estimatedTokensAfter: 900, loopsCompacted: 0 }
+const ended: EventBody = { type: 'compactionEnded', ...figures }
+
+describe('reduce: notes', () => {
+  it('shows a compaction while it runs, and its figures afterwards, in one note', () => {
+    const running = stateOf(start('m'), end('m', []), started)
+    expect(running.notes).toEqual([
+      { id: 'run-1:5', at: 1040, afterMessageId: 'm', type: 'compaction', status: 'running', messagesBefore: 12, tokensBefore: 900 },
+    ])
+    const done = stateOf(start('m'), end('m', []), started, ended)
+    const shown = { messagesBefore: 12, messagesAfter: 5, tokensBefore: 900, tokensAfter: 300, loopsCompacted: 1 }
+    expect(done.notes).toEqual([{ id: 'run-1:5', at: 1040, afterMessageId: 'm', type: 'compaction', status: 'done', ...shown }])
+    expect(done.messages).toHaveLength(1)
+  })
+
+  it('tells a compaction of which nothing came', () => {
+    const error = { code: 'other', message: 'no model' }
+    expect(stateOf(started, { type: 'compactionEnded', ...same, error }).notes).toMatchObject([{ status: 'failed', error }])
+    expect(stateOf(started, { type: 'compactionEnded', ...same }).notes).toMatchObject([{ status: 'failed' }])
+  })
+
+  it('makes the note when only the end was seen', () => {
+    expect(stateOf(ended).notes).toMatchObject([{ status: 'done', tokensBefore: 900, tokensAfter: 300 }])
+    expect(stateOf(started, ended, started, ended).notes).toHaveLength(2)
+  })
+
+  it('keeps prunes and reverts where they happened, also refused ones', () => {
+    const prune: EventBody = { type: 'prunApplied', tokensRemoved: 40, messagesRemoved: 2, prunedMessageIds: ['a', 'b'], memo: 'dead end' }
+    const revert: EventBody = { type: 'revertApplied', category: 'failure', target: 1, abandonedNodeIds: [2], applied: true, summary: 's' }
+    const refused: EventBody = {
+      type: 'revertApplied',
+      category: 'tangent',
+      target: 9,
+      abandonedNodeIds: [],
+      applied: false,
+      reason: 'none',
+    }
+    const state = stateOf(prune, start('m'), end('m', []), revert, refused)
+    expect(state.notes).toEqual([
+      { id: 'run-1:3', at: 1020, type: 'prune', tokensRemoved: 40, messagesRemoved: 2, messageIds: ['a', 'b'], memo: 'dead end' },
+      expect.objectContaining({ afterMessageId: 'm', type: 'revert', category: 'failure', target: 1, applied: true, summary: 's' }),
+      expect.objectContaining({ afterMessageId: 'm', type: 'revert', applied: false, reason: 'none' }),
+    ])
+  })
+})
+
+describe('reduce: what was refused', () => {
+  it('ends a run that never began: a hook said no before agentStart', () => {
+    const [event] = asRun([{ ...agentEnd('rejected'), rejection: 'beforeLoop said no' } as EventBody])
+    if (event === undefined) throw new Error('no event')
+    const before = reduceAll(asRun([agentStart, start('a'), end('a', []), agentEnd()], 'run-0'))
+    const state = reduce(before, { ...event, runId: 'run-1' })
+    expect(state).toMatchObject({ status: 'rejected', rejection: 'beforeLoop said no', runId: 'run-1', seq: 1 })
+    expect(state.messages).toBe(before.messages)
+    expect(reduce(initialState(), event)).toMatchObject({ status: 'rejected', rejection: 'beforeLoop said no' })
+  })
+
+  it('keeps the reason of a refused input until the next run', () => {
+    const rejected = stateOf({ type: 'inputRejected', reason: 'no secrets' }, agentEnd('rejected'))
+    expect(rejected).toMatchObject({ status: 'rejected', rejection: 'no secrets' })
+    expect(reduceAll(asRun([agentStart], 'run-2'), rejected).rejection).toBeUndefined()
+  })
+})
+
+describe('reduce: requests and branches', () => {
+  it('keeps the last request of a run', () => {
+    const request = (systemPrompt: string): AnnotatedRequest => ({
+      systemPrompt,
+      messages: [],
+      provenance: [],
+      tools: [],
+      modelId: 'm',
+      provider: 'p',
+      api: 'scripted',
+      thinkingLevel: 'off',
+    })
+    const second = request('b')
+    const asked = (turnIndex: number, sent: AnnotatedRequest): EventBody => ({ type: 'turnRequest', turnIndex, request: sent })
+    expect(stateOf(asked(0, request('a')), asked(1, second)).lastRequest).toBe(second)
+  })
+
+  it('follows branches from their start to the choice', () => {
+    const usage = { ...emptyUsage(), output: 3, totalTokens: 3 }
+    const chosen: EventBody = { type: 'parallelLoopEnd', selectedLoopId: 'b', selectedConfigIndex: 1, evaluationUsage: usage }
+    const running = reduceAll(asRun([{ type: 'parallelLoopStart', loopIds: ['a', 'b'] }]))
+    expect(running).toMatchObject({ status: 'running', branches: { loopIds: ['a', 'b'] } })
+    const done = reduceAll(asRun([{ type: 'parallelLoopStart', loopIds: ['a', 'b'] }, chosen]))
+    expect(done).toMatchObject({
+      status: 'completed',
+      usage,
+      branches: { loopIds: ['a', 'b'], selectedLoopId: 'b', selectedConfigIndex: 1 },
+    })
+    expect(reduceAll(asRun([chosen])).branches?.loopIds).toEqual(['b'])
+  })
+})
+
+describe('reduce: children', () => {
+  const call = { toolCallId: 'c1', toolName: 'researcher' }
+  const ran: EventBody = { type: 'toolExecutionStart', ...call, args: {} }
+  const done: EventBody = { type: 'toolExecutionEnd', ...call, result: { content: [] }, isError: false }
+  const reported = (events: readonly AgentEvent[]) => events.map((event): EventBody => ({ type: 'childEvent', ...call, event }))
+  const child = asRun(
+    [agentStart, start('x'), textDelta('x', 'Hel'), textDelta('x', 'lo'), end('x', [{ type: 'text', text: 'Hello' }])],
+    'child',
+  )
+
+  it('grows the messages of a child beside the run, and files them with its call', () => {
+    const growing = stateOf(ran, ...reported(child.slice(0, 3)))
+    expect(childOf(growing, 'c1')).toMatchObject({ status: 'running', live: { id: 'x', blocks: [{ type: 'text', text: 'Hel' }] } })
+    expect(growing.messages).toEqual([])
+    const finished = [...child, ...asRun([agentEnd()], 'child').map((event) => ({ ...event, seq: 6 }))]
+    const state = stateOf(ran, ...reported(finished), done)
+    expect(state.children).toEqual({})
+    expect(state.tools.c1?.child).toBe(childOf(state, 'c1'))
+    expect(childOf(state, 'c1')).toMatchObject({ status: 'completed', messages: [{ id: 'x', status: 'done' }], usage: { output: 7 } })
+    expect(state.usage).toEqual(emptyUsage())
+    expect(childOf(state, 'other')).toBeUndefined()
+  })
+
+  it('comes to the same state as a run of its own', () => {
+    fc.assert(
+      fc.property(anyRun, (events) => {
+        expect(childOf(stateOf(ran, ...reported(events)), 'c1')).toEqual(reduceAll(events))
+      }),
+    )
+  })
+
+  it('touches neither messages nor tools of the run with a delta of a child', () => {
+    const before = stateOf(start('m'), end('m', []), ran, ...reported(child.slice(0, 2)))
+    const [event] = asRun(reported(child.slice(2, 3)))
+    if (event === undefined) throw new Error('no event')
+    const next = reduce(before, { ...event, seq: before.seq + 1 })
+    expect(next.messages).toBe(before.messages)
+    expect(next.tools).toBe(before.tools)
+    expect(childOf(next, 'c1')).not.toBe(childOf(before, 'c1'))
+  })
+
+  it('keeps the newest messages only, with the calls they made', () => {
+    const many = Array.from({ length: 80 }, (_, n): EventBody[] => {
+      const made = { type: 'toolCall' as const, id: `call-${n}`, name: 'look', arguments: {} }
+      return [{ ...turnStart, turnIndex: n } as EventBody, started, ended, start(`m${n}`), end(`m${n}`, [made])]
+    })
+    const state = childOf(stateOf(ran, ...reported(asRun(many.flat(), 'child'))), 'c1')
+    expect(state?.messages.map((view) => view.id)).toEqual(Array.from({ length: 50 }, (_, n) => `m${n + 30}`))
+    expect(Object.keys(state?.tools ?? {})).toEqual(Array.from({ length: 50 }, (_, n) => `call-${n + 30}`))
+    expect([state?.turns.length, state?.notes.length]).toEqual([50, 50])
+  })
+
+  it('takes a child that was cut off as stopped', () => {
+    const open: EventBody = { type: 'toolExecutionStart', toolCallId: 'inner', toolName: 'look', args: {} }
+    const cut = [...reported(asRun([agentStart, open], 'child'))]
+    expect(childOf(stateOf(ran, ...cut, done), 'c1')).toMatchObject({ status: 'aborted', tools: { inner: { status: 'cancelled' } } })
+    const ended = stateOf(ran, ...cut, agentEnd('aborted'))
+    expect(ended.children).toEqual({})
+    expect(ended.tools.c1).toMatchObject({ status: 'cancelled', child: { status: 'aborted' } })
+  })
+
+  it('begins again for a call that comes again under the same id', () => {
+    const again = asRun([agentStart, start('y')], 'second child')
+    const asked = end('m', [{ type: 'toolCall', id: 'c1', name: 'researcher', arguments: {} }])
+    const state = stateOf(ran, ...reported(child), done, start('m'), asked, ran, ...reported(again))
+    expect(childOf(state, 'c1')?.messages).toEqual([])
+    expect(childOf(state, 'c1')?.live?.id).toBe('y')
+  })
+})
