@@ -4,9 +4,10 @@ import { type Agent, AgentBusyError, type AgentRun, ConfigError, type Logger, Ph
 import { type Problem, problemResponse } from './problem.ts'
 import { parseRunBody, type RunBody } from './run-body.ts'
 import { sseStream } from './sse-stream.ts'
+import type { SseOptions } from './to-sse.ts'
 
 /** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
-export interface AgentAppOptions<E extends Env = Env> {
+export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
   /** The agent that answers this request. Called once per request, after `authorize`. */
   agent: (c: Context<E>) => Agent | Promise<Agent>
   /** Whether this request may start a run. Default: everybody may, so leave it out only where nobody else can reach the server. */
@@ -45,7 +46,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     if (!isJson(c.req.header('content-type'))) return problemResponse(notJson)
     const { body, problem } = parseRunBody(await c.req.text())
     if (problem !== undefined) return problemResponse(problem)
-    return start(await options.agent(c), body, c.req.raw.signal, pingMs)
+    return start(await options.agent(c), body, c.req.raw.signal, (run) => streamed(run, pingMs, options))
   })
   app.onError((error) => {
     options.logger?.warn('agentFailed', { message: error.message })
@@ -54,11 +55,10 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   return app
 }
 
-function start(agent: Agent, body: RunBody, signal: AbortSignal, pingMs: number): Response {
+function start(agent: Agent, body: RunBody, signal: AbortSignal, respond: (run: AgentRun) => Response): Response {
   const { messages, metadata } = body
   try {
-    const run = agent.prompt(messages, metadata === undefined ? { signal } : { signal, metadata })
-    return streamed(run, pingMs)
+    return respond(agent.prompt(messages, metadata === undefined ? { signal } : { signal, metadata }))
   } catch (error) {
     if (error instanceof AgentBusyError) return problemResponse({ status: 409, code: 'busy', detail: error.message })
     if (error instanceof ConfigError && error.code === 'emptyPrompt') {
@@ -68,8 +68,8 @@ function start(agent: Agent, body: RunBody, signal: AbortSignal, pingMs: number)
   }
 }
 
-function streamed(run: AgentRun, pingMs: number): Response {
-  return new Response(sseStream(run, pingMs), {
+function streamed(run: AgentRun, pingMs: number, options: SseOptions): Response {
+  return new Response(sseStream(run, pingMs, options), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',

@@ -1,5 +1,5 @@
 import { type AgentEvent, type AgentRun, PhiError } from '../../src/index.ts'
-import { toSse } from './to-sse.ts'
+import { type SseOptions, toSse } from './to-sse.ts'
 
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
@@ -14,7 +14,7 @@ const ping = encoder.encode(':\n\n')
  * - Cancelling (the client went away) aborts the run. No timer and no reader outlives the stream, however it ends.
  * - When the events themselves cannot be read on, the last frame is `event: error`, without an `id`.
  */
-export function sseStream(run: AgentRun, pingMs: number): ReadableStream<Uint8Array> {
+export function sseStream(run: AgentRun, pingMs: number, options: SseOptions = {}): ReadableStream<Uint8Array> {
   const events = run[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setInterval> | undefined
   const stopPing = () => {
@@ -27,7 +27,7 @@ export function sseStream(run: AgentRun, pingMs: number): ReadableStream<Uint8Ar
       }, pingMs)
     },
     async pull(controller) {
-      const frame = await nextFrame(events)
+      const frame = await nextFrame(events, options)
       if (frame.text !== undefined) controller.enqueue(encoder.encode(frame.text))
       if (!frame.isLast) return
       stopPing()
@@ -41,10 +41,14 @@ export function sseStream(run: AgentRun, pingMs: number): ReadableStream<Uint8Ar
   })
 }
 
-async function nextFrame(events: AsyncIterator<AgentEvent>): Promise<{ text?: string; isLast: boolean }> {
+async function nextFrame(events: AsyncIterator<AgentEvent>, options: SseOptions): Promise<{ text?: string; isLast: boolean }> {
   try {
-    const next = await events.next()
-    return next.done === true ? { isLast: true } : { text: toSse(next.value), isLast: false }
+    // A pull that gave nothing would not be repeated: events that are withheld are passed over here.
+    for (let next = await events.next(); next.done !== true; next = await events.next()) {
+      const text = toSse(next.value, options)
+      if (text !== '') return { text, isLast: false }
+    }
+    return { isLast: true }
   } catch (error) {
     const code = PhiError.isInstance(error) ? error.code : 'stream'
     return {

@@ -137,6 +137,18 @@ describe('POST /runs', () => {
     expect(await ours.json()).toMatchObject({ code: 'agentFailed', detail: expect.stringContaining('chunkSize') })
   })
 
+  it('keeps what the model was sent on the server, unless told to send it', async () => {
+    const agent = () => new Agent({ model: scripted(hello), systemPrompt: 'the secret recipe', captureTurnRequests: true })
+    const quiet = await allFrames(await createAgentApp({ agent }).fetch(post({ prompt: 'hi' })))
+    expect(JSON.stringify(quiet)).not.toContain('the secret recipe')
+    expect(quiet.at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
+    const open = await allFrames(await createAgentApp({ agent, turnRequests: true }).fetch(post({ prompt: 'hi' })))
+    const sent = open.find((frame) => frame.event === 'turnRequest')
+    expect(sent?.data.request.systemPrompt).toBe('the secret recipe')
+    const missing = open.filter((frame) => !quiet.some((other) => other.id === frame.id))
+    expect(missing.map((frame) => frame.event)).toEqual(['turnRequest'])
+  })
+
   it('reports a failing model as an event of the run', async () => {
     const seen = await allFrames(await appOf([{ fail: { code: 'auth', message: 'bad key' } }]).fetch(post({ prompt: 'hi' })))
     expect(seen.at(-1)).toMatchObject({

@@ -2,7 +2,27 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toSse } from '../../../adapters/http/index.ts'
 import { anyRun } from '../../store/arbitrary-run.ts'
-import { asRun, assistant, textDelta } from '../../store/events.ts'
+import { asRun, assistant, type EventBody, textDelta } from '../../store/events.ts'
+
+const request: EventBody = {
+  type: 'turnRequest',
+  turnIndex: 0,
+  request: {
+    systemPrompt: 'the secret recipe',
+    messages: [],
+    provenance: [],
+    tools: [],
+    modelId: 'm',
+    provider: 'p',
+    api: 'scripted',
+    thinkingLevel: 'off',
+  },
+}
+
+/** The events as a tool reports those of its child. */
+function ofChild(...bodies: EventBody[]): EventBody[] {
+  return asRun(bodies, 'child').map((event) => ({ type: 'childEvent', toolCallId: 'c', toolName: 'n', event }))
+}
 
 describe('toSse', () => {
   it('writes cursor, type and the event on one line each', () => {
@@ -33,5 +53,42 @@ describe('toSse', () => {
     live.errorMessage = 'later too'
     live.usage = { ...live.usage, output: 5 }
     expect(toSse(event)).toBe(before)
+  })
+
+  it('does the same for the message of a child', () => {
+    const live = assistant('m')
+    const [event] = asRun(ofChild({ type: 'messageStart', messageId: 'm', message: live }))
+    if (event === undefined || live.role !== 'assistant') throw new Error('no event')
+    const before = toSse(event)
+    live.content.push({ type: 'text', text: 'later' })
+    expect(toSse(event)).toBe(before)
+  })
+
+  it('withholds what the model was sent, unless it is asked for', () => {
+    for (const event of asRun([request, ...ofChild(request), ...ofChild(...ofChild(request))])) {
+      expect(toSse(event)).toBe('')
+      expect(toSse(event, { turnRequests: false })).toBe('')
+      expect(toSse(event, { turnRequests: true })).toContain('the secret recipe')
+    }
+  })
+
+  it('passes every other event on as it is', () => {
+    const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
+    const bodies: EventBody[] = [
+      { type: 'inputRejected', reason: 'no' },
+      { type: 'compactionStarted', estimatedTokens: 9, messageCount: 3 },
+      {
+        type: 'compactionEnded',
+        ...{ messagesBefore: 3, messagesAfter: 2, estimatedTokensBefore: 9, estimatedTokensAfter: 4, loopsCompacted: 0 },
+      },
+      { type: 'prunApplied', tokensRemoved: 3, messagesRemoved: 1, prunedMessageIds: ['m'] },
+      { type: 'revertApplied', category: 'failure', target: 1, abandonedNodeIds: [2], applied: true },
+      { type: 'parallelLoopStart', loopIds: ['a', 'b'] },
+      { type: 'parallelLoopEnd', selectedLoopId: 'a', selectedConfigIndex: 0, evaluationUsage: usage },
+      ...ofChild(textDelta('m', 'x')),
+    ]
+    for (const event of asRun(bodies)) {
+      expect(toSse(event)).toBe(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    }
   })
 })
