@@ -55,3 +55,6 @@ export interface ContextState {
   readonly prunes?: readonly PruneRecord[]
   readonly reverts?: readonly RevertRecord[]
 }
+
+/** The defaults of the specification. */
+export const defaultRevertPolicy: RevertPolicy = { windowTurns: 5, keepCount: 3 }

@@ -8,3 +8,14 @@ export interface NodeTag {
   createdAtTurn: number
   abandonedNodeIds: number[]
 }
+
+/** A node id as the model reads and writes it: `n12`. */
+export function formatNodeId(id: number): string {
+  return `n${id}`
+}
+
+/** The node id in what a model wrote: `n12`, `12`, also `[n12]` as it is shown. `undefined` for anything else. */
+export function parseNodeId(written: string): number | undefined {
+  const digits = /^\s*(?:n?(\d{1,15})|\[n(\d{1,15})\])\s*$/i.exec(written)
+  return digits === null ? undefined : Number(digits[1] ?? digits[2])
+}

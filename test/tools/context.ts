@@ -3,7 +3,9 @@ import type { ToolContext, ToolResult } from '../../src/types/tool.ts'
 /** The context of a call outside any loop. */
 export function context(signal: AbortSignal = new AbortController().signal): ToolContext {
   const ids = { toolCallId: 'call', toolName: 'tool', sessionId: 'session', loopId: 'loop' }
-  return { ...ids, signal, update: () => undefined, progress: () => undefined }
+  const nothing = () => undefined
+  const budget = { charge: nothing, exceeded: nothing }
+  return { ...ids, signal, budget, update: nothing, progress: nothing, childEvent: nothing, changeContext: nothing }
 }
 
 /** The text of a tool's answer. */

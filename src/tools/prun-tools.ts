@@ -1,0 +1,69 @@
+import { ToolError } from '../types/errors.ts'
+import type { JsonSchema } from '../types/json.ts'
+import type { AgentTool } from '../types/tool.ts'
+import { defineTool } from './define-tool.ts'
+
+const tokensSchema: JsonSchema = {
+  type: 'integer',
+  description: 'How many tokens to remove, more than 0; a token is about 4 characters. Whole calls are removed, so it can be some more.',
+}
+
+const whatGoes =
+  'Removes your own latest messages, each call together with its results, newest first, until about `tokens` tokens are gone. What the user said, the messages of the present turn and what an earlier summary holds always stay. It happens after this turn.'
+
+/**
+ * `prun` and `prun_with_memo`: the model takes what it does not need any more out of its context, newest first.
+ *
+ * **Contract**: both answer `Prun request recorded: N tokens will be removed before next turn.`; the change itself is made by the loop after
+ * the results of the turn, and reported as `prunApplied`. The history keeps everything.
+ *
+ * Source: spec/17, reference/phi-core-0.10.md §3 rows 21–23.
+ */
+export function prunTools(): AgentTool[] {
+  return [prun(), prunWithMemo()]
+}
+
+function prun(): AgentTool {
+  return defineTool<{ tokens: number }>({
+    name: 'prun',
+    label: 'Prune Context',
+    description: `Free room in the context when your latest calls led nowhere and nothing of them is worth keeping: a file that turned out irrelevant, a long output that did not help. ${whatGoes} Use prun_with_memo when something was learnt.`,
+    parameters: { type: 'object', properties: { tokens: tokensSchema }, required: ['tokens'] },
+    execute({ tokens }, ctx) {
+      checkTokens(tokens)
+      ctx.changeContext({ type: 'prune', tokens })
+      return recorded(tokens)
+    },
+  })
+}
+
+function prunWithMemo(): AgentTool {
+  return defineTool<{ tokens: number; memo: string }>({
+    name: 'prun_with_memo',
+    label: 'Prune Context With Memo',
+    description: `Free room in the context and keep what was learnt: a memo of yours stands where the removed messages were. ${whatGoes}`,
+    parameters: {
+      type: 'object',
+      properties: {
+        tokens: tokensSchema,
+        memo: { type: 'string', description: 'What to remember of it: facts, decisions, places. A few sentences.' },
+      },
+      required: ['tokens', 'memo'],
+    },
+    execute({ tokens, memo }, ctx) {
+      checkTokens(tokens)
+      if (memo.trim() === '') throw new ToolError('invalidArguments', 'Invalid arguments: memo is empty. Write one, or use prun.')
+      ctx.changeContext({ type: 'prune', tokens, memo })
+      return recorded(tokens)
+    },
+  })
+}
+
+/** Said here and not in the schema, whose words for it would be less plain. */
+function checkTokens(tokens: number): void {
+  if (!(tokens > 0)) throw new ToolError('invalidArguments', 'Invalid arguments: tokens must be > 0')
+}
+
+function recorded(tokens: number): string {
+  return `Prun request recorded: ${tokens} tokens will be removed before next turn.`
+}

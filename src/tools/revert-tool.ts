@@ -1,0 +1,72 @@
+import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../types/context-change.ts'
+import { ConfigError, ToolError } from '../types/errors.ts'
+import { formatNodeId, parseNodeId } from '../types/node-tag.ts'
+import type { AgentTool, ToolContext } from '../types/tool.ts'
+import { defineTool } from './define-tool.ts'
+
+interface RevertArgs {
+  category: string
+  step: string
+  summary?: string
+}
+
+/** The words of the model, and ours. */
+const categories: ReadonlyMap<string, RevertCategory> = new Map([
+  ['failure', 'failure'],
+  ['tangent', 'tangent'],
+  ['completion', 'completion'],
+  ['step-summary', 'stepSummary'],
+])
+
+const description = `Go back to an earlier state of this conversation. Your messages and tool results after it are not shown to you any more; only your summary stays, as a note at that state. What tools did to files or services is not undone.
+States have ids: user messages and tool results begin with theirs, such as [n12]. Notes of earlier reverts stand at the end of the message they belong to: [lesson], [finding], [outcome] or [checkpoint], then the summary.
+Use it when an approach failed (failure), when a side track is done with (tangent), when a piece of work is finished and only its outcome matters (completion), or to replace a long step by its summary (step-summary). You cannot go back past something the user said, or into a part that was compacted.`
+
+/**
+ * `revert_to_state`: the model goes back to an earlier state of its work and keeps what it learnt as a tag there. An agent that has this tool
+ * numbers its messages and shows the numbers to the model.
+ *
+ * **Contract**: `policy` says how long lessons and findings stay visible. The change itself is made by the loop after the results of the turn,
+ * and reported as `revertApplied`, also when it is refused. Throws `ConfigError` `invalidOption` for a policy that is not made of whole
+ * numbers from 0 on.
+ *
+ * Source: reference/phi-core-0.10.md §1 "Composition I".
+ */
+export function revertTool(policy: Partial<RevertPolicy> = {}): AgentTool {
+  const revertPolicy: RevertPolicy = { ...defaultRevertPolicy, ...policy }
+  for (const [name, value] of Object.entries(revertPolicy)) {
+    if (Number.isInteger(value) && value >= 0) continue
+    throw new ConfigError('invalidOption', `revertTool: ${name} is ${String(value)}. Use a whole number from 0 on.`)
+  }
+  const tool = defineTool<RevertArgs>({
+    name: 'revert_to_state',
+    label: 'Revert To State',
+    description,
+    parameters: {
+      type: 'object',
+      properties: {
+        category: { type: 'string', enum: [...categories.keys()], description: 'Why you go back' },
+        step: { type: 'string', description: 'Id of the state to go back to, for example n12' },
+        summary: { type: 'string', description: 'What to remember of what you leave behind: what failed and why, or what came of it' },
+      },
+      required: ['category', 'step'],
+    },
+    execute: askToRevert,
+  })
+  return { ...tool, revertPolicy }
+}
+
+function askToRevert({ category: word, step, summary }: RevertArgs, ctx: ToolContext): string {
+  const category = categories.get(word)
+  if (category === undefined) throw invalid(`category is required: one of ${[...categories.keys()].join(', ')}`)
+  if (typeof step !== 'string' || step.trim() === '') throw invalid('step is required: the id of a state, such as n12')
+  const targetNodeId = parseNodeId(step)
+  if (targetNodeId === undefined) throw invalid(`step ${JSON.stringify(step)} is no id of a state. Use one that is shown, such as n12.`)
+  ctx.changeContext({ type: 'revert', category, targetNodeId, ...(summary !== undefined && { summary }) })
+  // After a revert this text is gone with the call. That it can be read means that nothing was reverted.
+  return `Revert to ${formatNodeId(targetNodeId)} requested. If you still read this in your next turn, it was refused: there is no such state, the user has spoken since, or it was compacted. Go on from here.`
+}
+
+function invalid(what: string): ToolError {
+  return new ToolError('invalidArguments', `Invalid arguments: ${what}`)
+}

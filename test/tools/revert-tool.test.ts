@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { revertTool } from '../../src/tools/index.ts'
+import type { ContextChange } from '../../src/types/context-change.ts'
+import type { JsonObject } from '../../src/types/json.ts'
+import { checkArguments, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
+import { context, textOf } from './context.ts'
+
+async function call(args: JsonObject) {
+  const tool = revertTool()
+  const changes: ContextChange[] = []
+  const ctx = { ...context(), changeContext: (change: ContextChange) => void changes.push(change) }
+  const checked = await checkArguments(tool, args)
+  if (checked.issues !== undefined) return { changes, issues: checked.issues }
+  try {
+    return { changes, answer: textOf(await tool.execute(checked.value, ctx)) }
+  } catch (error) {
+    return { changes, error }
+  }
+}
+
+describe('revertTool', () => {
+  it('has a schema with four categories; only the summary is optional', () => {
+    expect(toolJsonSchema(revertTool())).toMatchObject({
+      properties: { category: { enum: ['failure', 'tangent', 'completion', 'step-summary'] }, step: { type: 'string' }, summary: {} },
+      required: ['category', 'step'],
+    })
+  })
+
+  it('carries the policy that puts an agent into revert mode', () => {
+    expect(revertTool().revertPolicy).toEqual({ windowTurns: 5, keepCount: 3 })
+    expect(revertTool({ keepCount: 0 }).revertPolicy).toEqual({ windowTurns: 5, keepCount: 0 })
+    for (const windowTurns of [-1, 1.5, Number.NaN]) {
+      expect(() => revertTool({ windowTurns })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+    }
+  })
+
+  it.each([
+    ['failure', 'failure'],
+    ['tangent', 'tangent'],
+    ['completion', 'completion'],
+    ['step-summary', 'stepSummary'],
+  ])('asks the loop to go back because of a %s', async (word, category) => {
+    const { changes, answer } = await call({ category: word, step: 'n12', summary: 'Why' })
+    expect(changes).toEqual([{ type: 'revert', category, targetNodeId: 12, summary: 'Why' }])
+    expect(answer).toContain('n12')
+  })
+
+  it('reads the step leniently and needs no summary', async () => {
+    for (const step of ['n12', '12', '[n12]', ' N12']) {
+      expect((await call({ category: 'failure', step })).changes).toEqual([{ type: 'revert', category: 'failure', targetNodeId: 12 }])
+    }
+  })
+
+  it('refuses what is missing, unknown or malformed, and asks for nothing', async () => {
+    for (const args of [{ step: 'n1' }, { category: 'boredom', step: 'n1' }, { category: 'failure' }]) {
+      expect(await call(args)).toMatchObject({ changes: [], issues: [expect.anything()] })
+    }
+    for (const [step, message] of [
+      ['', 'Invalid arguments: step is required: the id of a state, such as n12'],
+      ['the start', 'Invalid arguments: step "the start" is no id of a state. Use one that is shown, such as n12.'],
+    ] as const) {
+      expect(await call({ category: 'failure', step })).toEqual({ changes: [], error: expect.objectContaining({ message }) })
+    }
+  })
+
+  it('says the same where nobody checked the arguments', () => {
+    const ctx = context()
+    expect(() => revertTool().execute({}, ctx)).toThrow('Invalid arguments: category is required')
+    expect(() => revertTool().execute({ category: 'failure' }, ctx)).toThrow('Invalid arguments: step is required')
+  })
+})
