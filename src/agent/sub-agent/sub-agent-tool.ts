@@ -1,0 +1,148 @@
+import { agentLoop } from '../../loop/agent-loop.ts'
+import { checkPositive } from '../../loop/check-config.ts'
+import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
+import { ConfigError, ToolError } from '../../types/errors.ts'
+import { newId } from '../../types/ids.ts'
+import type { JsonObject, JsonSchema } from '../../types/json.ts'
+import type { ExecutionLimits } from '../../types/settings.ts'
+import type { AgentTool, ToolContext, ToolResult } from '../../types/tool.ts'
+import { checkOptions } from '../agent-options.ts'
+import { ChildReports } from './child-reports.ts'
+import { isSubAgentTool, markAsSubAgent } from './sub-agent-brand.ts'
+import { subAgentResult } from './sub-agent-result.ts'
+
+/** What of a loop's configuration a sub-agent passes on unchanged. */
+type ChildSettings = Pick<
+  LoopConfig,
+  'model' | 'maxTokens' | 'temperature' | 'cache' | 'toolExecution' | 'toolTimeoutMs' | 'retry' | 'schemaValidator' | 'logger'
+>
+
+/** How a sub-agent is set up. Source: spec/10 "Configuration", defaults in reference/phi-core-0.10.md §5. */
+export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
+  /** What the parent's model calls: `[a-zA-Z0-9_-]{1,64}`. */
+  name: string
+  /** For people. Default: `name`. */
+  label?: string
+  /** For the parent's model: what this agent is good at. */
+  description: string
+  /** Default: none. */
+  systemPrompt?: string
+  /** Tools of the sub-agent; no sub-agents among them. Default: none. */
+  tools?: readonly AgentTool[]
+  /** Model calls per task. Default 10. */
+  maxTurns?: number
+  /** Input plus output tokens per task. Default 1,000,000. */
+  maxTotalTokens?: number
+  /** Milliseconds per task, checked before each of its turns. Default 300,000. */
+  maxDurationMs?: number
+  /** Default `off`. */
+  thinking?: LoopConfig['thinkingLevel']
+  /** Milliseconds after which a task is cut off; overrides the parent's `toolTimeoutMs`. */
+  timeoutMs?: number
+  /** Ask a person before a task begins. */
+  needsApproval?: NonNullable<AgentTool['needsApproval']>
+  /** `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default `updates`. */
+  forward?: 'updates' | 'events'
+}
+
+const parameters: JsonSchema = {
+  type: 'object',
+  properties: {
+    task: { type: 'string', description: 'The task, complete in itself: the sub-agent sees nothing of this conversation.' },
+  },
+  required: ['task'],
+}
+
+/**
+ * An agent that another agent calls like a tool: it gets a task, works on it with its own model, prompt and tools, and gives back what it
+ * said last.
+ *
+ * **Contract**
+ * - Each call is a conversation of its own: nothing of the parent's is seen, nothing of an earlier call is kept, and nothing is compacted.
+ *   Calls may run at the same time.
+ * - The loop has a session of its own, the id `{session}.sub.1`, the caller's loop as `parentLoopId`, and is named in the result as `childLoopId`.
+ * - What it uses is charged to the budget of the run that called it; its own limits hold beside that budget.
+ * - The result is an error when the sub-agent fails, is stopped, or has a call that a person must approve, for it cannot ask one; also when
+ *   it reaches a limit without having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages.
+ * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
+ *
+ * Source: spec/10.
+ *
+ * @example
+ * const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })
+ * const agent = new Agent({ model, tools: [researcher] })
+ */
+export class SubAgentTool implements AgentTool {
+  readonly name: string
+  readonly label: string
+  readonly description: string
+  readonly parameters = parameters
+  declare readonly timeoutMs?: number
+  declare readonly needsApproval?: NonNullable<AgentTool['needsApproval']>
+  readonly #config: LoopConfig
+  readonly #systemPrompt: string
+  readonly #tools: readonly AgentTool[]
+  readonly #passEvents: boolean
+
+  constructor(options: SubAgentOptions) {
+    const { name, label = name, description, systemPrompt = '', tools = [], forward, timeoutMs, needsApproval, ...settings } = options
+    checkSubAgent(name, tools)
+    this.name = name
+    this.label = label
+    this.description = description
+    if (timeoutMs !== undefined) this.timeoutMs = timeoutMs
+    if (needsApproval !== undefined) this.needsApproval = needsApproval
+    this.#config = childConfig(settings)
+    // A copy: a sub-agent that is put into the list later is not taken along.
+    this.#tools = [...tools]
+    this.#systemPrompt = systemPrompt
+    this.#passEvents = forward === 'events'
+    checkOptions({ ...this.#config, tools })
+    checkPositive('timeoutMs', timeoutMs)
+    markAsSubAgent(this)
+  }
+
+  /** Works on `args.task`. Rejects with `ToolError` `invalidArguments` where there is none. */
+  async execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
+    const { task } = args
+    if (typeof task !== 'string' || task.trim() === '') throw new ToolError('invalidArguments', "Missing required 'task' parameter")
+    const sessionId = newId()
+    const context: AgentContext = {
+      systemPrompt: this.#systemPrompt,
+      messages: [],
+      tools: this.#tools,
+      sessionId,
+      loopId: `${sessionId}.sub.1`,
+      parentLoopId: ctx.loopId,
+    }
+    const reports = new ChildReports(ctx, this.#passEvents)
+    const result = await agentLoop(task, context, this.#config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
+    reports.flush()
+    return subAgentResult(this.name, result)
+  }
+}
+
+function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new ConfigError('invalidTool', `Sub-agent name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
+  }
+  const nested = tools.find(isSubAgentTool)
+  if (nested === undefined) return
+  throw new ConfigError(
+    'nestedSubAgent',
+    `Sub-agent "${name}" may not have the sub-agent "${nested.name}" as a tool: chains of agents need not end. Give both to the parent.`,
+  )
+}
+
+function childConfig(
+  settings: ChildSettings & Pick<SubAgentOptions, 'thinking' | 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>,
+): LoopConfig {
+  const { thinking = 'off', maxTurns = 10, maxTotalTokens = 1_000_000, maxDurationMs = 300_000, ...rest } = settings
+  return {
+    ...rest,
+    thinkingLevel: thinking,
+    limits: { maxTurns, maxTotalTokens, maxDurationMs },
+    contextConfig: false,
+    firstTurnTrigger: 'subAgent',
+  }
+}

@@ -1,0 +1,64 @@
+import type { Budget } from '../../types/budget.ts'
+import type { RunResult } from '../../types/run.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../types/usage.ts'
+import { linkAbort } from '../abort.ts'
+import { agentLoop } from '../agent-loop.ts'
+import type { LoopConfig } from '../loop-config.ts'
+import { nextLoopId } from '../loop-id.ts'
+import { type IdentifiedContext, parentOf } from './branch.ts'
+import type { ParallelEvents } from './parallel-events.ts'
+
+/**
+ * The loops a strategy runs to decide.
+ *
+ * **Contract**: `close` stops those that still run and resolves when all have ended; no listener is left then.
+ */
+export class Inquiry {
+  /** Of all loops that have ended. */
+  usage: Usage = emptyUsage()
+  readonly #base: IdentifiedContext
+  readonly #events: ParallelEvents
+  readonly #budget: Budget | undefined
+  readonly #stop: ReturnType<typeof linkAbort>
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor(base: IdentifiedContext, events: ParallelEvents, options: { signal: AbortSignal; budget?: Budget }) {
+    this.#base = base
+    this.#events = events
+    this.#budget = options.budget
+    this.#stop = linkAbort(options.signal)
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  /** See `EvaluationInput.ask`. */
+  readonly ask = (prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult> => {
+    const running: Promise<RunResult> = this.#ask(prompt, config, systemPrompt).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    // A strategy may not wait for what it asked.
+    running.catch(() => undefined)
+    return running
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the evaluation has ended'))
+    this.#stop.release()
+    await Promise.allSettled(this.#running)
+  }
+
+  async #ask(prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult> {
+    const { agentId, sessionId } = this.#base
+    const loopId = nextLoopId(this.#base, sessionId, config)
+    const context = { systemPrompt, messages: [], tools: [], agentId, sessionId, loopId, ...parentOf(this.#base) }
+    const budget = this.#budget
+    const result = await agentLoop(prompt, context, config, {
+      emit: this.#events.pass,
+      signal: this.signal,
+      ...(budget !== undefined && { budget }),
+    })
+    this.usage = combineUsage(this.usage, result.usage)
+    return result
+  }
+}

@@ -1,0 +1,50 @@
+import { errorText } from '../../types/errors.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import { type Logger, logWarning } from '../../types/logger.ts'
+import { type EventBody, EventEmitter } from '../event-emitter.ts'
+
+/** The events of a parallel loop as a whole, and the gate that its strategy's loops report through: after `end` nothing comes. */
+export class ParallelEvents {
+  readonly #events: EventEmitter
+  readonly #sink: (event: AgentEvent) => void
+  readonly #logger: Logger | undefined
+  #isOpen = true
+
+  constructor(
+    ids: { runId: string; sessionId: string; loopId: string },
+    { sink, logger }: { sink: (event: AgentEvent) => void; logger: Logger | undefined },
+  ) {
+    this.#sink = sink
+    this.#logger = logger
+    this.#events = new EventEmitter(ids, (event) => this.#deliver(event))
+  }
+
+  /** Reports an event of the whole. What the sink throws, or rejects with, is logged. */
+  emit(body: EventBody): void {
+    if (this.#isOpen) this.#events.emit(body)
+  }
+
+  /** Reports the last event. */
+  end(body: EventBody): void {
+    this.emit(body)
+    this.#isOpen = false
+  }
+
+  /** Passes on an event of a loop, which catches what the sink throws. */
+  // What the sink returns goes back: it may be async all the same, and the loop looks after what it rejects with.
+  readonly pass = (event: AgentEvent): void => (this.#isOpen ? this.#sink(event) : undefined)
+
+  warn(event: string, message: string): void {
+    logWarning(this.#logger, event, { runId: this.#events.runId, message })
+  }
+
+  #deliver(event: AgentEvent): void {
+    const failed = (error: unknown) => this.warn('emitFailed', errorText(error))
+    try {
+      const outcome: unknown = this.#sink(event)
+      if (outcome instanceof Promise) outcome.catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import type { Budget } from '../../types/budget.ts'
+import { ConfigError } from '../../types/errors.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import { newId } from '../../types/ids.ts'
+import type { JsonValue } from '../../types/json.ts'
+import type { AgentMessage, PromptInput } from '../../types/message.ts'
+import type { RunResult } from '../../types/run.ts'
+import { combineUsage, type Usage } from '../../types/usage.ts'
+import { checkContinuable } from '../agent-loop.ts'
+import { checkConfig } from '../check-config.ts'
+import type { AgentContext, LoopConfig } from '../loop-config.ts'
+import { nextLoopId } from '../loop-id.ts'
+import { toMessages } from '../prompt-input.ts'
+import { Branch, type IdentifiedContext } from './branch.ts'
+import type { EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
+import { Inquiry } from './inquiry.ts'
+import { ParallelEvents } from './parallel-events.ts'
+import { Selection } from './selection.ts'
+
+/** What is tried in parallel, and how one of the outcomes is chosen. */
+export interface ParallelOptions {
+  /** What every branch is asked. Without it, every branch continues the history, as `continueLoop` does. */
+  prompt?: PromptInput
+  /** Where all branches begin. Missing ids and the loops counted are written back; the messages stay as they are. */
+  context: AgentContext
+  /** One branch for each. The limits of a configuration hold for its own branch. */
+  configs: readonly LoopConfig[]
+  strategy: EvaluationStrategy
+  /** Receives the events of all branches, interleaved, synchronously. What it throws, or rejects with, is logged and ignored. */
+  emit: (event: AgentEvent) => void
+  /** Owned by the caller; stops all branches and the evaluation. */
+  signal: AbortSignal
+  /** Shared by all branches and the evaluation. */
+  budget?: Budget
+  /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
+  runId?: string
+  /** Passed through to the `agentStart` of every branch. */
+  metadata?: JsonValue
+}
+
+/** The branch that was chosen, and the others. Source: spec/03 "ParallelLoopResult". */
+export interface ParallelResult {
+  /** The conversation to go on with: `agentLoop` and `continueLoop` take it as it is. */
+  selectedContext: AgentContext
+  /** What the chosen branch added. */
+  selectedMessages: AgentMessage[]
+  /** Position of its configuration. */
+  selectedIndex: number
+  selectedLoopId: string
+  /** The other branches, in the order of their configurations. */
+  outcomes: ParallelOutcome[]
+  /** Tokens spent on the choice; zero without a judge. */
+  evaluationUsage: Usage
+  /** All branches and the evaluation. */
+  totalUsage: Usage
+  /** Of the chosen branch. */
+  result: RunResult
+}
+
+/**
+ * Runs the same prompt with several configurations at the same time and chooses one outcome.
+ *
+ * **Contract**
+ * - Each branch has its own copy of the list of messages, its own loop id, `runId` and `seq`, and the loop before as its parent; the session
+ *   is the same. `parallelLoopStart`, `parallelLoopEnd` and the status lines of a strategy have the `runId` and a loop id
+ *   `{session}.parallel.{N}` of the whole. Tell branches apart by `loopId`.
+ * - Loop ids are counted on `context`: no two parallel loops that begin there use the same. Go on with one context of the result only.
+ * - `parallelLoopStart` comes first and `parallelLoopEnd` last; in between every branch that began ends. An abort ends all of them and the
+ *   evaluation; then the first branch that completed is chosen, else the first.
+ * - Rejects only with `ConfigError`, before the first event: `branchCount` for no configuration, or a number the strategy cannot take;
+ *   otherwise what `agentLoop` or `continueLoop` reject with.
+ *
+ * Source: spec/03.
+ *
+ * @example
+ * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
+ */
+export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
+  const { prompt, first } = checkOptions(options)
+  const { configs, strategy, emit, signal, budget, metadata } = options
+  const base = identify(options.context)
+  const events = makeEvents(options, base, first)
+  const branches = configs.map((config, index) => new Branch(index, base, config, signal))
+  const shared = { emit, ...(budget !== undefined && { budget }), ...(metadata !== undefined && { metadata }) }
+  const selection = new Selection(strategy, branches, events)
+  try {
+    events.emit({ type: 'parallelLoopStart', loopIds: branches.map((branch) => branch.loopId) })
+    const outcomes = await Promise.all(
+      branches.map(async (branch) => {
+        const outcome = await branch.run(prompt, shared)
+        selection.settle(outcome)
+        return outcome
+      }),
+    )
+    const inquiry = new Inquiry(base, events, options)
+    const { selectedIndex, usage } = await selection.decide(prompt, outcomes, inquiry)
+    // Every loop of this session is counted wherever the conversation goes on.
+    for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
+    const result = resultOf(outcomes, selectedIndex, usage)
+    const { selectedLoopId, evaluationUsage } = result
+    events.end({ type: 'parallelLoopEnd', selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage })
+    return result
+  } finally {
+    for (const branch of branches) branch.release()
+  }
+}
+
+/** Throws `ConfigError` for what cannot work; returns the prompt as history entries, none in order to continue. */
+function checkOptions({ prompt, context, configs, strategy }: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
+  const [first] = configs
+  if (first === undefined) throw new ConfigError('branchCount', 'A parallel loop needs at least one configuration.')
+  strategy.check?.(configs.length)
+  for (const config of configs) checkConfig(config)
+  if (prompt !== undefined) return { prompt: toMessages(prompt), first }
+  checkContinuable(context)
+  return { prompt: [], first }
+}
+
+function identify(context: AgentContext): IdentifiedContext {
+  const agentId = context.agentId ?? newId()
+  const sessionId = context.sessionId ?? newId()
+  return Object.assign(context, { agentId, sessionId })
+}
+
+function makeEvents(options: ParallelOptions, base: IdentifiedContext, first: LoopConfig): ParallelEvents {
+  const { configs, emit, runId = newId() } = options
+  const { sessionId } = base
+  const loopId = nextLoopId(base, sessionId, { ...first, configId: 'parallel' })
+  const logger = configs.find((config) => config.logger !== undefined)?.logger
+  return new ParallelEvents({ runId, sessionId, loopId }, { sink: emit, logger })
+}
+
+function resultOf(outcomes: readonly ParallelOutcome[], selectedIndex: number, evaluationUsage: Usage): ParallelResult {
+  const selected = outcomes[selectedIndex]
+  if (selected === undefined) throw new RangeError(`there is no branch ${selectedIndex}`)
+  const { context, loopId, result } = selected
+  return {
+    selectedContext: context,
+    selectedMessages: result.messages,
+    selectedIndex,
+    selectedLoopId: loopId,
+    outcomes: outcomes.filter((outcome) => outcome !== selected),
+    evaluationUsage,
+    totalUsage: outcomes.reduce((sum, outcome) => combineUsage(sum, outcome.result.usage), evaluationUsage),
+    result,
+  }
+}

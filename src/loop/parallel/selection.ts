@@ -1,0 +1,74 @@
+import { errorText } from '../../types/errors.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import { emptyUsage } from '../../types/usage.ts'
+import { raceAbort } from '../abort.ts'
+import type { Branch } from './branch.ts'
+import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
+import type { Inquiry } from './inquiry.ts'
+import type { ParallelEvents } from './parallel-events.ts'
+
+/** Lets a strategy choose one of `branches`. Always comes to a choice and never throws; what the strategy gets wrong is logged. */
+export class Selection {
+  readonly #strategy: EvaluationStrategy
+  readonly #branches: readonly Branch[]
+  readonly #events: ParallelEvents
+  readonly #settled: ParallelOutcome[] = []
+  #early: number | undefined
+
+  constructor(strategy: EvaluationStrategy, branches: readonly Branch[], events: ParallelEvents) {
+    this.#strategy = strategy
+    this.#branches = branches
+    this.#events = events
+  }
+
+  /** A branch has ended. Where that decides the matter, all others are aborted. */
+  settle(outcome: ParallelOutcome): void {
+    this.#settled.push(outcome)
+    if (this.#early !== undefined) return
+    this.#early = this.#askEarly(outcome)
+    if (this.#early === undefined) return
+    for (const branch of this.#branches) if (branch.index !== this.#early) branch.abort(new Error('another branch was chosen'))
+  }
+
+  /** The choice, once all branches have ended; closes `inquiry`. */
+  async decide(prompt: readonly AgentMessage[], outcomes: readonly ParallelOutcome[], inquiry: Inquiry): Promise<Evaluation> {
+    try {
+      if (this.#early !== undefined) return { selectedIndex: this.#early, usage: emptyUsage() }
+      if (!inquiry.signal.aborted) return await this.#evaluate(prompt, outcomes, inquiry)
+    } catch (error) {
+      if (!inquiry.signal.aborted) this.#failed(error)
+    } finally {
+      await inquiry.close()
+    }
+    return { selectedIndex: candidates(outcomes)[0]?.index ?? 0, usage: inquiry.usage }
+  }
+
+  async #evaluate(prompt: readonly AgentMessage[], outcomes: readonly ParallelOutcome[], inquiry: Inquiry): Promise<Evaluation> {
+    const { signal, ask } = inquiry
+    const progress = (line: { toolCallId: string; toolName: string; text: string }) =>
+      this.#events.emit({ type: 'progressMessage', ...line })
+    // An async function, so that a strategy that throws at once is a rejection too.
+    const work = (async () => this.#strategy.evaluate({ prompt, outcomes, signal, ask, progress }))()
+    const { selectedIndex, usage } = await raceAbort(work, signal)
+    return { selectedIndex: this.#checked(selectedIndex), usage: { ...emptyUsage(), ...usage } }
+  }
+
+  #askEarly(outcome: ParallelOutcome): number | undefined {
+    try {
+      const index = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
+      return index === undefined ? undefined : this.#checked(index)
+    } catch (error) {
+      this.#failed(error)
+      return undefined
+    }
+  }
+
+  #checked(index: number): number {
+    if (this.#branches[index] !== undefined) return index
+    throw new RangeError(`it chose branch ${index}, and there are ${this.#branches.length}, counted from 0`)
+  }
+
+  #failed(error: unknown): void {
+    this.#events.warn('evaluationFailed', `The strategy "${this.#strategy.name}" failed: ${errorText(error)}`)
+  }
+}
