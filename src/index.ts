@@ -1,7 +1,16 @@
 // Any new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
+export { type Branch, type BranchSpec, exploreBranches } from './agent/explore-branches.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
+export { type AgentProfile, profileDefaults } from './agent/profile.ts'
+export {
+  agentPrompt,
+  composeSystemPrompt,
+  minimalPrompt,
+  type PromptBlock,
+  type SystemPromptStrategy,
+} from './agent/system-prompt.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
@@ -10,13 +19,28 @@ export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-conf
 export type { LoopOptions } from './loop/loop-run.ts'
 export { memorySessionStore } from './session/memory-session-store.ts'
 export { parseMessages, serializeMessages } from './session/message-json.ts'
+export { parseSnapshot } from './session/snapshot.ts'
 export { defineTool } from './tools/define-tool.ts'
+export type { Budget } from './types/budget.ts'
+export type {
+  CompactedSection,
+  CompactionConfig,
+  CompactionInput,
+  CompactionOverlay,
+  CompactionScope,
+  CompactionStrategy,
+  ContextConfig,
+  TokenCounter,
+  TurnSpan,
+} from './types/compaction.ts'
 export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/content.ts'
+export type { ContextChange, ContextState, PruneRecord, RevertCategory, RevertPolicy, RevertRecord } from './types/context-change.ts'
 export { type CredentialProvider, staticCredential } from './types/credentials.ts'
 export {
   AgentBusyError,
   ConfigError,
   CursorExpired,
+  JournalError,
   type MisuseCode,
   PhiError,
   ProviderError,
@@ -34,6 +58,9 @@ export type {
   AgentStartEvent,
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
+  ChildEvent,
+  CompactionEndedEvent,
+  CompactionStartedEvent,
   ContinuationKind,
   EventBase,
   InputRejectedEvent,
@@ -41,18 +68,34 @@ export type {
   MessageEndEvent,
   MessageStartEvent,
   MessageUpdateEvent,
+  ParallelLoopEndEvent,
+  ParallelLoopStartEvent,
   PendingApproval,
   ProgressMessageEvent,
   ProviderRetryEvent,
+  PrunAppliedEvent,
+  RevertAppliedEvent,
   RunFailure,
   RunStatus,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
   TurnEndEvent,
+  TurnRequestEvent,
   TurnStartEvent,
   TurnTrigger,
 } from './types/event.ts'
+export type {
+  BeforeToolInfo,
+  CompactionFigures,
+  HookDone,
+  HookVerdict,
+  LoopHooks,
+  ReplacedArguments,
+  ToolHookInfo,
+  TurnHookInfo,
+} from './types/hooks.ts'
+export type { FilterVerdict, InputFilter } from './types/input-filter.ts'
 export type { Journal, JournalEntry, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
@@ -90,9 +133,11 @@ export type {
   StreamStart,
   ToolDefinition,
 } from './types/provider.ts'
+export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export type { AgentRun, Receipt, ReceiptStatus, RunResult } from './types/run.ts'
 export type { SessionStore, StoredSession } from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
+export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolParameters, ToolResult } from './types/tool.ts'
 export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/usage.ts'

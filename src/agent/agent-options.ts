@@ -1,6 +1,7 @@
 import { checkConfig, checkPositive } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import { ConfigError } from '../types/errors.ts'
+import type { ContinuationKind } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
@@ -44,6 +45,8 @@ export interface PromptOptions {
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
+  /** What the run is, for its `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
+  kind?: ContinuationKind
   /** What form the answers of this run must have, instead of what the agent's settings say. */
   responseFormat?: ResponseFormatInput
 }

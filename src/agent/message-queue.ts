@@ -54,21 +54,32 @@ export class MessageQueue implements MessageSupplier {
     return this.#items.length > 0
   }
 
-  take(): AgentMessage[] {
-    const taken = this.#items.splice(0, this.mode === 'all' ? this.#items.length : 1)
-    return taken.map((item) => item.settle('delivered').message)
+  peek(): AgentMessage[] {
+    return this.#items.slice(0, this.mode === 'all' ? this.#items.length : 1).map((item) => item.message)
+  }
+
+  take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {
+    return this.#remove((item) => only.includes(item.message)).map((item) => item.settle('delivered').message)
+  }
+
+  giveBack(messages: readonly AgentMessage[]): void {
+    for (const item of this.#remove(({ message }) => messages.includes(message))) item.settle('returned')
   }
 
   /** Gives back what was queued for `owner`. */
   returnOwned(owner: string): void {
-    const owned = this.#items.filter((item) => item.owner === owner)
-    this.#items = this.#items.filter((item) => item.owner !== owner)
-    for (const item of owned) item.settle('returned')
+    for (const item of this.#remove((item) => item.owner === owner)) item.settle('returned')
   }
 
   /** Gives back everything. */
   clear(): void {
-    for (const item of this.#items.splice(0)) item.settle('returned')
+    for (const item of this.#remove(() => true)) item.settle('returned')
+  }
+
+  #remove(goes: (item: QueuedMessage) => boolean): QueuedMessage[] {
+    const removed = this.#items.filter(goes)
+    this.#items = this.#items.filter((item) => !goes(item))
+    return removed
   }
 }
 

@@ -1,5 +1,16 @@
-import { type CompactionConfig, type ContextConfig, defaultCompactionConfig, type TokenCounter } from '../types/compaction.ts'
+import type { CompactionConfig, ContextConfig, TokenCounter } from '../types/compaction.ts'
 import { heuristicTokenCounter } from './tokens.ts'
+
+/** The defaults of the specification. */
+export const defaultCompactionConfig: CompactionConfig = {
+  compactAtPct: 0.9,
+  compactBudgetThresholdPct: 0.05,
+  scope: { type: 'fixedCount', count: 3 },
+  keepFirstTurns: 2,
+  keepRecentTurns: 10,
+  maxSummaryTokens: 2000,
+  toolOutputMaxLines: 50,
+}
 
 /** A `ContextConfig` with every default filled in. */
 export interface ResolvedContext {

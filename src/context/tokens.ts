@@ -17,19 +17,19 @@ export const heuristicTokenCounter: TokenCounter = {
   },
 }
 
-const caches = new WeakMap<TokenCounter, WeakMap<AgentMessage, number>>()
+const estimates = new WeakMap<TokenCounter, WeakMap<AgentMessage, number>>()
 
 /** Tokens of one message, estimated once per message object and counter. */
 export function messageTokens(message: AgentMessage, counter: TokenCounter = heuristicTokenCounter): number {
-  let cache = caches.get(counter)
-  if (cache === undefined) {
-    cache = new WeakMap()
-    caches.set(counter, cache)
+  let known = estimates.get(counter)
+  if (known === undefined) {
+    known = new WeakMap()
+    estimates.set(counter, known)
   }
-  let tokens = cache.get(message)
+  let tokens = known.get(message)
   if (tokens === undefined) {
     tokens = counter.message(message)
-    cache.set(message, tokens)
+    known.set(message, tokens)
   }
   return tokens
 }

@@ -3,11 +3,12 @@ import type { LoopRun } from './loop-run.ts'
 
 /**
  * Puts messages that no model wrote into the history, all of them before anything is awaited, makes them durable one by one and reports each.
- * Rejects with `JournalError`.
+ * Rejects with `JournalError`. `origin` is noted on what was queued, for request captures.
  */
-export async function addInput(run: LoopRun, inputs: readonly AgentMessage[]): Promise<void> {
+export async function addInput(run: LoopRun, inputs: readonly AgentMessage[], origin?: 'steering' | 'followUp'): Promise<void> {
   const turnId = { loopId: run.events.loopId, turnIndex: run.turnIndex }
-  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...message, turnId } : message))
+  const hint = origin && { provenanceHint: { kind: origin } }
+  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...hint, ...message, turnId } : message))
   for (const message of stamped) run.append(message)
   for (const message of stamped) {
     await run.record({ type: 'input', message })

@@ -8,7 +8,7 @@ import type { AgentContext, LoopConfig } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { type LoopOptions, LoopRun } from './loop-run.ts'
 import { findPausedTurn } from './paused-turn.ts'
-import { toMessages } from './prompt-input.ts'
+import { noInputs, promptSupplier, toMessages } from './prompt-input.ts'
 import { runTurns, type TurnsStart } from './run-turns.ts'
 
 /**
@@ -22,14 +22,22 @@ import { runTurns, type TurnsStart } from './run-turns.ts'
  * Source: spec/02, spec/27 "agent_loop".
  */
 export async function agentLoop(prompt: PromptInput, context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
+  return startLoop(prompt, { kind: 'initial' }, context, config, options)
+}
+
+/** As `agentLoop`, for a loop that may be a branch. */
+export async function startLoop(
+  prompt: PromptInput,
+  kind: ContinuationKind,
+  context: AgentContext,
+  config: LoopConfig,
+  options: LoopOptions,
+): Promise<RunResult> {
   checkConfig(config)
-  const inputs = toMessages(prompt)
-  const identity = ensureIds(context, config)
+  const inputs = promptSupplier(toMessages(prompt))
+  const trigger = kind.kind === 'branch' ? 'branch' : (config.firstTurnTrigger ?? 'user')
   const { parentLoopId } = context
-  return runLoop({ ...identity, parentLoopId, kind: { kind: 'initial' } }, context, config, options, {
-    inputs: () => inputs,
-    trigger: config.firstTurnTrigger ?? 'user',
-  })
+  return runLoop({ kind, parentLoopId }, context, config, options, (run, end) => runTurns(run, { inputs, trigger }, end))
 }
 
 /**
@@ -48,11 +56,9 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
   const { paused } = checkContinuable(context)
   const parentLoopId = context.parentLoopId ?? context.lastLoopId
   const kind = context.continuationKind ?? { kind: 'default' }
-  return runLoop({ ...ensureIds(context, config), parentLoopId, kind }, context, config, options, {
-    inputs: () => [],
-    trigger: kind.kind === 'branch' ? 'branch' : 'continuation',
-    ...(paused !== undefined && { paused }),
-  })
+  const trigger = kind.kind === 'branch' ? 'branch' : 'continuation'
+  const start: TurnsStart = { inputs: noInputs, trigger, ...(paused !== undefined && { paused }) }
+  return runLoop({ kind, parentLoopId }, context, config, options, (run, end) => runTurns(run, start, end))
 }
 
 /** Throws the `ConfigError` that says why `context` cannot be continued; returns the paused turn it ends with, if any. */
@@ -70,6 +76,16 @@ export function checkContinuable(context: AgentContext): Pick<TurnsStart, 'pause
   return {}
 }
 
+/** Whether `checkContinuable` lets `context` pass. */
+export function isContinuable(context: AgentContext): boolean {
+  try {
+    checkContinuable(context)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
@@ -84,42 +100,48 @@ function ensureIds(context: AgentContext, config: LoopConfig): { agentId: string
   return { agentId: context.agentId, sessionId: context.sessionId, loopId: context.loopId }
 }
 
-interface LoopIdentity {
-  agentId: string
-  sessionId: string
-  loopId: string
-  parentLoopId: string | undefined
+/** Where a loop comes from. */
+export interface LoopOrigin {
   kind: ContinuationKind
+  parentLoopId: string | undefined
 }
 
-async function runLoop(
-  identity: LoopIdentity,
+/** What runs inside a loop: calls `end` once, as its last step, and resolves with what that returns. */
+type LoopBody = (run: LoopRun, end: (status: RunStatus) => RunResult) => Promise<RunResult>
+
+/**
+ * One loop around `body`: identity, `agentStart`, hooks, and exactly one `agentEnd`, whatever `body` does.
+ */
+export async function runLoop(
+  origin: LoopOrigin,
   context: AgentContext,
   config: LoopConfig,
   options: LoopOptions,
-  start: TurnsStart,
+  body: LoopBody,
 ): Promise<RunResult> {
-  const runId = options.runId ?? newId()
-  const run = new LoopRun({ ...identity, runId }, context, config, options)
-  const { agentId, parentLoopId, kind: continuationKind } = identity
-  run.events.emit({
-    type: 'agentStart',
-    agentId,
-    ...(parentLoopId !== undefined && { parentLoopId }),
-    continuationKind,
-    configSnapshot: configSnapshot(config),
-    ...(options.metadata !== undefined && { metadata: options.metadata }),
-  })
+  const ids = { ...ensureIds(context, config), runId: options.runId ?? newId() }
+  const run = new LoopRun(ids, context, config, options)
   const end = (status: RunStatus): RunResult => {
     run.release()
-    context.lastLoopId = identity.loopId
+    context.lastLoopId = ids.loopId
     const ended = outcome(run, status)
     run.events.emit({ type: 'agentEnd', ...ended })
-    const { sessionId, loopId } = identity
+    const { runId, sessionId, loopId } = ids
     return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
   }
+  const result = await guarded(run, origin, body, end)
+  await run.lifecycle?.afterLoop(result)
+  return result
+}
+
+async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (status: RunStatus) => RunResult): Promise<RunResult> {
   try {
-    return await runTurns(run, start, end)
+    // Nothing is awaited where there is nothing to load: the first event comes at once.
+    if (needsParts(run)) await loadParts(run)
+    const refused = run.lifecycle && (await run.lifecycle.beforeLoop())
+    if (refused !== undefined) return end(refused)
+    announce(run, origin)
+    return await body(run, end)
   } catch (error) {
     // Nothing below lets an error through; a defect must not cost the caller its agentEnd.
     run.fail(error)
@@ -127,13 +149,50 @@ async function runLoop(
   }
 }
 
-function outcome(run: LoopRun, status: RunStatus): Pick<AgentEndEvent, 'status' | 'messages' | 'usage' | 'error' | 'pendingApprovals'> {
+function announce(run: LoopRun, { kind: continuationKind, parentLoopId }: LoopOrigin): void {
+  const { metadata } = run.options
+  run.events.emit({
+    type: 'agentStart',
+    agentId: run.agentId,
+    ...(parentLoopId !== undefined && { parentLoopId }),
+    continuationKind,
+    configSnapshot: configSnapshot(run.config),
+    ...(metadata !== undefined && { metadata }),
+  })
+}
+
+function needsParts({ config, context }: LoopRun): boolean {
+  return config.hooks !== undefined || config.inputFilters !== undefined || canRevert(context)
+}
+
+function canRevert({ tools }: AgentContext): boolean {
+  return tools.some((tool) => tool.revertPolicy !== undefined)
+}
+
+/** Loads what only some loops need. */
+async function loadParts(run: LoopRun): Promise<void> {
+  const { config, context } = run
+  if (config.hooks !== undefined || config.inputFilters !== undefined) {
+    const { Lifecycle } = await import('./lifecycle.ts')
+    run.lifecycle = new Lifecycle(run)
+  }
+  if (canRevert(context)) {
+    const { NodeIds } = await import('./node-ids.ts')
+    run.nodeIds = new NodeIds(context)
+  }
+}
+
+function outcome(
+  run: LoopRun,
+  status: RunStatus,
+): Pick<AgentEndEvent, 'status' | 'messages' | 'usage' | 'error' | 'rejection' | 'pendingApprovals'> {
   const error = status === 'error' ? (run.failure ?? run.modelFailure) : undefined
   return {
     status,
     messages: run.newMessages,
     usage: run.usage,
     ...(error !== undefined && { error }),
+    ...(status === 'rejected' && run.rejection !== undefined && { rejection: run.rejection }),
     ...(status === 'paused' && { pendingApprovals: run.pausedCalls }),
   }
 }

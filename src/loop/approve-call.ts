@@ -17,7 +17,13 @@ export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: 
  */
 export async function approveCall(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
   const { id: toolCallId, name: toolName, written } = call
-  const pending: PendingApproval = { toolCallId, toolName, arguments: written, argumentsHash: await argumentsHash(written) }
+  // A copy: whoever is shown the arguments cannot change what runs, or the history.
+  const pending: PendingApproval = {
+    toolCallId,
+    toolName,
+    arguments: structuredClone(written),
+    argumentsHash: await argumentsHash(written),
+  }
   const decision = await decide(run, pending)
   if (decision.type === 'approved') return decision
   if (decision.type === 'denied') {

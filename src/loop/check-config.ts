@@ -7,12 +7,13 @@ import type { LoopConfig } from './loop-config.ts'
  * comparison with it is false, so that a limit would not limit and retries would not end.
  */
 export function checkConfig(config: Partial<LoopConfig>): void {
-  const { toolExecution, limits, retry } = config
+  const { toolExecution, limits, retry, contextConfig } = config
   const size = toolExecution?.type === 'batched' ? toolExecution.size : 1
   if (!(Number.isInteger(size) && size > 0)) throw invalid('toolExecution.size', size, 'a whole number from 1')
   for (const name of ['maxTokens', 'toolTimeoutMs', 'approvalTimeoutMs'] as const) checkPositive(name, config[name])
   if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
   checkFromZero('retry', { ...defaultRetry, ...retry })
+  if (contextConfig) checkFromZero('contextConfig', { ...contextConfig, ...contextConfig.compaction })
 }
 
 /** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */
@@ -20,8 +21,11 @@ export function checkPositive(name: string, value = 1): void {
   if (!(value > 0)) throw invalid(name, value, 'greater than 0, or left out')
 }
 
-function checkFromZero(group: string, values: Record<string, number>): void {
-  for (const [name, value] of Object.entries(values)) if (!(value >= 0)) throw invalid(`${group}.${name}`, value, 'a number from 0')
+/** Checks every number among `values`. */
+function checkFromZero(group: string, values: object): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'number' && !(value >= 0)) throw invalid(`${group}.${name}`, value, 'a number from 0')
+  }
 }
 
 function invalid(name: string, value: number, allowed: string): ConfigError {

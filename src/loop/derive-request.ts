@@ -1,23 +1,29 @@
 import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AgentTool } from '../types/tool.ts'
-import { jsonSchemaOf, toolJsonSchema } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /** The tools as the model sees them; the same array for the same list of tools. */
 const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>()
 
+/** A request, and the history entries it was made of, as they were before `convertToLlm`. */
+export interface DerivedRequest {
+  request: StreamRequest
+  entries: readonly AgentMessage[]
+}
+
 /**
- * Derives what the model is sent from the history: `transformContext`, `convertToLlm`, then `contextTranslation`. The history is not
+ * Derives what the model is sent from the history: prunes, reverts and compaction, `transformContext`, `convertToLlm`, then `contextTranslation`. The history is not
  * changed, unchanged messages keep their identity. Rejects with what a callback throws, or with the signal's reason.
  *
  * Source: ARCHITECTURE §3 "History is one ordered list".
  */
-export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
+export async function deriveRequest(run: LoopRun): Promise<DerivedRequest> {
   const { config, context, signal } = run
   // Callbacks get copies of the list: sorting or cutting what they were given must not do it to the history.
   let entries: readonly AgentMessage[] = context.messages
+  if (context.state !== undefined || run.nodeIds !== undefined) entries = (await run.contextWindow()).sent()
   if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext([...entries], signal), signal)
   let messages: readonly Message[] =
     config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
@@ -27,7 +33,7 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
     model,
     systemPrompt: context.systemPrompt,
     messages,
-    tools: toolDefinitions(context.tools),
+    tools: context.tools.length === 0 ? [] : await definitionsOf(context.tools),
     thinkingLevel: config.thinkingLevel ?? 'off',
     cache: config.cache ?? { type: 'auto' },
   }
@@ -35,15 +41,16 @@ export async function deriveRequest(run: LoopRun): Promise<StreamRequest> {
   if (config.temperature !== undefined) request.temperature = config.temperature
   if (config.responseFormat !== undefined) {
     const { responseFormatOf } = await raceAbort(import('../validation/response-format.ts'), signal)
-    request.responseFormat = responseFormatOf(config.responseFormat, jsonSchemaOf)
+    request.responseFormat = responseFormatOf(config.responseFormat)
   }
-  return request
+  return { request, entries }
 }
 
-function toolDefinitions(tools: readonly AgentTool[]): readonly ToolDefinition[] {
+async function definitionsOf(tools: readonly AgentTool[]): Promise<readonly ToolDefinition[]> {
   const known = definitions.get(tools)
   if (known !== undefined) return known
-  const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
+  const { toolDefinitions } = await import('./tool-definitions.ts')
+  const made = toolDefinitions(tools)
   definitions.set(tools, made)
   return made
 }

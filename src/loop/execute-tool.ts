@@ -1,15 +1,16 @@
 import type { ToolCallContent } from '../types/content.ts'
-import { errorText } from '../types/errors.ts'
+import { errorText, JournalError } from '../types/errors.ts'
+import type { JsonObject } from '../types/json.ts'
 import type { AgentTool, ToolResult } from '../types/tool.ts'
 import { checkArguments } from '../validation/tool-parameters.ts'
 import { raceAbort } from './abort.ts'
 import type { ApprovalOutcome } from './approve-call.ts'
-import { JournalError, type LoopRun } from './loop-run.ts'
+import type { LoopRun } from './loop-run.ts'
 import { type PreparedCall, runTool } from './run-tool.ts'
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
 
 /**
- * Takes one call from request to result: find, validate, approve, journal the intent, run, journal the result.
+ * Takes one call from request to result: find, validate, approve, ask the hook, journal the intent, run, journal the result.
  *
  * **Contract**
  * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for an approval.
@@ -20,20 +21,20 @@ export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<
   try {
     const prepared = await prepare(run, call)
     if ('content' in prepared) return await answerWithoutRunning(run, call, prepared)
-    const outcome = await approval(run, prepared)
-    if (outcome.type === 'paused') return undefined
-    if (outcome.type === 'denied') return await answerWithoutRunning(run, call, errorResult(outcome.message))
+    const permitted = await permit(run, prepared)
+    if (permitted === undefined) return undefined
+    if ('content' in permitted) return await answerWithoutRunning(run, call, permitted)
     await run.record({
       type: 'toolIntent',
       toolCallId: call.id,
       toolName: call.name,
-      arguments: call.arguments,
-      idempotent: prepared.tool.idempotent === true,
+      arguments: permitted.written,
+      idempotent: permitted.tool.idempotent === true,
     })
     if (run.signal.aborted) throw run.signal.reason
-    announce(run, call)
+    announce(run, call, permitted.written)
     // A listener may have aborted the run just now.
-    const result = run.signal.aborted ? errorResult('Cancelled') : await runTool(run, prepared)
+    const result = run.signal.aborted ? errorResult('Cancelled') : await runTool(run, permitted)
     return await conclude(run, call, result)
   } catch (error) {
     if (run.signal.aborted || error instanceof JournalError) return answerStopped(run, call, error)
@@ -58,18 +59,53 @@ async function prepare(run: LoopRun, call: ToolCallContent): Promise<PreparedCal
   if (call.invalidArguments !== undefined) {
     return errorResult(`Invalid arguments: not a JSON object: ${excerpt(call.invalidArguments)}`)
   }
+  return validate(run, tool, call.id, call.arguments)
+}
+
+async function validate(run: LoopRun, tool: AgentTool, id: string, written: JsonObject): Promise<PreparedCall | ToolResult> {
   // A copy: neither the tool nor whoever is shown the arguments can change what the other has, or the history.
-  const checked = checkArguments(tool, structuredClone(call.arguments), run.config.schemaValidator)
+  const checked = checkArguments(tool, structuredClone(written), run.config.schemaValidator)
   const result = 'then' in checked ? await raceAbort(checked, run.signal) : checked
   if (result.issues !== undefined) {
     const { formatIssues } = await raceAbort(import('../validation/format-issues.ts'), run.signal)
     return errorResult(`Invalid arguments: ${formatIssues(result.issues)}`)
   }
-  return { id: call.id, name: call.name, tool, written: call.arguments, args: result.value }
+  return { id, name: tool.name, tool, written, args: result.value }
 }
 
+/**
+ * The call as it may run: approved, let through by the hook, with the arguments the hook gave it. A result when it may not, `undefined` when
+ * it waits for a person.
+ */
+async function permit(run: LoopRun, call: PreparedCall): Promise<PreparedCall | ToolResult | undefined> {
+  const outcome = await approval(run, call)
+  if (outcome.type !== 'approved') return refusal(outcome)
+  if (run.lifecycle === undefined) return call
+  const { permitByHook } = await raceAbort(import('./permit-by-hook.ts'), run.signal)
+  const decision = await permitByHook(run, run.lifecycle, call)
+  if (decision.type === 'run') return call
+  if (decision.type !== 'replace') return refusal(decision)
+  const replaced = await validate(run, call.tool, call.id, decision.args)
+  if ('content' in replaced) return replaced
+  // Whoever said yes said it to the other arguments.
+  const wasApproved = decision.wasApproved || outcome !== notAsked
+  const again = wasApproved ? await askApproval(run, replaced) : await approval(run, replaced)
+  return again.type === 'approved' ? replaced : refusal(again)
+}
+
+function refusal(outcome: { type: 'denied'; message: string } | { type: 'paused' }): ToolResult | undefined {
+  return outcome.type === 'denied' ? errorResult(outcome.message) : undefined
+}
+
+/** The call needs no approval. */
+const notAsked: ApprovalOutcome = { type: 'approved' }
+
 async function approval(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
-  if (!(await needsApproval(run, call))) return { type: 'approved' }
+  return (await needsApproval(run, call)) ? askApproval(run, call) : notAsked
+}
+
+/** Asks a person. Loaded when a tool first needs it: most programs never ask. */
+async function askApproval(run: LoopRun, call: PreparedCall): Promise<ApprovalOutcome> {
   const { approveCall } = await raceAbort(import('./approve-call.ts'), run.signal)
   return approveCall(run, call)
 }
@@ -90,8 +126,8 @@ function findTool(tools: readonly AgentTool[], name: string): AgentTool | undefi
   return tools.find((tool) => tool.name === name)
 }
 
-function announce(run: LoopRun, call: ToolCallContent): void {
-  run.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args: call.arguments })
+function announce(run: LoopRun, call: ToolCallContent, args: JsonObject = call.arguments): void {
+  run.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
 }
 
 async function answerWithoutRunning(run: LoopRun, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
@@ -111,6 +147,7 @@ function answerStopped(run: LoopRun, call: ToolCallContent, error: unknown): Pro
 async function conclude(run: LoopRun, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = run.events
   const entry = toolResultEntry(call, result, { loopId, turnIndex: run.turnIndex })
+  run.nodeIds?.assign(entry)
   const { toolCallId, toolName, isError, childLoopId } = entry
   run.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
   try {
@@ -118,6 +155,7 @@ async function conclude(run: LoopRun, call: ToolCallContent, result: ToolResult)
   } catch (error) {
     run.fail(error)
   }
+  await run.lifecycle?.afterTool(call, result)
   return entry
 }
 

@@ -10,7 +10,8 @@ const truncatedSkip = 'The call was cut off by the output limit and was not run.
  * Runs the calls of one assistant message and puts the results into the history, in the order of the calls.
  *
  * **Contract**
- * - Never rejects. Calls that wait for an approval have no result; `run.pausedCalls` names them.
+ * - What the tools want taken out of the context is taken out afterwards. Rejects only with `JournalError`, when that could not be stored.
+ * - Calls that wait for an approval have no result; `run.pausedCalls` names them.
  * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
  *   what has not begun.
  * - With `isCut`, the last call is not run: the output limit may have cut its arguments.
@@ -36,6 +37,10 @@ export async function executeTools(run: LoopRun, calls: readonly ToolCallContent
       run.append(entry)
       run.events.message(entry)
     }
+  }
+  if (run.contextChanges.length > 0) {
+    const { applyContextChanges } = await import('./apply-context-changes.ts')
+    await applyContextChanges(run)
   }
   return results
 }

@@ -1,5 +1,9 @@
 import type { ContextTranslation } from '../context/translation.ts'
+import type { ContextConfig } from '../types/compaction.ts'
+import type { ContextState } from '../types/context-change.ts'
 import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
+import type { LoopHooks } from '../types/hooks.ts'
+import type { InputFilter } from '../types/input-filter.ts'
 import type { Journal } from '../types/journal.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
@@ -20,6 +24,8 @@ import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
 export interface AgentContext {
   systemPrompt: string
   messages: AgentMessage[]
+  /** What of the messages is sent: compacted, pruned, reverted. The loop replaces it as the run goes on. */
+  state?: ContextState
   tools: readonly AgentTool[]
   agentId?: string
   sessionId?: string
@@ -41,10 +47,14 @@ export interface AgentContext {
  * **Contract**
  * - `waiting` is cheap and free of effects; it decides whether to skip tools or go on.
  * - `take` hands over what one checkpoint delivers. Taken means delivered: the loop puts it into the history at once.
+ * - With input filters the loop looks first: `peek` shows what `take` would hand over, `take(only)` then takes those of them that still
+ *   wait, and `giveBack` is told what a filter refused. A supplier without `peek` is asked to `take` before the filters run.
  */
 export interface MessageSupplier {
   waiting(): boolean
-  take(): AgentMessage[]
+  peek?(): readonly AgentMessage[]
+  take(only?: readonly AgentMessage[]): AgentMessage[]
+  giveBack?(messages: readonly AgentMessage[]): void
 }
 
 /** How a loop behaves. Everything but the model has a default. Source: spec/02 "AgentLoopConfig". */
@@ -73,6 +83,14 @@ export interface LoopConfig {
   retry?: Partial<RetryConfig>
   /** Milliseconds to wait for an approval before the run ends `paused`. Default: forever. */
   approvalTimeoutMs?: number
+  /** Code of the application at fixed points of the loop. */
+  hooks?: LoopHooks
+  /** Look at every input before the model does, in this order. */
+  inputFilters?: readonly InputFilter[]
+  /** Room of the conversation, and how it is kept within it. `false`: never compacted, a prompt that does not fit ends the run. */
+  contextConfig?: Partial<ContextConfig> | false
+  /** Reports what the model is sent as `turnRequest` events; with `httpBody` also as the HTTP request itself. Default: off. */
+  captureTurnRequests?: boolean | { httpBody: boolean }
   /** Messages injected at the next checkpoint. */
   steering?: MessageSupplier
   /** Messages answered when the loop would otherwise stop. */

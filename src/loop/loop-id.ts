@@ -10,12 +10,17 @@ function configSegment(config: LoopConfig): string {
   return thinking === 'off' ? base : `${base}.${thinking}`
 }
 
-/** The next loop id of a session, `{session}.{segment}.{N}`, counting up in `context.loopCounts` per segment. */
+/**
+ * The next loop id of a session, `{session}.{segment}.{N}`, counting up in `context.loopCounts` per segment. Contexts that share the object
+ * of counts, as branches do, never get the same id.
+ */
 export function nextLoopId(context: AgentContext, sessionId: string, config: LoopConfig): string {
   const segment = configSegment(config)
-  const counts = context.loopCounts ?? {}
+  context.loopCounts ??= {}
+  const counts = context.loopCounts
   const count = (Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0) + 1
-  context.loopCounts = { ...counts, [segment]: count }
+  // Not by assignment: a segment may be called __proto__.
+  Object.defineProperty(counts, segment, { value: count, enumerable: true, configurable: true, writable: true })
   return `${sessionId}.${segment}.${count}`
 }
 

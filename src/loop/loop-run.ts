@@ -1,4 +1,7 @@
-import { errorText, PhiError } from '../types/errors.ts'
+import { ExecutionBudget } from '../context/execution-budget.ts'
+import type { Budget } from '../types/budget.ts'
+import type { ContextChange } from '../types/context-change.ts'
+import { errorText, failureOf, JournalError } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval, RunFailure } from '../types/event.ts'
 import type { JournalEntry } from '../types/journal.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
@@ -7,8 +10,11 @@ import { type AgentMessage, now } from '../types/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
 import { type LinkedAbort, linkAbort, settleWithin } from './abort.ts'
 import type { Approvals } from './approvals.ts'
+import type { ContextWindow } from './context-window.ts'
 import { EventEmitter } from './event-emitter.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { AgentContext, LoopConfig, MessageSupplier } from './loop-config.ts'
+import type { NodeIds } from './node-ids.ts'
 
 /** What a caller gives one loop beside context and configuration. */
 export interface LoopOptions {
@@ -20,6 +26,8 @@ export interface LoopOptions {
   runId?: string
   /** Passed through to `agentStart`. */
   metadata?: JsonValue
+  /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
+  budget?: Budget
   /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
   approvals?: Approvals
   /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
@@ -28,19 +36,6 @@ export interface LoopOptions {
 
 /** How long an aborted run still waits for its journal, in ms. */
 const journalGraceMs = 1000
-
-/** The journal refused: nothing may happen that it would have to know. */
-export class JournalError extends PhiError {
-  constructor(cause: unknown) {
-    super('journal', `The journal could not store the conversation: ${errorText(cause)}. The run stopped before its next step.`, { cause })
-    this.name = 'JournalError'
-  }
-}
-
-/** What failed, as data. */
-export function failureOf(error: unknown): RunFailure {
-  return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
-}
 
 /** The state of one loop while it runs: what it works on, what it has used, and how it reports. */
 export class LoopRun {
@@ -51,12 +46,22 @@ export class LoopRun {
   readonly events: EventEmitter
   readonly newMessages: AgentMessage[] = []
   readonly pausedCalls: PendingApproval[] = []
+  readonly budget: ExecutionBudget
+  /** What tools of this turn want taken out of the context. */
+  readonly contextChanges: ContextChange[] = []
+  /** Hooks and filters; absent where there are none. */
+  lifecycle: Lifecycle | undefined
+  /** Absent unless the agent can revert. */
+  nodeIds: NodeIds | undefined
+  /** What refused to go on. */
+  rejection: string | undefined
   turnIndex = 0
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a defect. */
   failure: RunFailure | undefined
   /** Why the last model call failed. */
   modelFailure: RunFailure | undefined
+  #window: ContextWindow | undefined
   readonly #stop: LinkedAbort
   readonly #logged = new Set<string>()
   readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
@@ -71,6 +76,7 @@ export class LoopRun {
     this.config = config
     this.options = options
     this.agentId = ids.agentId
+    this.budget = new ExecutionBudget(config.limits, options.budget)
     this.events = new EventEmitter(ids, (event) => this.#deliver(event))
     this.#stop = linkAbort(options.signal)
   }
@@ -92,10 +98,20 @@ export class LoopRun {
     this.#stop.release()
   }
 
-  /** Puts a message into the history. */
+  /** Puts a message into the history. Tool results have their number already: they were made durable before. */
   append(message: AgentMessage): void {
+    if (message.role !== 'toolResult') this.nodeIds?.assign(message)
     this.context.messages.push(message)
     this.newMessages.push(message)
+  }
+
+  /** What of the history is sent, and how much room it takes. */
+  async contextWindow(): Promise<ContextWindow> {
+    if (this.#window === undefined) {
+      const { ContextWindow } = await import('./context-window.ts')
+      this.#window = new ContextWindow(this.context, this.config)
+    }
+    return this.#window
   }
 
   /** Whether messages wait at `supplier`. One that throws ends the run. */
@@ -110,11 +126,13 @@ export class LoopRun {
 
   /** What `supplier` hands over at a checkpoint; nothing once the run was stopped: then it belongs to the next one. */
   takeFrom(supplier: MessageSupplier | undefined): readonly AgentMessage[] {
-    return supplier === undefined || this.signal.aborted ? [] : supplier.take()
+    if (supplier === undefined || this.signal.aborted) return []
+    return this.lifecycle === undefined ? supplier.take() : this.lifecycle.take(supplier)
   }
 
   addUsage(usage: Usage): void {
     this.usage = combineUsage(this.usage, usage)
+    this.budget.charge(usage, this.config.model.config.cost)
   }
 
   /**
@@ -146,6 +164,11 @@ export class LoopRun {
   /** Logs a warning; a broken logger never disturbs the run. */
   warn(event: string, fields: JsonObject): void {
     logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields })
+  }
+
+  /** Logs that something failed which the run can do without; an abort is no failure. */
+  warnFailed(event: string, error: unknown): void {
+    if (!this.signal.aborted) this.warn(event, { ...failureOf(error) })
   }
 
   /** Logs a warning the first time this run meets it. */

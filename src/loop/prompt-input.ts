@@ -1,5 +1,6 @@
 import { ConfigError } from '../types/errors.ts'
 import { type AgentMessage, type Message, type PromptInput, userMessage, withId } from '../types/message.ts'
+import type { MessageSupplier } from './loop-config.ts'
 
 /**
  * What a caller handed in, as history entries with ids.
@@ -26,3 +27,20 @@ function listOf(input: PromptInput): readonly (Message | AgentMessage)[] {
 function isList(input: Exclude<PromptInput, string>): input is readonly (Message | AgentMessage)[] {
   return Array.isArray(input)
 }
+
+/** Hands over a prompt, once. */
+export function promptSupplier(messages: AgentMessage[]): MessageSupplier {
+  let rest = messages
+  return {
+    waiting: () => rest.length > 0,
+    peek: () => rest,
+    take: () => {
+      const taken = rest
+      rest = []
+      return taken
+    },
+  }
+}
+
+/** Where there is nothing to begin with. */
+export const noInputs: MessageSupplier = promptSupplier([])

@@ -1,4 +1,7 @@
+import type { Budget } from '../types/budget.ts'
+import type { ContextChange } from '../types/context-change.ts'
 import { errorText, ToolError } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentTool, ToolContext, ToolResult } from '../types/tool.ts'
 import { linkAbort, raceAbort } from './abort.ts'
@@ -23,7 +26,8 @@ export interface PreparedCall {
  * **Contract**
  * - The tool is raced against the run's signal and its timeout (its own, else the configured one). It is signalled first; if it does not
  *   listen it is detached, and whatever it still does is dropped.
- * - After this settles, `update` and `progress` do nothing, and no timer or listener is left.
+ * - Update hooks have run before this settles, unless the call is stopped.
+ * - After this settles, the context does nothing, and no timer or listener is left.
  */
 export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolResult> {
   const timeoutMs = call.tool.timeoutMs ?? run.config.toolTimeoutMs
@@ -34,7 +38,9 @@ export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolRes
   try {
     // An async function, so that a tool that throws at once is a rejection too.
     const work = (async () => call.tool.execute(call.args, context))()
-    return toToolResult(call.name, await raceAbort(work, link.signal))
+    const result = toToolResult(call.name, await raceAbort(work, link.signal))
+    if (run.lifecycle !== undefined) await raceAbort(run.lifecycle.flushUpdates(call), link.signal).catch(() => undefined)
+    return result
   } catch (error) {
     if (run.signal.aborted) return errorResult('Cancelled')
     return errorResult(errorText(error))
@@ -53,6 +59,7 @@ class RunningToolContext implements ToolContext {
   readonly sessionId: string
   readonly loopId: string
   readonly signal: AbortSignal
+  readonly budget: Budget
   #run: LoopRun | undefined
 
   constructor(run: LoopRun, call: PreparedCall, signal: AbortSignal) {
@@ -62,13 +69,18 @@ class RunningToolContext implements ToolContext {
     this.sessionId = run.events.sessionId
     this.loopId = run.events.loopId
     this.signal = signal
+    this.budget = run.budget
   }
 
   // Arrow functions, because tools pass them on as callbacks.
   readonly update = (partial: ToolResult): void => {
     const { toolCallId, toolName } = this
     if (this.#run === undefined) return
-    this.#run.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult: toToolResult(toolName, partial) })
+    const partialResult = toToolResult(toolName, partial)
+    // Looked up again when it is reported: a hook may take longer than the call.
+    const emit = () => this.#run?.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+    if (this.#run.lifecycle === undefined) emit()
+    else this.#run.lifecycle.update({ id: toolCallId, name: toolName }, partialResult, emit)
   }
 
   readonly progress = (line: string): void => {
@@ -76,6 +88,15 @@ class RunningToolContext implements ToolContext {
     // Whatever a tool passes: an event must be JSON, and this must not throw.
     const text = typeof line === 'string' ? line : errorText(line)
     this.#run?.events.emit({ type: 'progressMessage', toolCallId, toolName, text })
+  }
+
+  readonly childEvent = (event: AgentEvent): void => {
+    const { toolCallId, toolName } = this
+    this.#run?.events.emit({ type: 'childEvent', toolCallId, toolName, event })
+  }
+
+  readonly changeContext = (change: ContextChange): void => {
+    this.#run?.contextChanges.push(change)
   }
 
   end(): void {

@@ -1,20 +1,19 @@
-import { ExecutionTracker, hasRates } from '../context/execution-tracker.ts'
 import type { RunStatus, TurnTrigger } from '../types/event.ts'
 import { userMessage, withId } from '../types/message.ts'
-import { defaultLimits } from '../types/settings.ts'
 import { emptyUsage } from '../types/usage.ts'
 import { addNotice } from './add-input.ts'
 import type { AssistantEntry } from './assistant-stream.ts'
-import { executeTools } from './execute-tools.ts'
+import type { MessageSupplier } from './loop-config.ts'
 import type { LoopRun } from './loop-run.ts'
 import { markPaused, type PausedTurn } from './paused-turn.ts'
-import { type InputSource, runTurn } from './run-turn.ts'
+import { noInputs } from './prompt-input.ts'
+import { runCalls, runTurn } from './run-turn.ts'
 import type { ToolResultEntry } from './tool-result.ts'
 
 /** How the turns of a loop begin. */
 export interface TurnsStart {
   /** Input of the first turn. */
-  inputs: InputSource
+  inputs: MessageSupplier
   trigger: TurnTrigger
   /** Calls of an earlier run that still wait for an approval. */
   paused?: PausedTurn
@@ -31,21 +30,25 @@ export interface TurnsStart {
  * Source: spec/27 "run_loop", order in reference/phi-core-0.10.md §3 row 1.
  */
 export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status: RunStatus) => T): Promise<T> {
-  const tracker = makeTracker(run)
-  let inputs = start.inputs
-  let trigger = start.trigger
+  if (run.config.limits && run.config.limits.maxCost !== undefined)
+    await import('./cost-limit.ts').then((loaded) => loaded.warnOfUselessLimit(run))
+  let { inputs, trigger } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !run.signal.aborted) {
+    const refused = await run.lifecycle?.beforeTurn(noInputs)
+    if (refused !== undefined) return end(refused)
     await resumeTurn(run, start.paused, trigger)
     trigger = 'continuation'
   }
   for (;;) {
     const ended = await endedEarly(run)
     if (ended !== undefined) return end(ended)
-    const reason = tracker?.exceeded(run.usage)
+    const reason = run.budget.exceeded()
     if (reason !== undefined) return end(await stopAtLimit(run, reason))
+    const refused = await run.lifecycle?.beforeTurn(inputs)
+    if (refused !== undefined) return end(refused)
     const { message, results } = await runTurn(run, inputs, trigger)
-    tracker?.recordTurn()
+    run.budget.recordTurn()
     const stopped = (await endedEarly(run)) ?? statusOf(message)
     if (stopped !== undefined) return end(stopped)
     inputs = noInputs
@@ -54,11 +57,9 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
     const { steering, followUps } = run.config
     if (results.length > 0 || run.hasWaiting(steering)) continue
     if (!run.hasWaiting(followUps)) return end(run.failure === undefined ? 'completed' : 'error')
-    inputs = () => run.takeFrom(followUps)
+    inputs = followUps ?? noInputs
   }
 }
-
-const noInputs: InputSource = () => []
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved. */
 async function endedEarly(run: LoopRun): Promise<RunStatus | undefined> {
@@ -79,24 +80,13 @@ function statusOf(message: AssistantEntry): RunStatus | undefined {
 async function resumeTurn(run: LoopRun, paused: PausedTurn, triggeredBy: TurnTrigger): Promise<ToolResultEntry[]> {
   const { turnIndex } = run
   run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
-  const toolResults = await executeTools(run, paused.calls, false)
-  run.events.emit({ type: 'turnEnd', turnIndex, message: paused.message, usage: emptyUsage(), toolResults })
+  const { message, calls } = paused
+  const toolResults = await runCalls(run, calls, false)
+  const usage = emptyUsage()
+  run.events.emit({ type: 'turnEnd', turnIndex, message, usage, toolResults })
+  await run.lifecycle?.afterTurn(message, usage, toolResults)
   run.turnIndex += 1
   return toolResults
-}
-
-function makeTracker(run: LoopRun): ExecutionTracker | undefined {
-  if (run.config.limits === false) return undefined
-  const limits = { ...defaultLimits, ...run.config.limits }
-  const { cost, id } = run.config.model.config
-  if (limits.maxCost !== undefined && !hasRates(cost)) {
-    run.warn('costLimitWithoutRates', {
-      model: id,
-      maxCost: limits.maxCost,
-      hint: 'Set cost in the model config; without rates the limit never applies.',
-    })
-  }
-  return new ExecutionTracker(limits, cost)
 }
 
 async function stopAtLimit(run: LoopRun, reason: string): Promise<RunStatus> {

@@ -1,10 +1,11 @@
-import { errorText, type ProviderError } from '../types/errors.ts'
+import { errorText, failureOf, type ProviderError } from '../types/errors.ts'
 import type { StreamRequest } from '../types/provider.ts'
 import { defaultRetry, type RetryConfig } from '../types/settings.ts'
 import { raceAbort, sleep } from './abort.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './derive-request.ts'
-import { failureOf, type LoopRun } from './loop-run.ts'
+import { recoverFromOverflow } from './keep-within-context.ts'
+import type { LoopRun } from './loop-run.ts'
 import { asProviderError, retryDelayMs } from './retry.ts'
 
 /**
@@ -12,7 +13,8 @@ import { asProviderError, retryDelayMs } from './retry.ts'
  *
  * **Contract**
  * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`.
- * - The request is derived once and is the same for every attempt.
+ * - The request is derived once and is the same for every attempt, but for one: when the service says that the prompt is too long, the
+ *   history is compacted once and the call repeated, which does not count as a retry.
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
@@ -22,12 +24,13 @@ import { asProviderError, retryDelayMs } from './retry.ts'
 export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
   let request: StreamRequest
   try {
-    request = await deriveRequest(run)
+    request = await prepare(run, false)
   } catch (error) {
     return closedWithError(run, new AssistantStream(run), error)
   }
   const retry = { ...defaultRetry, ...run.config.retry }
   let refreshed = false
+  let compacted = false
   for (let attempt = 1; ; ) {
     const stream = new AssistantStream(run)
     try {
@@ -40,12 +43,32 @@ export async function streamResponse(run: LoopRun): Promise<AssistantEntry> {
         stream.discard()
         continue
       }
+      if (error.code === 'contextOverflow' && !compacted && !stream.hasOutput && (await recoverFromOverflow(run))) {
+        compacted = true
+        try {
+          request = await prepare(run, true)
+        } catch (failed) {
+          return closedWithError(run, stream, failed)
+        }
+        stream.discard()
+        continue
+      }
       if (!error.isRetryable || attempt > retry.maxRetries) return closedWithError(run, stream, thrown)
       await announceRetry(run, stream, error, attempt, retry)
       attempt += 1
     }
     if (run.signal.aborted) return closedWithError(run, new AssistantStream(run), run.signal.reason)
   }
+}
+
+/** What is sent this turn, reported where that is asked for. */
+async function prepare(run: LoopRun, afterOverflow: boolean): Promise<StreamRequest> {
+  const { request, entries } = await deriveRequest(run)
+  if (run.config.captureTurnRequests) {
+    const { captureRequest } = await import('./capture-request.ts')
+    await captureRequest(run, entries, request, afterOverflow)
+  }
+  return request
 }
 
 async function callModel(run: LoopRun, request: StreamRequest, stream: AssistantStream): Promise<AssistantEntry> {

@@ -10,3 +10,4 @@
 export { memorySessionStore } from './memory-session-store.ts'
 export { parseMessages, serializeMessages } from './message-json.ts'
 export { assertSessionId } from './session-id.ts'
+export { parseSnapshot } from './snapshot.ts'

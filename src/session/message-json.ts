@@ -62,8 +62,12 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  * Source: spec/11, reference/reliability.md §5, 59 and 63.
  */
 export function parseMessages(text: string): AgentMessage[] {
-  const value = readJson(text)
-  messages(value, 'messages')
+  return checkHistory(readJson(text), 'messages')
+}
+
+/** As `parseMessages`, for a value that has been read already; `path` says where it was found. */
+export function checkHistory(value: unknown, path: string): AgentMessage[] {
+  messages(value, path)
   const history = value as AgentMessage[] // the check above is the proof
   return history.map((message) => (message.id === undefined ? { ...(message as AgentMessage), id: newId() } : message))
 }

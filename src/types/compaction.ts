@@ -109,14 +109,3 @@ export interface CompactionStrategy {
   /** What is sent instead of the last turns. */
   keepRecent?(input: CompactionInput): readonly AgentMessage[] | Promise<readonly AgentMessage[]>
 }
-
-/** The defaults of the specification. */
-export const defaultCompactionConfig: CompactionConfig = {
-  compactAtPct: 0.9,
-  compactBudgetThresholdPct: 0.05,
-  scope: { type: 'fixedCount', count: 3 },
-  keepFirstTurns: 2,
-  keepRecentTurns: 10,
-  maxSummaryTokens: 2000,
-  toolOutputMaxLines: 50,
-}

@@ -1,3 +1,4 @@
+import type { RunFailure } from './event.ts'
 import type { AssistantMessage } from './message.ts'
 
 const brand = Symbol.for('phi-core.error')
@@ -182,6 +183,19 @@ export class CursorExpired extends PhiError {
   static override isInstance(value: unknown): value is CursorExpired {
     return isNamed(value, 'CursorExpired')
   }
+}
+
+/** The journal refused: nothing may happen that it would have to know. Ends a run with status `error`. */
+export class JournalError extends PhiError {
+  constructor(cause: unknown) {
+    super('journal', `The journal could not store the conversation: ${errorText(cause)}. The run stopped before its next step.`, { cause })
+    this.name = 'JournalError'
+  }
+}
+
+/** What failed, as data. */
+export function failureOf(error: unknown): RunFailure {
+  return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
 }
 
 /** The message of anything thrown, however odd. Never throws: it runs where a failure is being handled. */

@@ -2,32 +2,31 @@ import { ConfigError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import type { ResponseFormat, ResponseFormatInput } from '../types/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
-import type { jsonSchemaOf } from './tool-parameters.ts'
+import { jsonSchemaOf } from './tool-parameters.ts'
 
 const formats = ['text', 'jsonObject', 'jsonSchema']
 /** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
 const made = new WeakMap<object, ResponseFormat>()
 
 /**
- * What `input` asks for; the same object each time. Loaded when a format is asked for; so that it shares no chunk with what every program
- * loads, the caller brings `toJsonSchema`, which is `jsonSchemaOf`.
+ * What `input` asks for; the same object each time. Loaded when a format is asked for.
  *
  * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema, and for a schema without an object at
  * its root, which no service accepts.
  *
  * Source: reference/phi-core-0.10.md §1 "Structured output".
  */
-export function responseFormatOf(input: ResponseFormatInput, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
+export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   let format = made.get(input)
   if (format === undefined) {
-    format = read(input, toJsonSchema)
+    format = read(input)
     made.set(input, format)
   }
   return format
 }
 
-function read(input: ResponseFormatInput, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
-  const format = isResponseFormat(input) ? input : fromSchema(input, toJsonSchema)
+function read(input: ResponseFormatInput): ResponseFormat {
+  const format = isResponseFormat(input) ? input : fromSchema(input)
   if (format.type === 'jsonSchema' && format.schema.type !== 'object') {
     throw new ConfigError(
       'invalidOption',
@@ -46,8 +45,8 @@ function isStandard(input: ResponseFormatInput): input is StandardSchema {
   return '~standard' in input
 }
 
-function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>, toJsonSchema: typeof jsonSchemaOf): ResponseFormat {
-  const schema: JsonSchema = isStandard(input) ? toJsonSchema(input, 'invalidOption', 'responseFormat', 'instead') : input
+function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>): ResponseFormat {
+  const schema: JsonSchema = isStandard(input) ? jsonSchemaOf(input, 'invalidOption', 'responseFormat', 'instead') : input
   return { type: 'jsonSchema', name: nameOf(schema), schema }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ExecutionTracker } from '../../src/context/execution-tracker.ts'
+import { ExecutionBudget } from '../../src/context/execution-budget.ts'
 import { emptyUsage, type Logger, ProviderError, type StreamProvider } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
@@ -67,8 +67,10 @@ describe('execution limits', () => {
   })
 
   it('do not count cached tokens as input', () => {
-    const tracker = new ExecutionTracker({ ...limits, maxTotalTokens: 100 }, rates)
-    expect(tracker.exceeded({ ...emptyUsage(), input: 40, output: 59, cacheRead: 10_000 })).toBeUndefined()
-    expect(tracker.exceeded({ ...emptyUsage(), input: 40, output: 60 })).toBe('Max tokens reached (100/100)')
+    const budget = new ExecutionBudget({ maxTotalTokens: 100 })
+    budget.charge({ ...emptyUsage(), input: 40, output: 59, cacheRead: 10_000 }, rates)
+    expect(budget.exceeded()).toBeUndefined()
+    budget.charge({ ...emptyUsage(), output: 1 }, rates)
+    expect(budget.exceeded()).toBe('Max tokens reached (100/100)')
   })
 })

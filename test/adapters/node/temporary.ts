@@ -43,6 +43,9 @@ export function toolContext(signal: AbortSignal = new AbortController().signal):
     updates,
     update: (partial) => updates.push(partial),
     progress: () => {},
+    budget: { charge: () => {}, exceeded: () => undefined },
+    childEvent: () => {},
+    changeContext: () => {},
   }
 }
 

@@ -1,0 +1,45 @@
+import type { PromptInput } from '../types/message.ts'
+import type { AgentRun } from '../types/run.ts'
+import type { Agent } from './agent.ts'
+import type { AgentOptions, PromptOptions } from './agent-options.ts'
+
+/** How a branch differs from the conversation it leaves. */
+export interface BranchSpec extends Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> {
+  /** Names the branch in its `agentStart`. */
+  tag: string
+  /** What is said on the branch. Default: the history is answered as it is. */
+  prompt?: PromptInput
+}
+
+/** A branch that runs: an agent of its own, with a history of its own from here on. */
+export interface Branch {
+  tag: string
+  agent: Agent
+  run: AgentRun
+}
+
+/**
+ * Runs several continuations of a conversation at once, each on an agent of its own in the same session.
+ *
+ * **Contract**
+ * - `agent` itself does not change; `agent.restore(branch.agent.checkpoint())` goes on with one of them.
+ * - Every run has kind `branch` and descends from the last loop of `agent`. `signal` stops all of them.
+ * - Throws as `agent.prompt` or `agent.continueLoop` for a branch that cannot begin; the others are stopped then.
+ *
+ * Source: spec/41 "Parallel Exploration".
+ */
+export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], options: Omit<PromptOptions, 'kind'> = {}): Branch[] {
+  const branches: Branch[] = []
+  try {
+    for (const { tag, prompt, ...overrides } of specs) {
+      const fork = agent.fork(overrides)
+      const branchOptions: PromptOptions = { ...options, kind: { kind: 'branch', tag } }
+      const run = prompt === undefined ? fork.continueLoop(branchOptions) : fork.prompt(prompt, branchOptions)
+      branches.push({ tag, agent: fork, run })
+    }
+  } catch (error) {
+    for (const { run } of branches) run.abort(error)
+    throw error
+  }
+  return branches
+}

@@ -1,0 +1,116 @@
+import { planCompaction, runCompaction } from '../context/compaction/compact-history.ts'
+import type { ResolvedContext } from '../context/context-config.ts'
+import { totalTokens } from '../context/tokens.ts'
+import { failureOf, JournalError } from '../types/errors.ts'
+import type { RunStatus } from '../types/event.ts'
+import type { CompactionFigures } from '../types/hooks.ts'
+import type { LoopRun } from './loop-run.ts'
+
+/** How far a compaction goes. */
+export interface CompactOptions {
+  /** Tokens of what is sent now, as far as they are known: the service may have counted more than we estimate. */
+  estimatedTokens: number
+  /** Tokens to come down to, measured like `estimatedTokens`. */
+  targetTokens: number
+  /** Summarise also where cutting tool outputs would do, or nothing had to be done. */
+  force: boolean
+  /** Instead of the configured one. */
+  focusMessage?: string
+}
+
+/** How much of the trigger is left in use by a compaction: far enough below it not to compact again in the next turn. */
+const targetShare = 0.75
+
+/**
+ * Compacts when what is sent has come too near to the limit. After an overflow always: to what is configured, and to half of what was sent at
+ * most. Resolves and rejects as `compactContext`.
+ */
+export async function compactIfDue(run: LoopRun, isOverflow: boolean): Promise<boolean> {
+  const contextWindow = await run.contextWindow()
+  const estimatedTokens = contextWindow.tokens(contextWindow.view())
+  const target = contextWindow.trigger * targetShare
+  if (isOverflow) return compactContext(run, { estimatedTokens, targetTokens: Math.min(target, estimatedTokens / 2), force: true })
+  return estimatedTokens >= contextWindow.trigger && compactContext(run, { estimatedTokens, targetTokens: target, force: false })
+}
+
+/** Compacts although nothing forces it. Resolves with how the run ends; rejects as `compactContext`, but not for an abort. */
+export async function compactNow(run: LoopRun, focusMessage: string | undefined): Promise<RunStatus> {
+  const contextWindow = await run.contextWindow()
+  const estimatedTokens = contextWindow.tokens(contextWindow.view())
+  const targetTokens = Math.min(contextWindow.trigger, estimatedTokens)
+  try {
+    await compactContext(run, { estimatedTokens, targetTokens, force: true, ...(focusMessage !== undefined && { focusMessage }) })
+  } catch (error) {
+    if (error instanceof JournalError || !run.signal.aborted) throw error
+  }
+  return run.signal.aborted ? 'aborted' : 'completed'
+}
+
+/**
+ * Puts an overlay over the older part of the history, with its events and hooks. Resolves with whether less is sent from now on.
+ *
+ * **Contract**
+ * - No event when there is nothing to compact, or when a `beforeCompactionStart` hook says no.
+ * - `compactionStarted` is always followed by `compactionEnded`; on failure nothing has changed.
+ * - Rejects with what went wrong, after `compactionEnded`: `JournalError`, the signal's reason, a defect.
+ *
+ * Source: spec/14, spec/12.
+ */
+export async function compactContext(run: LoopRun, options: CompactOptions): Promise<boolean> {
+  const { context, events } = run
+  const contextWindow = await run.contextWindow()
+  const { estimatedTokens, force } = options
+  if (contextWindow.limits === undefined) return false
+  const limits = withFocus(contextWindow.limits, options.focusMessage)
+  const view = contextWindow.view()
+  const ownEstimate = totalTokens(view, limits.counter)
+  // The target in the measure of our own estimates.
+  const targetTokens = Math.floor(options.targetTokens * Math.min(1, ownEstimate / Math.max(1, estimatedTokens)))
+  const { messages, state = {} } = context
+  const plan = planCompaction({ messages, state, view, context: limits, loopId: events.loopId, targetTokens, force })
+  if (plan === undefined) return false
+  if ((await run.lifecycle?.beforeCompaction(estimatedTokens, view.length)) === false) return false
+  events.emit({ type: 'compactionStarted', estimatedTokens, messageCount: view.length })
+  const before: CompactionFigures = {
+    messagesBefore: view.length,
+    messagesAfter: view.length,
+    tokensBefore: ownEstimate,
+    tokensAfter: ownEstimate,
+  }
+  try {
+    const compacted = await runCompaction(plan, {
+      signal: run.signal,
+      budget: run.budget,
+      warn: (event, fields) => run.warn(event, fields),
+    })
+    if (compacted === undefined) {
+      await ended(run, before, 0)
+      return false
+    }
+    await run.record({ type: 'compaction', overlay: compacted.overlay })
+    contextWindow.change({ overlay: compacted.overlay })
+    const after = contextWindow.view()
+    await ended(run, { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, limits.counter) }, compacted.loopsCompacted)
+    return true
+  } catch (error) {
+    await ended(run, before, 0, error)
+    throw error
+  }
+}
+
+function withFocus(limits: ResolvedContext, focusMessage: string | undefined): ResolvedContext {
+  return focusMessage === undefined ? limits : { ...limits, compaction: { ...limits.compaction, focusMessage } }
+}
+
+async function ended(run: LoopRun, figures: CompactionFigures, loopsCompacted: number, error?: unknown): Promise<void> {
+  run.events.emit({
+    type: 'compactionEnded',
+    messagesBefore: figures.messagesBefore,
+    messagesAfter: figures.messagesAfter,
+    estimatedTokensBefore: figures.tokensBefore,
+    estimatedTokensAfter: figures.tokensAfter,
+    loopsCompacted,
+    ...(error !== undefined && { error: failureOf(error) }),
+  })
+  await run.lifecycle?.afterCompaction(figures)
+}

@@ -1,0 +1,185 @@
+import { errorText, PhiError } from '../types/errors.ts'
+import type { RunStatus } from '../types/event.ts'
+import type { CompactionFigures, LoopHooks, ReplacedArguments } from '../types/hooks.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { RunResult } from '../types/run.ts'
+import type { ToolResult } from '../types/tool.ts'
+import type { Usage } from '../types/usage.ts'
+import { raceAbort, settleWithin } from './abort.ts'
+import type { AssistantEntry } from './assistant-stream.ts'
+import { FilteredInputs } from './filtered-inputs.ts'
+import type { MessageSupplier } from './loop-config.ts'
+import type { LoopRun } from './loop-run.ts'
+import type { ToolResultEntry } from './tool-result.ts'
+
+/** How long an aborted run still waits for its last hook, in ms. */
+const lastHookGraceMs = 1000
+
+/** A tool call as its hooks see it. */
+interface HookedCall {
+  id: string
+  name: string
+}
+
+/** What `beforeToolExecution` decided: run, run with other arguments, or answer with this error instead. */
+export type ToolDecision = { type: 'run' } | { type: 'replace'; args: JsonObject } | { type: 'skip'; message: string }
+
+/**
+ * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some.
+ *
+ * **Contract**: nothing here rejects, but `beforeTool` with the signal's reason. See `LoopHooks` and `InputFilter` for what each answer means.
+ */
+export class Lifecycle {
+  readonly #run: LoopRun
+  readonly #hooks: LoopHooks
+  readonly #inputs: FilteredInputs
+  readonly #updates = new Map<string, Promise<void>>()
+
+  constructor(run: LoopRun) {
+    this.#run = run
+    this.#hooks = run.config.hooks ?? {}
+    this.#inputs = new FilteredInputs(run)
+  }
+
+  /** How the run ends before it begins, or `undefined`. */
+  async beforeLoop(): Promise<RunStatus | undefined> {
+    const { signal, context } = this.#run
+    return this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: context.messages, signal }))
+  }
+
+  /** Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. */
+  async beforeTurn(inputs: MessageSupplier): Promise<RunStatus | undefined> {
+    const { signal, context, turnIndex } = this.#run
+    const refused = await this.#inputs.filter(inputs)
+    if (refused !== undefined) return refused
+    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: context.messages, signal }))
+  }
+
+  /** What of `supplier` may go into the history now. */
+  take(supplier: MessageSupplier): readonly AgentMessage[] {
+    return this.#inputs.take(supplier)
+  }
+
+  afterTurn(message: AssistantEntry, usage: Usage, toolResults: readonly ToolResultEntry[]): Promise<void> {
+    const { signal, context, turnIndex } = this.#run
+    return this.#observe('afterTurn', (hooks) =>
+      hooks.afterTurn?.({ turnIndex, messages: context.messages, signal, message, toolResults, usage }),
+    )
+  }
+
+  async onError(): Promise<void> {
+    const { modelFailure: error, turnIndex } = this.#run
+    if (error !== undefined) await this.#observe('onError', (hooks) => hooks.onError?.({ error, turnIndex }))
+  }
+
+  /** Rejects with the signal's reason when the run is stopped. */
+  async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
+    const { signal } = this.#run
+    const info = { toolCallId: call.id, toolName: call.name, args: structuredClone(args), signal, requestApproval }
+    try {
+      const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
+      if (verdict === false) return { type: 'skip', message: 'Tool execution skipped by before_tool_execution hook.' }
+      return isReplacement(verdict) ? { type: 'replace', args: verdict.arguments } : { type: 'run' }
+    } catch (error) {
+      if (signal.aborted) throw error
+      this.#log('beforeToolExecution', error)
+      return { type: 'skip', message: 'Tool execution skipped: the before_tool_execution hook failed.' }
+    }
+  }
+
+  afterTool({ id, name }: HookedCall, result: ToolResult): Promise<void> {
+    const info = { toolCallId: id, toolName: name, result, isError: result.isError === true }
+    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
+  }
+
+  /** Reports a partial result with `emit`, unless a hook says no; updates of one call keep their order. */
+  update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => void): void {
+    if (this.#hooks.beforeToolExecutionUpdate === undefined && this.#hooks.afterToolExecutionUpdate === undefined) {
+      emit()
+      return
+    }
+    const info = { toolCallId: id, toolName: name, partialResult }
+    const report = async () => {
+      if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info)))) return
+      emit()
+      await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info))
+    }
+    this.#updates.set(id, (this.#updates.get(id) ?? Promise.resolve()).then(report))
+  }
+
+  /** Waits until the updates of a call have been reported. */
+  async flushUpdates({ id }: HookedCall): Promise<void> {
+    await this.#updates.get(id)
+    this.#updates.delete(id)
+  }
+
+  beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
+    const { signal } = this.#run
+    return this.#allows('beforeCompactionStart', (hooks) => hooks.beforeCompactionStart?.({ estimatedTokens, messageCount, signal }))
+  }
+
+  afterCompaction(figures: CompactionFigures): Promise<void> {
+    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.(figures))
+  }
+
+  /** The run was aborted: it still waits a second for this hook, which has the last word. */
+  async afterLoop({ messages, usage, status }: RunResult): Promise<void> {
+    try {
+      const done = this.#call((hooks) => hooks.afterLoop?.({ messages, usage, status }))
+      await settleWithin(done, this.#run.options.signal, lastHookGraceMs)
+    } catch (error) {
+      this.#log('afterLoop', error)
+    }
+  }
+
+  async #mayGoOn(name: string, call: (hooks: LoopHooks) => unknown): Promise<RunStatus | undefined> {
+    const run = this.#run
+    try {
+      if ((await this.#ask(call)) !== false) return run.signal.aborted ? 'aborted' : undefined
+    } catch (error) {
+      if (run.failure !== undefined) return 'error'
+      if (run.signal.aborted) return 'aborted'
+      this.#log(name, error)
+      run.fail(new PhiError('hookFailed', `The ${name} hook failed: ${errorText(error)}. The run stopped.`, { cause: error }))
+      return 'error'
+    }
+    run.rejection = `The ${name} hook returned false.`
+    return 'rejected'
+  }
+
+  async #allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
+    try {
+      return (await this.#ask(call)) !== false
+    } catch (error) {
+      this.#log(name, error)
+      return false
+    }
+  }
+
+  async #observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
+    try {
+      await this.#ask(call)
+    } catch (error) {
+      this.#log(name, error)
+    }
+  }
+
+  /** An async function, so that a hook that throws at once is a rejection too. */
+  async #call(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
+    return call(this.#hooks)
+  }
+
+  #ask(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
+    return raceAbort(this.#call(call), this.#run.signal)
+  }
+
+  /** An abort is no failure of the hook. */
+  #log(hook: string, error: unknown): void {
+    if (!this.#run.signal.aborted) this.#run.warn('hookFailed', { hook, message: errorText(error) })
+  }
+}
+
+function isReplacement(verdict: unknown): verdict is ReplacedArguments {
+  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict && typeof verdict.arguments === 'object'
+}

@@ -1,0 +1,57 @@
+import { SessionError } from '../types/errors.ts'
+import type { AgentSnapshot } from '../types/snapshot.ts'
+import { list, object, oneOf, typed } from './check.ts'
+import { readJson } from './invalid-messages.ts'
+import { checkHistory } from './message-json.ts'
+
+const string = typed('string')
+const number = typed('number')
+const json = typed('object')
+const span = object({ firstId: string, lastId: string, turns: number })
+const section = object({ range: span, messages: list(json) })
+
+const shape = object({
+  createdAt: number,
+  agentId: string,
+  sessionId: string,
+  'lastLoopId?': string,
+  loopCounts: json,
+  state: object({
+    'overlay?': object({
+      id: string,
+      createdAt: number,
+      loopId: string,
+      'keepFirst?': span,
+      keepCompacted: section,
+      'keepRecent?': section,
+    }),
+    'prunes?': list(object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })),
+    'reverts?': list(object({ id: string, at: number, targetNodeId: number, abandonedNodeIds: list(number), tag: json })),
+  }),
+  settings: object({
+    systemPrompt: string,
+    thinking: oneOf('off|minimal|low|medium|high'),
+    'maxTokens?': number,
+    'temperature?': number,
+    'configId?': string,
+  }),
+})
+
+/**
+ * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
+ * `invalidMessages` that names the path for what does not fit. Unknown keys are kept.
+ *
+ * Source: spec/41 "Checkpoint Restore".
+ */
+export function parseSnapshot(text: string): AgentSnapshot {
+  const value = readJson(text)
+  json(value, 'snapshot')
+  const snapshot = value as AgentSnapshot // what follows is the proof
+  if (snapshot.version !== 1) throw wrongVersion()
+  shape(snapshot, 'snapshot')
+  return { ...snapshot, messages: checkHistory(snapshot.messages, 'snapshot.messages') }
+}
+
+function wrongVersion(): SessionError {
+  return new SessionError('invalidSnapshot', 'This is no snapshot of version 1. Pass the JSON of what agent.checkpoint() returned.')
+}
