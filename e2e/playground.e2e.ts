@@ -85,6 +85,16 @@ test('asks before it writes, and takes yes and no', async ({ page }) => {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
+test('says why an input was refused, and goes on with the next one', async ({ page }) => {
+  await pick(page, 'Input filter')
+  await expect(status(page)).toHaveAttribute('data-status', 'rejected')
+  await expect(page.getByRole('alert')).toContainText('A logbook is no place for passwords')
+  await expect(page.getByTestId('event').filter({ hasText: 'inputRejected' })).toBeVisible()
+  await pick(page, 'Text')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await expect(page.getByRole('alert')).toHaveCount(0)
+})
+
 test('stops with Escape, gives queued text back and can go on', async ({ page }) => {
   const composer = page.getByRole('textbox', { name: 'Message' })
   await pick(page, 'Text')

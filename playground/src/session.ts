@@ -98,7 +98,9 @@ export function createSession(agent: Agent): Session {
 
 /** The event as it is now: an assistant message that begins is a live view, which would show its own future. */
 function frozen(event: AgentEvent): AgentEvent {
-  return event.type === 'messageStart' ? structuredClone(event) : event
+  return event.type === 'messageStart' || (event.type === 'childEvent' && event.event.type === 'messageStart')
+    ? structuredClone(event)
+    : event
 }
 
 /** Frames stop in a hidden tab; the agent does not. */

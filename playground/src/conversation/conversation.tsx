@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { RunState } from '../../../src/store/index.ts'
+import type { NoteView, RunState } from '../../../src/store/index.ts'
 import { Message } from './message.tsx'
+import { Note } from './note.tsx'
 import { Welcome } from './welcome.tsx'
 
 interface ConversationProps {
@@ -12,14 +13,18 @@ interface ConversationProps {
 
 /** The transcript. It follows the newest line until the reader scrolls up. */
 export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
-  const { messages, live, tools } = state
+  const { messages, live, tools, notes } = state
   const box = useRef<HTMLElement>(null)
   const isFollowing = useSignal(true)
 
   // Finished messages are rendered again only when one is added or a tool moves; a delta touches the live one alone.
   const finished = useMemo(
-    () => messages.map((view) => <Message key={view.id} view={view} tools={tools} onApprove={onApprove} onDeny={onDeny} />),
-    [messages, tools, onApprove, onDeny],
+    () =>
+      messages.flatMap((view) => [
+        <Message key={view.id} view={view} tools={tools} onApprove={onApprove} onDeny={onDeny} />,
+        ...notesAfter(notes, view.id),
+      ]),
+    [messages, tools, notes, onApprove, onDeny],
   )
 
   useLayoutEffect(() => {
@@ -35,7 +40,12 @@ export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
       <section class="transcript" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} ref={box} onScroll={onScroll}>
         {messages.length === 0 && live === undefined && <Welcome />}
-        {[...finished, live && <Message key={live.id} view={live} tools={tools} onApprove={onApprove} onDeny={onDeny} />]}
+        {[
+          ...notesAfter(notes, undefined),
+          ...finished,
+          live && <Message key={live.id} view={live} tools={tools} onApprove={onApprove} onDeny={onDeny} />,
+          ...(live === undefined ? [] : notesAfter(notes, live.id)),
+        ]}
         <Failure state={state} />
       </section>
       {!isFollowing.value && (
@@ -47,12 +57,23 @@ export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
   )
 }
 
+function notesAfter(notes: readonly NoteView[], messageId: string | undefined) {
+  return notes.filter((note) => note.afterMessageId === messageId).map((note) => <Note key={note.id} note={note} />)
+}
+
 function Failure({ state }: { state: RunState }) {
   if (state.status === 'running') return null
   if (state.failure !== undefined) {
     return (
       <p class="failure" role="alert">
         <strong>{state.failure.code}</strong> {state.failure.message}
+      </p>
+    )
+  }
+  if (state.status === 'rejected') {
+    return (
+      <p class="failure" role="alert" data-testid="rejection">
+        <strong>Rejected</strong> {state.rejection}
       </p>
     )
   }

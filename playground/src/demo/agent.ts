@@ -1,4 +1,4 @@
-import { Agent, type Message, memoryWorkspace, textOf } from '../../../src/index.ts'
+import { Agent, type InputFilter, type Message, memoryWorkspace, textOf } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { files } from './files.ts'
 import { currentScenario } from './scenarios.ts'
@@ -13,8 +13,13 @@ export function demoAgent(): Agent {
     tools: demoTools(workspace),
     workspace,
     thinking: 'low',
+    inputFilters: [noPasswords],
   })
 }
+
+/** Refuses what should not be in a logbook, before the model sees it. */
+const noPasswords: InputFilter = (text) =>
+  /password/i.test(text) ? { type: 'reject', reason: 'A logbook is no place for passwords: the model was not asked.' } : { type: 'pass' }
 
 /** Plays the scenario the last prompt asked for, answer by answer. */
 function demoScript(): Script {

@@ -84,6 +84,11 @@ export const scenarios: readonly Scenario[] = [
       ([outcome = '']) => ({ text: `The tool answered: ${outcome}`, usage: { input: 98, cacheRead: 531, output: 22 } }),
     ],
   },
+  {
+    name: 'Input filter',
+    prompt: 'Note that the password of the safe is walrus.',
+    answers: [],
+  },
 ]
 
 /** The lowest temperature in search results, with its file. */

@@ -47,6 +47,24 @@ function gist(event: AgentEvent): string {
       return event.approved ? 'approved' : 'denied'
     case 'providerRetry':
       return event.error.code
+    case 'inputRejected':
+      return event.reason
+    case 'turnRequest':
+      return `${event.request.messages.length} messages to ${event.request.modelId}`
+    case 'compactionStarted':
+      return `${event.messageCount} messages`
+    case 'compactionEnded':
+      return `${event.estimatedTokensBefore} → ${event.estimatedTokensAfter} tokens`
+    case 'prunApplied':
+      return `${event.messagesRemoved} messages`
+    case 'revertApplied':
+      return `${event.category} to n${event.target}${event.applied ? '' : ', refused'}`
+    case 'parallelLoopStart':
+      return `${event.loopIds.length} branches`
+    case 'parallelLoopEnd':
+      return `branch ${event.selectedConfigIndex}`
+    case 'childEvent':
+      return `${event.toolName}: ${event.event.type}`
     default:
       return ''
   }
