@@ -109,8 +109,9 @@ export class EventBuffer {
     if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
   }
 
-  /** Whether a newer update of the same call has come. */
+  /** Whether a newer update of the same call has come. A delta of a child loop is in the child's `messageEnd` as well. */
   #isSuperseded(event: AgentEvent): boolean {
+    if (event.type === 'childEvent') return event.event.type === 'messageUpdate'
     return event.type === 'toolExecutionUpdate' && this.#latestUpdate.get(event.toolCallId) !== event.seq
   }
 

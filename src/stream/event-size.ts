@@ -28,6 +28,11 @@ function chars(event: AgentEvent): number {
       return resultChars(event.result)
     case 'progressMessage':
       return event.text.length
+    case 'childEvent':
+      return chars(event.event)
+    case 'turnRequest':
+      // Its messages are those of the history.
+      return event.request.http?.body.length ?? 0
     default:
       return 0
   }

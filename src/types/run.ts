@@ -38,8 +38,8 @@ export interface Receipt {
  * **Contract**
  * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
  *   the run goes on. Any number of readers may iterate; each sees all events in order.
- * - A reader that falls behind gets consecutive deltas of one block as one event, and only the latest undelivered update of a tool call;
- *   no other event is dropped.
+ * - A reader that falls behind gets consecutive deltas of one block as one event, only the latest undelivered update of a tool call, and no
+ *   deltas of child loops; no other event is dropped.
  * - `abort()`, the caller's signal or `await using` stop the run.
  *
  * Source: ARCHITECTURE §3 "AgentRun".

@@ -244,6 +244,20 @@ describe('an event log beyond its budget', () => {
     expect(events.at(-1)).toMatchObject({ type: 'progressMessage' })
   })
 
+  it('drops the deltas of child loops that a reader missed, and nothing else of them', async () => {
+    const { log, run } = newLog(budget)
+    const child = new RunEvents()
+    const reader = log.read()
+    for (let count = 0; count < 5000; count++) log.append(run.child(child.text('abc')))
+    log.append(run.child(child.progress('child done')))
+    for (let count = 0; count < 300; count++) log.append(run.progress(`${count}`))
+    log.close()
+    const events = await drain(reader)
+    const ofChild = events.filter((event) => event.type === 'childEvent')
+    expect(ofChild.length).toBeLessThan(200)
+    expect(ofChild.at(-1)).toMatchObject({ event: { type: 'progressMessage', text: 'child done' } })
+  })
+
   it('drops no other event while a reader has yet to get it', async () => {
     const { log, run } = newLog(budget)
     const reader = log.read()

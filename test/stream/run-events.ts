@@ -1,5 +1,6 @@
 import type {
   AgentEvent,
+  ChildEvent,
   MessageUpdateEvent,
   ProgressMessageEvent,
   ToolExecutionUpdateEvent,
@@ -37,6 +38,11 @@ export class RunEvents {
 
   progress(text: string): ProgressMessageEvent {
     return { ...this.#base(), type: 'progressMessage', toolCallId: 'c1', toolName: 'tool', text }
+  }
+
+  /** An event of a child loop, passed on by a call of this run. */
+  child(event: AgentEvent): ChildEvent {
+    return { ...this.#base(), type: 'childEvent', toolCallId: 'c1', toolName: 'helper', event }
   }
 
   #base() {
