@@ -110,7 +110,17 @@ export class WorkspaceError extends PhiError {
 }
 
 /** Why a session could not be stored or read. */
-export type SessionErrorCode = 'invalidId' | 'invalidMessages' | 'invalidSnapshot' | 'notFound'
+export type SessionErrorCode =
+  | 'invalidId'
+  | 'invalidMessages'
+  | 'invalidSnapshot'
+  | 'invalidSession'
+  | 'notFound'
+  | 'conflict'
+  | 'locked'
+  | 'quota'
+  | 'newerSchema'
+  | 'io'
 
 /** A stored conversation that cannot be used. */
 export class SessionError extends PhiError {

@@ -1,7 +1,10 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { PruneRecord, RevertRecord } from './context-change.ts'
-import type { JsonObject } from './json.ts'
+import type { ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './event.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
+import type { AnnotatedRequest } from './request-capture.ts'
+import type { Usage } from './usage.ts'
 
 /** What must be durable before the run goes on. */
 export type JournalEntry =
@@ -12,6 +15,16 @@ export type JournalEntry =
   | { type: 'compaction'; overlay: CompactionOverlay }
   | { type: 'prune'; record: PruneRecord }
   | { type: 'revert'; record: RevertRecord }
+  | {
+      type: 'loopStart'
+      parentLoopId?: string
+      continuationKind: ContinuationKind
+      config: LoopConfigSnapshot
+      metadata?: JsonValue
+    }
+  | { type: 'turnStart'; triggeredBy: TurnTrigger }
+  | { type: 'turnRequest'; request: AnnotatedRequest }
+  | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string }
 
 /** A `JournalEntry` and where it belongs. */
 export interface JournalRecord {

@@ -1,25 +1,113 @@
-import type { AgentMessage } from './message.ts'
+import type { Session } from './session.ts'
+import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
 
-/** A conversation as it is stored: who and what was said. */
-export interface StoredSession {
+/** What a store can promise where it runs. The shared suite tests what is declared. */
+export interface StorePromises {
+  /** Two writers at once: the older is `refused`, or both are kept as `forked` logs that a reader reports. */
+  conflict: 'refused' | 'forked'
+  /** Whether every reader sees a record as soon as it is acknowledged. */
+  readAfterWrite: 'immediate' | 'eventual'
+  /** Whether lists show a session as soon as its first record is acknowledged. */
+  list: 'immediate' | 'eventual'
+  /** What an acknowledged record survives: nothing, the end of the process or tab, or a power cut as well. */
+  survives: 'nothing' | 'crash' | 'powerCut'
+}
+
+/** What lists tell about a session. */
+export interface SessionSummary {
   sessionId: string
   agentId: string
-  messages: AgentMessage[]
+  /** Epoch ms. */
+  createdAt: number
+  /** Epoch ms. */
+  lastActiveAt: number
+}
+
+/** The records of a session after a cursor. */
+export interface SessionTail {
+  records: SessionRecord[]
+  /** Pass as `after` to get what comes next. */
+  cursor: number
+  damage?: LogDamage
+}
+
+/** An entry that is not yet in the log. */
+export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionEntry; at?: number }
+
+/** The right to write to one session. */
+export interface SessionWriter {
+  readonly sessionId: string
+  readonly epoch: number
+  /** What was there when this writer took over. */
+  readonly records: readonly SessionRecord[]
+  readonly damage?: LogDamage
+  /**
+   * Adds records. Resolves when they are durable, in the order of the calls; several calls at once may share one write. Rejects with
+   * `SessionError`: `conflict` once another writer has taken over, `quota` when there is no room, `io` otherwise. After a rejection nothing
+   * more is written.
+   */
+  append(records: readonly NewSessionRecord[]): Promise<void>
+  /** Gives the right back. Records that were accepted are written first. */
+  close(): Promise<void>
 }
 
 /**
- * Keeps conversations. Source: spec/13 "SessionStore".
+ * Keeps sessions as logs of records.
  *
  * **Contract**
- * - `save` replaces the session with that id; what is stored is a copy, later changes to the argument have no effect.
- * - `load` resolves with a copy, or `undefined` when there is no such session.
- * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `SessionError` code `invalidId`.
+ * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
+ *   It creates the session with its first record.
+ * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
+ * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session. `listIds` and `listForAgent`
+ *   give the most recently active first.
+ * - A log with records of a newer version rejects `open` with `newerSchema`; it can be read.
+ * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `invalidId`.
+ *
+ * Source: ARCHITECTURE §3 "Sessions", spec/13, reference/reliability.md §2.
  */
 export interface SessionStore {
-  save(session: StoredSession): Promise<void>
-  load(sessionId: string): Promise<StoredSession | undefined>
-  /** Ids, most recently saved first. */
+  readonly promises: StorePromises
+  open(sessionId: string, options: { agentId: string }): Promise<SessionWriter>
+  tail(sessionId: string, options?: { after?: number }): Promise<SessionTail>
+  load(sessionId: string): Promise<Session>
+  save(session: Session): Promise<void>
   listIds(): Promise<string[]>
+  listForAgent(agentId: string): Promise<string[]>
   /** Resolves with whether there was something to delete. */
+  delete(sessionId: string): Promise<boolean>
+}
+
+/** A record as a driver keeps it: one line of text that holds its own checksum. Drivers do not look into it. */
+export interface LogLine {
+  epoch: number
+  seq: number
+  text: string
+}
+
+/** A writer's claim, as a driver gave it. */
+export interface LogClaim {
+  sessionId: string
+  epoch: number
+  /** Everything that was there, damaged lines too, in the order of epoch, then of writing. */
+  lines: readonly string[]
+}
+
+/**
+ * What a platform must do to keep sessions; `logSessionStore(driver)` makes a `SessionStore` of it.
+ *
+ * **Contract**
+ * - `claim` begins the next epoch: first it makes older epochs unable to get an acknowledgement, then it reads what is there.
+ * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call
+ *   at a time. Rejects with `SessionError` `conflict`, `quota` or `io`.
+ * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session.
+ * - Ids were checked already.
+ */
+export interface LogDriver {
+  readonly promises: StorePromises
+  claim(sessionId: string, agentId: string): Promise<LogClaim>
+  append(claim: LogClaim, lines: readonly LogLine[]): Promise<void>
+  release(claim: LogClaim): Promise<void>
+  read(sessionId: string, after: number): Promise<readonly string[] | undefined>
+  list(): Promise<SessionSummary[]>
   delete(sessionId: string): Promise<boolean>
 }

@@ -1,0 +1,55 @@
+import type { ContextState } from './context-change.ts'
+import type { JournalEntry } from './journal.ts'
+import type { JsonValue } from './json.ts'
+import type { AgentMessage } from './message.ts'
+import type { ChildLoopRef, ParallelGroupRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+
+/** What a record of a session says: what a run must make durable, and what only a session knows. */
+export type SessionEntry =
+  | JournalEntry
+  | { type: 'sessionStart'; agentId: string; formation: SessionFormation; scope: SessionScope; spawnRef?: SpawnRef }
+  /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
+  | { type: 'history'; messages: AgentMessage[]; state: ContextState }
+  | { type: 'childLoop'; ref: ChildLoopRef }
+  | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
+  /** Answers for calls whose outcome nobody knows, because the process ended while they ran. */
+  | { type: 'recovered'; messages: AgentMessage[] }
+
+/** An entry of a type that this version does not know. It is kept as it was and written back byte for byte. */
+export interface UnknownEntry {
+  type: 'unknown'
+  name: string
+  body: JsonValue
+}
+
+/**
+ * One immutable record of a session's log.
+ *
+ * **Contract**
+ * - `seq` counts up from 1 without gaps over the whole session. `epoch` counts the writers; the records of a newer one replace those of
+ *   older ones from its first `seq` on.
+ * - Time plays no part in the order.
+ *
+ * Source: reference/reliability.md §2.
+ */
+export interface SessionRecord {
+  epoch: number
+  seq: number
+  /** Epoch ms. */
+  at: number
+  /** Absent for what concerns the session as a whole. */
+  loopId?: string
+  turnIndex?: number
+  entry: SessionEntry | UnknownEntry
+}
+
+/** What was wrong with a log. Everything before it was read; nothing was deleted. */
+export interface LogDamage {
+  /** `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. */
+  kind: 'torn' | 'corrupt' | 'forked'
+  /** The last `seq` that counts. */
+  afterSeq: number
+  /** Characters that do not count. */
+  droppedChars: number
+  reason: string
+}

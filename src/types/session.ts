@@ -1,0 +1,121 @@
+import type { CompactionOverlay } from './compaction.ts'
+import type { PruneRecord, RevertRecord } from './context-change.ts'
+import type { AgentEvent, ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './event.ts'
+import type { JsonValue } from './json.ts'
+import type { AgentMessage, TurnId } from './message.ts'
+import type { AnnotatedRequest } from './request-capture.ts'
+import type { Usage } from './usage.ts'
+
+/** Why a session was opened. Times are epoch ms. Source: spec/13 "Session Formation". */
+export type SessionFormation =
+  | { type: 'firstLoop'; at: number }
+  | { type: 'explicit'; at: number }
+  | { type: 'inactivityTimeout'; at: number; thresholdSecs: number; previousSessionId?: string }
+
+/** Whether a session is meant to outlive its agent. Source: spec/30. */
+export type SessionScope = 'ephemeral' | 'persistent'
+
+/** Which call of which loop began a sub-agent's session. Ids and names are empty until they are known. Source: spec/13. */
+export interface SpawnRef {
+  parentSessionId: string
+  parentLoopId: string
+  toolCallId: string
+  toolName: string
+}
+
+/** A sub-agent's loop that a call of this loop ran, in a session of its own. Source: spec/31. */
+export interface ChildLoopRef {
+  toolCallId: string
+  toolName: string
+  childLoopId: string
+  childSessionId: string
+}
+
+/** Branches of one prompt, and which of them was chosen. Source: spec/13 "Parallel Evaluation Groups". */
+export interface ParallelGroupRecord {
+  /** In the order of the configurations. */
+  allLoopIds: string[]
+  selectedLoopId: string
+  selectedConfigIndex: number
+  evaluationUsage: Usage
+  /** Whether this loop is the chosen one. */
+  isSelected: boolean
+}
+
+/** One event of a loop. Gaps in `sequence` are events that were not kept. */
+export interface LoopEvent {
+  /** Counts from 0. */
+  sequence: number
+  event: AgentEvent
+}
+
+/** One model call with what went in and what came of it. Source: spec/32. */
+export interface Turn {
+  turnId: TurnId
+  triggeredBy: TurnTrigger
+  usage: Usage
+  /** What people and programs said; no tool results. */
+  inputMessages: AgentMessage[]
+  outputMessage?: AgentMessage
+  toolResults: AgentMessage[]
+  /** Epoch ms. */
+  startedAt: number
+  /** Epoch ms. */
+  endedAt: number
+  /** Only where turn requests are captured. */
+  requestPayload?: AnnotatedRequest
+}
+
+/**
+ * Where a loop is: how its run ended, `running`, or `pending` (announced by `parallelLoopStart`). `interrupted`: its process ended before it
+ * did, so that no `agentEnd` was seen.
+ */
+export type LoopStatus = RunStatus | 'running' | 'pending' | 'interrupted'
+
+/** The complete record of one loop. Source: spec/31 "LoopRecord". */
+export interface LoopRecord {
+  loopId: string
+  sessionId: string
+  agentId: string
+  parentLoopId?: string
+  continuationKind: ContinuationKind
+  /** Epoch ms. */
+  startedAt: number
+  /** Epoch ms. */
+  endedAt?: number
+  status: LoopStatus
+  rejection?: string
+  error?: RunFailure
+  config?: LoopConfigSnapshot
+  /** What the loop added to the history, in order. */
+  messages: AgentMessage[]
+  turns: Turn[]
+  usage: Usage
+  metadata?: JsonValue
+  events: LoopEvent[]
+  /** Loops of this session that descend from this one. */
+  childrenLoopIds: string[]
+  /** Sub-agents' loops. */
+  childLoopRefs: ChildLoopRef[]
+  parallelGroup?: ParallelGroupRecord
+  /** What this loop changed of what is sent. */
+  overlay?: CompactionOverlay
+  prunes?: PruneRecord[]
+  reverts?: RevertRecord[]
+}
+
+/** Everything that happened under one session id. Plain JSON. Source: spec/30 "Session". */
+export interface Session {
+  sessionId: string
+  agentId: string
+  /** Epoch ms. */
+  createdAt: number
+  /** Epoch ms. */
+  lastActiveAt: number
+  formation: SessionFormation
+  /** Where it is a sub-agent's. */
+  parentSpawnRef?: SpawnRef
+  scope: SessionScope
+  /** In the order they began. */
+  loops: LoopRecord[]
+}
