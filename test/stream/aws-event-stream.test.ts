@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
-import { crc32 } from '../../src/stream/crc32.ts'
+import { crc32 } from '../../src/types/crc32.ts'
 import { ProviderError } from '../../src/types/errors.ts'
 import { awsFrame } from '../harness/server/bedrock.ts'
 
