@@ -10,24 +10,32 @@ const json = typed('object')
 const span = object({ firstId: string, lastId: string, turns: number })
 const section = object({ range: span, messages: list(json) })
 
+/** A `CompactionOverlay`. */
+export const overlay = object({
+  id: string,
+  createdAt: number,
+  loopId: string,
+  'keepFirst?': span,
+  keepCompacted: section,
+  'keepRecent?': section,
+})
+
+/** A `PruneRecord`. */
+export const prune = object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })
+
+/** A `RevertRecord`. */
+export const revert = object({ id: string, at: number, targetNodeId: number, abandonedNodeIds: list(number), tag: json })
+
+/** A `ContextState`. */
+export const contextState = object({ 'overlay?': overlay, 'prunes?': list(prune), 'reverts?': list(revert) })
+
 const shape = object({
   createdAt: number,
   agentId: string,
   sessionId: string,
   'lastLoopId?': string,
   loopCounts: json,
-  state: object({
-    'overlay?': object({
-      id: string,
-      createdAt: number,
-      loopId: string,
-      'keepFirst?': span,
-      keepCompacted: section,
-      'keepRecent?': section,
-    }),
-    'prunes?': list(object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })),
-    'reverts?': list(object({ id: string, at: number, targetNodeId: number, abandonedNodeIds: list(number), tag: json })),
-  }),
+  state: contextState,
   settings: object({
     systemPrompt: string,
     thinking: oneOf('off|minimal|low|medium|high'),

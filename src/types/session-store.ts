@@ -43,8 +43,8 @@ export interface SessionWriter {
   readonly damage?: LogDamage
   /**
    * Adds records. Resolves when they are durable, in the order of the calls; several calls at once may share one write. Rejects with
-   * `SessionError`: `conflict` once another writer has taken over, `quota` when there is no room, `io` otherwise. After a rejection nothing
-   * more is written.
+   * `SessionError`: `conflict` once another writer has taken over, `quota` when there is no room, `invalidSession` for what is no JSON, `io`
+   * otherwise. After a rejection nothing more is accepted.
    */
   append(records: readonly NewSessionRecord[]): Promise<void>
   /** Gives the right back. Records that were accepted are written first. */
@@ -106,6 +106,8 @@ export interface LogDriver {
   readonly promises: StorePromises
   claim(sessionId: string, agentId: string): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[]): Promise<void>
+  /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
+  discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number): Promise<readonly string[] | undefined>
   list(): Promise<SessionSummary[]>

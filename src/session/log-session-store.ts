@@ -1,0 +1,117 @@
+import { SessionError } from '../types/errors.ts'
+import type { Session } from '../types/session.ts'
+import type { LogDamage } from '../types/session-record.ts'
+import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../types/session-store.ts'
+import { type LogReading, readLog } from './read-log.ts'
+import { encodeRecord } from './record-codec.ts'
+import { recordsOf } from './records-of.ts'
+import { assertSessionId } from './session-id.ts'
+import { sessionOf } from './session-of.ts'
+import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
+
+/**
+ * A `SessionStore` over what a platform does for it.
+ *
+ * **Contract**
+ * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. Whoever wrote it must open it again.
+ * - `save` replaces a session as a whole or not at all. Records that this version does not know stay.
+ * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
+ * - Failures of the driver that are no `SessionError` become one with code `io`.
+ *
+ * Source: reference/reliability.md §2.
+ */
+export function logSessionStore(driver: LogDriver): SessionStore {
+  return {
+    promises: driver.promises,
+    open: async (sessionId, { agentId }) => {
+      assertSessionId(sessionId)
+      const { claim, reading } = await claimLog(driver, sessionId, agentId)
+      return new LogSessionWriter(driver, claim, reading)
+    },
+    tail: async (sessionId, { after = 0 } = {}) => {
+      assertSessionId(sessionId)
+      return tailOf(driver, await readSession(driver, sessionId, after))
+    },
+    load: async (sessionId) => {
+      assertSessionId(sessionId)
+      const reading = await readSession(driver, sessionId, 0)
+      if (reading.records.length > 0) return sessionOf(reading.records, sessionId)
+      throw new SessionError(
+        'invalidSession',
+        `Nothing of session ${sessionId} can be read: ${reading.damage?.reason ?? 'it has no records.'}`,
+      )
+    },
+    save: async (session) => {
+      assertSessionId(session.sessionId)
+      await saveSession(driver, session)
+    },
+    listIds: async () => idsOf(await list(driver)),
+    listForAgent: async (agentId) => idsOf((await list(driver)).filter((summary) => summary.agentId === agentId)),
+    delete: async (sessionId) => {
+      assertSessionId(sessionId)
+      return attempt(`Session ${sessionId}`, () => driver.delete(sessionId))
+    },
+  }
+}
+
+async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    throw sessionErrorOf(error, subject)
+  }
+}
+
+async function readSession(driver: LogDriver, sessionId: string, after: number): Promise<LogReading> {
+  const lines = await attempt(`Session ${sessionId}`, () => driver.read(sessionId, after))
+  // A session exists with its first record, not when somebody has claimed it.
+  if (lines === undefined || (after === 0 && lines.length === 0)) {
+    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
+  }
+  return readLog(lines, after)
+}
+
+async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
+  const claim = await attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
+  const reading = readLog(claim.lines)
+  if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
+  await attempt(`Session ${sessionId}`, () => driver.release(claim))
+  throw new SessionError(
+    'newerSchema',
+    `Session ${sessionId} was written by a newer version of this package. Update it, or only read the session.`,
+  )
+}
+
+/** Where older writers are refused, records that were replaced are none that anybody was promised. */
+function damageOf({ promises }: LogDriver, { damage, replaced }: LogReading): { damage?: LogDamage } {
+  const reported = damage ?? (promises.conflict === 'forked' ? replaced : undefined)
+  return reported === undefined ? {} : { damage: reported }
+}
+
+function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
+  return { records: reading.records, cursor: reading.cursor, ...damageOf(driver, reading) }
+}
+
+async function saveSession(driver: LogDriver, session: Session): Promise<void> {
+  // Before anything is awaited: what the caller changes from now on does not count.
+  const encoded = recordsOf(session).map(encodeRecord)
+  const { claim, reading } = await claimLog(driver, session.sessionId, session.agentId)
+  const unknown = reading.records.filter((record) => record.entry.type === 'unknown')
+  const writer = new LogSessionWriter(driver, claim, reading)
+  try {
+    await writer.replace([...encoded, ...unknown.map(encodeRecord)])
+    // The session is stored; room that is not given back now is given back by the next `save`.
+    await driver.discardOlder?.(claim).catch(() => undefined)
+  } finally {
+    await writer.close()
+  }
+}
+
+async function list(driver: LogDriver): Promise<SessionSummary[]> {
+  const summaries = await attempt('The list of sessions', () => driver.list())
+  return summaries.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt)
+}
+
+function idsOf(summaries: readonly SessionSummary[]): string[] {
+  return summaries.map((summary) => summary.sessionId)
+}

@@ -1,0 +1,83 @@
+import { SessionError } from '../types/errors.ts'
+import type { LogClaim, LogDriver, LogLine, SessionSummary } from '../types/session-store.ts'
+
+/** The log of one session. */
+interface MemoryLog {
+  /** Of the newest writer. */
+  epoch: number
+  /** Who claimed it last. */
+  claimant: string
+  /** Who wrote last. */
+  agentId: string
+  createdAt: number
+  lastActiveAt: number
+  lines: LogLine[]
+}
+
+/**
+ * Keeps logs for as long as this object lives. Writers of one process exclude each other as those of other stores do.
+ */
+export function memoryDriver(): LogDriver {
+  const logs = new Map<string, MemoryLog>()
+  // One count for all sessions: a writer whose session was deleted must not pass for the first writer of the next one.
+  let epochs = 0
+  const written = (log: MemoryLog | undefined): log is MemoryLog => log !== undefined && log.lines.length > 0
+
+  /** The log, if `claim` is the newest one on it. */
+  function claimed({ sessionId, epoch }: LogClaim): MemoryLog | undefined {
+    const log = logs.get(sessionId)
+    return log?.epoch === epoch ? log : undefined
+  }
+
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'nothing' },
+    claim: async (sessionId, agentId) => {
+      epochs++
+      const log = logs.get(sessionId) ?? { createdAt: 0, lastActiveAt: 0, lines: [], agentId, claimant: agentId, epoch: epochs }
+      log.epoch = epochs
+      log.claimant = agentId
+      logs.set(sessionId, log)
+      return { sessionId, epoch: epochs, lines: log.lines.map((line) => line.text) }
+    },
+    append: async (claim, lines) => {
+      const log = claimed(claim)
+      if (log === undefined) throw takenOver(claim.sessionId)
+      log.lastActiveAt = Date.now()
+      log.agentId = log.claimant
+      if (log.lines.length === 0) log.createdAt = log.lastActiveAt
+      for (const line of lines) log.lines.push(line)
+      // A map keeps insertion order; re-inserting makes this the newest also among those of the same millisecond.
+      logs.delete(claim.sessionId)
+      logs.set(claim.sessionId, log)
+    },
+    discardOlder: async (claim) => {
+      const log = claimed(claim)
+      if (log !== undefined) log.lines = log.lines.filter((line) => line.epoch >= claim.epoch)
+    },
+    release: async (claim) => {
+      if (claimed(claim)?.lines.length === 0) logs.delete(claim.sessionId)
+    },
+    read: async (sessionId, after) => {
+      const log = logs.get(sessionId)
+      return written(log) ? log.lines.filter((line) => line.seq > after).map((line) => line.text) : undefined
+    },
+    list: async () =>
+      [...logs]
+        .filter(([, log]) => written(log))
+        .map(summaryOf)
+        .reverse(),
+    delete: async (sessionId) => {
+      const existed = written(logs.get(sessionId))
+      logs.delete(sessionId)
+      return existed
+    },
+  }
+}
+
+function summaryOf([sessionId, { agentId, createdAt, lastActiveAt }]: [string, MemoryLog]): SessionSummary {
+  return { sessionId, agentId, createdAt, lastActiveAt }
+}
+
+function takenOver(sessionId: string): SessionError {
+  return new SessionError('conflict', `Another writer has taken over session ${sessionId}, or it was deleted. Open it again to write.`)
+}

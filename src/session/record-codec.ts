@@ -1,0 +1,139 @@
+import { crc32 } from '../types/crc32.ts'
+import { errorText, SessionError } from '../types/errors.ts'
+import type { JsonValue } from '../types/json.ts'
+import type { SessionEntry, SessionRecord, UnknownEntry } from '../types/session-record.ts'
+import { isKnownEntry } from './entry-checks.ts'
+
+/** The version of the lines written here. A line of a higher one is kept, but a log that has one is not written to. */
+const version = 1
+
+/** A record of any kind that has no place in a log yet. */
+export interface UnplacedRecord {
+  loopId?: string | undefined
+  turnIndex?: number | undefined
+  at?: number | undefined
+  entry: SessionEntry | UnknownEntry
+}
+
+/** Where a line stands, and which lines it belongs to. */
+export interface LinePlace {
+  epoch: number
+  /** Random, one per writer: tells the lines of two writers apart that both believe to have the same epoch. */
+  writer: string
+  /** The first `seq` of this writer. What older epochs have from there on does not count. */
+  from: number
+  /** In the lines of a whole session: its last `seq`. They count together or not at all, and nothing before `from` counts. */
+  whole?: number
+  seq: number
+}
+
+/** A line that is as it was written. */
+export interface DecodedLine {
+  place: LinePlace
+  record: SessionRecord
+  /** Written by a newer version: its entry is `unknown`. */
+  isNewer: boolean
+}
+
+/** Why a line does not count. `torn`: its end is missing. */
+export interface LineDamage {
+  kind: 'torn' | 'corrupt'
+  reason: string
+}
+
+const encoder = new TextEncoder()
+/** The length of `,"crc":"00000000"}`. */
+const checksumLength = 18
+const checksumForm = /^,"crc":"[0-9a-f]{8}"\}$/
+const bodyStart = ',"body":'
+
+/**
+ * The part of a line that does not depend on its place, so that what is to be stored is copied at once and placed later. Throws
+ * `SessionError` `invalidSession` for what is no JSON, such as a circle.
+ */
+export function encodeRecord({ at = Date.now(), loopId, turnIndex, entry }: UnplacedRecord): string {
+  const type = entry.type === 'unknown' ? entry.name : entry.type
+  try {
+    const head = JSON.stringify({ at, loopId, turnIndex, type }).slice(1, -1)
+    return oneLine(`${head}${bodyStart}${entry.type === 'unknown' ? unknownBody(entry) : knownBody(entry)}`)
+  } catch (error) {
+    throw new SessionError('invalidSession', `A record of type ${type} cannot be written as JSON: ${errorText(error)}`, { cause: error })
+  }
+}
+
+function knownBody({ type: _written, ...body }: SessionEntry): string {
+  return JSON.stringify(body)
+}
+
+function unknownBody({ body, json }: UnknownEntry): string {
+  return json !== undefined && !/[\r\n]/.test(json) ? json : JSON.stringify(body)
+}
+
+/** Some readers of lines, that of Node among them, also break at these two, which JSON allows in a string. */
+function oneLine(json: string): string {
+  return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+}
+
+/** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. */
+export function encodeLine(place: LinePlace, encoded: string): string {
+  const { epoch, writer, from, whole, seq } = place
+  const text = `${JSON.stringify({ v: version, epoch, writer, from, whole, seq }).slice(0, -1)},${encoded}`
+  return `${text},"crc":"${checksumOf(text)}"}`
+}
+
+function checksumOf(text: string): string {
+  const bytes = encoder.encode(text)
+  return crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')
+}
+
+/**
+ * Reads a line of a log, whatever it holds: never throws.
+ *
+ * **Contract**: an entry of a type, of a version or with a body that this version does not know is `unknown`, with its text as it was.
+ */
+export function decodeLine(line: string): DecodedLine | LineDamage {
+  const end = line.length - checksumLength
+  if (!checksumForm.test(line.slice(Math.max(end, 0)))) return { kind: 'torn', reason: 'A line has no checksum at its end.' }
+  const text = line.slice(0, end)
+  if (checksumOf(text) !== line.slice(end + 8, end + 16)) return { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    value = undefined
+  }
+  return decodeValue(value, text) ?? { kind: 'corrupt', reason: 'A line with a fitting checksum is no record.' }
+}
+
+function decodeValue(value: unknown, text: string): DecodedLine | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const line: Record<string, unknown> = { ...value }
+  const place = placeOf(line)
+  const { v, at, loopId, turnIndex, type, body } = line
+  if (place === undefined || !isCount(v) || typeof at !== 'number' || typeof type !== 'string' || body === undefined) return undefined
+  if (loopId !== undefined && typeof loopId !== 'string') return undefined
+  if (turnIndex !== undefined && typeof turnIndex !== 'number') return undefined
+  const isNewer = v > version
+  const json = body as JsonValue // it comes from JSON.parse
+  const entry: SessionRecord['entry'] = isNewer ? { type: 'unknown', name: type, body: json } : entryOf(type, json, text)
+  const record: SessionRecord = { epoch: place.epoch, seq: place.seq, at, entry }
+  if (loopId !== undefined) record.loopId = loopId
+  if (turnIndex !== undefined) record.turnIndex = turnIndex
+  return { place, record, isNewer }
+}
+
+function placeOf({ epoch, writer, from, whole, seq }: Record<string, unknown>): LinePlace | undefined {
+  if (!isCount(epoch) || !isCount(from) || !isCount(seq) || typeof writer !== 'string' || seq < from) return undefined
+  if (whole === undefined) return { epoch, writer, from, seq }
+  return isCount(whole) ? { epoch, writer, from, whole, seq } : undefined
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0
+}
+
+/** No string can hold `,"body":` unescaped, and before the body there are only strings and numbers. */
+function entryOf(name: string, body: JsonValue, text: string): SessionEntry | UnknownEntry {
+  if (isKnownEntry(name, body)) return { ...body, type: name } as SessionEntry // isKnownEntry is the proof
+  return { type: 'unknown', name, body, json: text.slice(text.indexOf(bodyStart) + bodyStart.length) }
+}

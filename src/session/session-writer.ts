@@ -1,0 +1,132 @@
+import { errorText, SessionError } from '../types/errors.ts'
+import { newId } from '../types/ids.ts'
+import type { LogDamage, SessionRecord } from '../types/session-record.ts'
+import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../types/session-store.ts'
+import type { LogReading } from './read-log.ts'
+import { encodeLine, encodeRecord } from './record-codec.ts'
+
+/** Records that wait for their write. */
+interface Waiting {
+  lines: LogLine[]
+  resolve: () => void
+  reject: (error: SessionError) => void
+}
+
+/**
+ * Appends to the log of one session by way of a driver.
+ *
+ * **Contract**
+ * - Records are copied as text when `append` is called, and numbered in the order of the calls.
+ * - One write is on its way at a time. What is appended meanwhile goes into the next one together.
+ * - The first failure is final: it rejects what waits and every later `append`.
+ */
+export class LogSessionWriter implements SessionWriter {
+  readonly sessionId: string
+  readonly epoch: number
+  readonly records: readonly SessionRecord[]
+  declare readonly damage?: LogDamage
+  readonly #driver: LogDriver
+  readonly #claim: LogClaim
+  readonly #writer = newId().slice(0, 8)
+  readonly #from: number
+  #next: number
+  #waiting: Waiting[] = []
+  #writing: Promise<void> | undefined
+  #refusal: SessionError | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(driver: LogDriver, claim: LogClaim, { records, damage, cursor }: Pick<LogReading, 'records' | 'damage' | 'cursor'>) {
+    this.#driver = driver
+    this.#claim = claim
+    this.sessionId = claim.sessionId
+    this.epoch = claim.epoch
+    this.records = records
+    if (damage !== undefined) this.damage = damage
+    this.#from = cursor + 1
+    this.#next = this.#from
+  }
+
+  async append(records: readonly NewSessionRecord[]): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal
+    return this.#enqueue(this.#encode(records))
+  }
+
+  /** What `encodeRecord` gave, as a whole session that replaces what there is. Before any `append`. */
+  async replace(encoded: readonly string[]): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal
+    await this.#enqueue(this.#place(encoded, this.#next + encoded.length - 1))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#refusal ??= new SessionError('io', `Session ${this.sessionId} is closed for this writer. Open it again to write.`)
+    await this.#writing
+    await this.#driver.release(this.#claim)
+  }
+
+  #encode(records: readonly NewSessionRecord[]): LogLine[] {
+    try {
+      return this.#place(records.map(encodeRecord))
+    } catch (error) {
+      // What comes after a record that is missing would not be what happened.
+      this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
+      throw this.#refusal
+    }
+  }
+
+  #place(encoded: readonly string[], whole?: number): LogLine[] {
+    return encoded.map((record) => {
+      const seq = this.#next++
+      const place = { epoch: this.epoch, writer: this.#writer, from: this.#from, seq }
+      return { epoch: this.epoch, seq, text: encodeLine(whole === undefined ? place : { ...place, whole }, record) }
+    })
+  }
+
+  #enqueue(lines: LogLine[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ lines, resolve, reject })
+      this.#writing ??= this.#write()
+    })
+  }
+
+  /** Writes until nothing waits. Never rejects. */
+  async #write(): Promise<void> {
+    // What the same task appends goes into the first write too.
+    await undefined
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      const failure = await this.#writeBatch(batch.flatMap((each) => each.lines))
+      if (failure === undefined) for (const each of batch) each.resolve()
+      else this.#fail(failure, batch)
+    }
+    this.#writing = undefined
+  }
+
+  async #writeBatch(lines: readonly LogLine[]): Promise<SessionError | undefined> {
+    if (lines.length === 0) return undefined
+    try {
+      await this.#driver.append(this.#claim, lines)
+      return undefined
+    } catch (error) {
+      return sessionErrorOf(error, `Session ${this.sessionId}`)
+    }
+  }
+
+  #fail(failure: SessionError, batch: readonly Waiting[]): void {
+    this.#refusal = failure
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const each of [...batch, ...waiting]) each.reject(failure)
+  }
+}
+
+/** A failure of a driver as the error that callers are promised. `subject` is what could not be read or written. */
+export function sessionErrorOf(error: unknown, subject: string): SessionError {
+  if (SessionError.isInstance(error)) return error
+  return new SessionError('io', `${subject} could not be read or written: ${errorText(error)}`, { cause: error })
+}

@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type DecodedLine, decodeLine, encodeLine, encodeRecord, type UnplacedRecord } from '../../src/session/record-codec.ts'
+import { crc32 } from '../../src/types/crc32.ts'
+import type { JsonValue } from '../../src/types/json.ts'
+import { emptyUsage } from '../../src/types/usage.ts'
+
+const place = { epoch: 2, writer: '9f3a01bc', from: 6, seq: 7 }
+
+function lineOf(record: UnplacedRecord): string {
+  return encodeLine(place, encodeRecord(record))
+}
+
+function decoded(line: string): DecodedLine {
+  const result = decodeLine(line)
+  if ('kind' in result) throw new Error(`${result.kind}: ${result.reason}`)
+  return result
+}
+
+function note(data: JsonValue): UnplacedRecord {
+  return { at: 5, loopId: 'l', turnIndex: 0, entry: { type: 'input', message: { role: 'extension', id: 'm', kind: 'note', data } } }
+}
+
+function checksum(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  return crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')
+}
+
+function sealed(text: string): string {
+  return `${text},"crc":"${checksum(text)}"}`
+}
+
+/** Every code unit, alone or not, is as likely as any other. */
+const anyString = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units))
+
+describe('a record as a line', () => {
+  it('is one JSON object: place, record, checksum of the text before it', () => {
+    const line = lineOf({ at: 5, loopId: 'l', turnIndex: 0, entry: { type: 'turnStart', triggeredBy: 'user' } })
+    const text =
+      '{"v":1,"epoch":2,"writer":"9f3a01bc","from":6,"seq":7,"at":5,"loopId":"l","turnIndex":0,"type":"turnStart","body":{"triggeredBy":"user"}'
+    expect(line).toBe(sealed(text))
+    expect(JSON.parse(line)).toMatchObject({ v: 1, seq: 7, body: { triggeredBy: 'user' } })
+  })
+
+  it('leaves out what is absent, and stamps what has no time', () => {
+    const before = Date.now()
+    const { record } = decoded(lineOf({ entry: { type: 'turnStart', triggeredBy: 'user' } }))
+    expect(Object.keys(record).toSorted()).toEqual(['at', 'entry', 'epoch', 'seq'])
+    expect(record.at).toBeGreaterThanOrEqual(before)
+  })
+
+  it('brings back any JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), anyString, (value, text) => {
+        const data = [value as JsonValue, text, { [text]: text }]
+        const line = lineOf({ ...note(data), loopId: text })
+        const { record } = decoded(line)
+        expect(record).toEqual({ epoch: 2, seq: 7, ...note(JSON.parse(JSON.stringify(data)) as JsonValue), loopId: text })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('has no character that any reader takes for the end of a line', () => {
+    const nasty = 'a\n\r\u2028\u2029\u0085\v\f\u0000\ud800 é 😀'
+    const line = lineOf(note(nasty))
+    expect(line).not.toMatch(/[\n\r\u2028\u2029\v\f]/)
+    expect(line).not.toMatch(/\p{Surrogate}/u)
+    expect(decoded(line).record).toMatchObject(note(nasty))
+  })
+
+  it('takes bodies of megabytes', () => {
+    const data = 'é'.repeat(2_000_000)
+    expect(decoded(lineOf(note(data))).record).toMatchObject(note(data))
+  })
+
+  it('knows every entry', () => {
+    const user = { role: 'user' as const, id: 'u', content: [], timestamp: 1 }
+    const answer = { role: 'assistant' as const, content: [], stopReason: 'stop' as const, model: 'm', provider: 'p', usage: emptyUsage() }
+    const result = { role: 'toolResult' as const, id: 'r', toolCallId: 'c', toolName: 't', content: [], isError: true, timestamp: 1 }
+    const span = { firstId: 'u', lastId: 'u', turns: 1 }
+    const tag = { kind: 'lesson' as const, text: '', createdAtTurn: 0, abandonedNodeIds: [] }
+    const config = { model: 'm', provider: 'p', name: 'n', api: 'openAiCompletions' as const, baseUrl: '', reasoning: false }
+    const entries: UnplacedRecord['entry'][] = [
+      { type: 'input', message: user },
+      { type: 'assistant', message: { ...answer, id: 'a', timestamp: 1 } },
+      { type: 'toolIntent', toolCallId: 'c', toolName: 't', arguments: {}, idempotent: false },
+      { type: 'toolResult', message: result },
+      { type: 'compaction', overlay: { id: 'o', createdAt: 1, loopId: 'l', keepCompacted: { range: span, messages: [user] } } },
+      { type: 'prune', record: { id: 'p', at: 1, messageIds: ['u'], tokensRemoved: 1 } },
+      { type: 'revert', record: { id: 'v', at: 1, category: 'failure', targetNodeId: 1, abandonedNodeIds: [2], tag } },
+      {
+        type: 'loopStart',
+        continuationKind: { kind: 'rerun', tag: '' },
+        config: { ...config, contextWindow: 1, maxTokens: 1, thinkingLevel: 'off' },
+      },
+      { type: 'turnStart', triggeredBy: 'subAgent' },
+      {
+        type: 'turnRequest',
+        request: { messages: [], provenance: [], tools: [], modelId: 'm', thinking: 'off', systemPrompt: '' } as never,
+      },
+      { type: 'loopEnd', status: 'limit', usage: emptyUsage(), error: { code: 'x', message: '' } },
+      { type: 'sessionStart', agentId: 'a', formation: { type: 'inactivityTimeout', at: 1, thresholdSecs: 1 }, scope: 'persistent' },
+      { type: 'history', messages: [user], state: {} },
+      { type: 'childLoop', ref: { toolCallId: 'c', toolName: 't', childLoopId: 'l', childSessionId: 's' } },
+      {
+        type: 'parallelGroup',
+        group: { allLoopIds: ['l'], selectedLoopId: 'l', selectedConfigIndex: 0, evaluationUsage: emptyUsage() },
+      },
+      { type: 'recovered', messages: [result] },
+    ]
+    for (const entry of entries) expect(decoded(lineOf({ entry })).record.entry).toEqual(entry)
+  })
+
+  it('refuses what is no JSON', () => {
+    const circle: JsonValue[] = []
+    circle.push(circle)
+    for (const data of [circle, 1n as unknown as JsonValue]) {
+      expect(() => encodeRecord(note(data))).toThrowError(expect.objectContaining({ name: 'SessionError', code: 'invalidSession' }))
+    }
+  })
+})
+
+describe('what this version does not know', () => {
+  const body = '{"big":12345678901234567890,"huge":1e400,"twice":1,"twice":2, "10":0,"2":[ ],"text":"\\u0041,\\"body\\":"}'
+
+  it('is kept byte for byte, also where it moves to another place', () => {
+    const line = encodeLine(place, `"at":1.50,"loopId":"l","type":"hologram","body":${body}`)
+    const { record, isNewer } = decoded(line)
+    expect(record.entry).toMatchObject({ type: 'unknown', name: 'hologram', json: body })
+    expect(isNewer).toBe(false)
+    expect(encodeRecord(record)).toBe(`"at":1.5,"loopId":"l","type":"hologram","body":${body}`)
+    const copy = decoded(encodeLine({ ...place, seq: 8 }, encodeRecord(record)))
+    expect(copy.record).toEqual({ ...record, seq: 8 })
+  })
+
+  it('may be any JSON value', () => {
+    for (const value of ['null', '"text"', '0', '[]', 'false']) {
+      const { entry } = decoded(encodeLine(place, `"at":1,"type":"x","body":${value}`)).record
+      expect(entry).toEqual({ type: 'unknown', name: 'x', body: JSON.parse(value) as JsonValue, json: value })
+    }
+  })
+
+  it('is also an entry of a known type that does not look like one', () => {
+    for (const value of ['{}', '{"message":null}', '{"message":{"role":"system","id":"a","content":[]}}', '{"__proto__":{"message":1}}']) {
+      expect(decoded(encodeLine(place, `"at":1,"type":"input","body":${value}`)).record.entry).toMatchObject({
+        type: 'unknown',
+        json: value,
+      })
+    }
+    expect(decoded(encodeLine(place, '"at":1,"type":"constructor","body":{}')).record.entry.type).toBe('unknown')
+    expect(Reflect.get({}, 'message')).toBe(undefined)
+  })
+
+  it('is everything of a newer version', () => {
+    const line = lineOf({ at: 1, entry: { type: 'turnStart', triggeredBy: 'user' } })
+    const newer = sealed(line.slice(0, -18).replace('{"v":1,', '{"v":2,"more":{"body":1},'))
+    const { record, isNewer } = decoded(newer)
+    expect(isNewer).toBe(true)
+    expect(record).toEqual({ epoch: 2, seq: 7, at: 1, entry: { type: 'unknown', name: 'turnStart', body: { triggeredBy: 'user' } } })
+  })
+
+  it('is not written in more than one line', () => {
+    const entry = { type: 'unknown', name: 'x', body: { a: 1 }, json: '{\n"a":1}' } as const
+    expect(encodeRecord({ at: 1, entry })).toBe('"at":1,"type":"x","body":{"a":1}')
+  })
+})
+
+describe('reading a line', () => {
+  const line = lineOf(note('any text'))
+
+  it('never throws, whatever the text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => 'kind' in decodeLine(text)))
+    fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(text)))
+    fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(sealed(text))))
+    fc.assert(fc.property(fc.json(), (text) => 'kind' in decodeLine(sealed(text.slice(0, -1)))))
+  })
+
+  it('tells an end that is missing from one that is wrong', () => {
+    for (let length = 0; length < line.length; length++) expect(decodeLine(line.slice(0, length))).toMatchObject({ kind: 'torn' })
+    expect(decodeLine(line.replace('any', 'ani'))).toMatchObject({ kind: 'corrupt' })
+  })
+
+  it('does not believe a checksum alone', () => {
+    const text = line.slice(0, -18)
+    const wrong = [
+      ['"seq":7', '"seq":5'],
+      ['"seq":7', '"seq":7.5'],
+      ['"epoch":2', '"epoch":"2"'],
+      ['"writer":"9f3a01bc"', '"writer":1'],
+      ['"v":1', '"v":0'],
+      ['"at":5', '"at":null'],
+      ['"loopId":"l"', '"loopId":1'],
+      ['"turnIndex":0', '"turnIndex":"0"'],
+      ['"type":"input"', '"kind":"input"'],
+      ['"body"', '"bodies"'],
+      ['"from":6', '"from":6,"whole":"x"'],
+    ] as const
+    for (const [from, to] of wrong) expect(decodeLine(sealed(text.replace(from, to))), to).toMatchObject({ kind: 'corrupt' })
+  })
+})
