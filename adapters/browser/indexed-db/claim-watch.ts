@@ -1,0 +1,100 @@
+import type { LogClaim } from '../../../src/session/index.ts'
+import { holdLock } from './session-locks.ts'
+
+/** Who wants to know what happens to the sessions of a database. */
+export interface ClaimListeners {
+  onTakenOver?: ((sessionId: string) => void) | undefined
+  onChange?: ((sessionId: string) => void) | undefined
+}
+
+/** What the driver reports. */
+export interface ClaimWatch {
+  claimed(claim: LogClaim, isCurrent: () => Promise<boolean>): void
+  released(claim: LogClaim): void
+  /** An append was refused, because the claim is no longer current. */
+  refused(claim: LogClaim): void
+  /** Its session has its first record. */
+  begun(claim: LogClaim): void
+  deleted(sessionId: string): void
+  /** Hears other tabs from now on. */
+  listen(): void
+}
+
+interface HeldClaim {
+  isCurrent: () => Promise<boolean>
+  freeLock: () => void
+}
+
+/**
+ * Holds a Web Lock per claim as a sign of life, which the browser takes down when the tab ends in whatever way, and talks to other tabs.
+ *
+ * **Contract**
+ * - Locks and messages only inform. Who may write is decided in the database: a stolen lock or a message makes the watch look there.
+ * - A claim waits for nobody: it steals the lock.
+ */
+export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListeners): ClaimWatch {
+  const held = new Map<LogClaim, HeldClaim>()
+  let channel: BroadcastChannel | undefined
+
+  function tell(sessionId: string): void {
+    channel?.postMessage(sessionId)
+  }
+
+  function claimsOf(sessionId: string): LogClaim[] {
+    return [...held.keys()].filter((claim) => claim.sessionId === sessionId)
+  }
+
+  function drop(claim: LogClaim): boolean {
+    held.get(claim)?.freeLock()
+    return held.delete(claim)
+  }
+
+  function lose(claim: LogClaim): void {
+    if (drop(claim)) onTakenOver?.(claim.sessionId)
+  }
+
+  async function check(claim: LogClaim): Promise<boolean> {
+    // Where the database cannot be read, the next append says what is the matter.
+    const isCurrent = await held
+      .get(claim)
+      ?.isCurrent()
+      .catch(() => true)
+    if (isCurrent === false) lose(claim)
+    return isCurrent === true && held.has(claim)
+  }
+
+  /** Two that claim at once may steal in another order than they have claimed: the one that counts steals back. */
+  async function stolen(claim: LogClaim): Promise<void> {
+    const entry = held.get(claim)
+    if (entry !== undefined && (await check(claim))) entry.freeLock = holdLock(name, claim.sessionId, () => void stolen(claim))
+  }
+
+  function heard({ data }: MessageEvent<unknown>): void {
+    if (typeof data !== 'string') return
+    for (const claim of claimsOf(data)) void check(claim)
+    onChange?.(data)
+  }
+
+  return {
+    listen() {
+      if (channel !== undefined) return
+      channel = new BroadcastChannel(`phi-core/${name}`)
+      channel.onmessage = heard
+    },
+    claimed(claim, isCurrent) {
+      // This tab has taken over from itself.
+      for (const older of claimsOf(claim.sessionId)) drop(older)
+      held.set(claim, { isCurrent, freeLock: holdLock(name, claim.sessionId, () => void stolen(claim)) })
+      tell(claim.sessionId)
+    },
+    released(claim) {
+      if (drop(claim)) tell(claim.sessionId)
+    },
+    refused: lose,
+    begun: ({ sessionId }) => tell(sessionId),
+    deleted(sessionId) {
+      for (const claim of claimsOf(sessionId)) drop(claim)
+      tell(sessionId)
+    },
+  }
+}

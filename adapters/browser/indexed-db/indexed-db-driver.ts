@@ -1,0 +1,187 @@
+import type { IDBPTransaction } from 'idb'
+import { SessionError } from '../../../src/index.ts'
+import type { LogClaim, LogDriver, LogLine, SessionSummary } from '../../../src/session/index.ts'
+import type { ClaimWatch } from './claim-watch.ts'
+import { type Connect, connection, type Schema, type SessionRow } from './database.ts'
+import { assertIndexedDb, storageError } from './storage-error.ts'
+
+type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, ('sessions' | 'records')[], Mode>
+
+interface OwnClaim {
+  writer: string
+  agentId: string
+}
+
+/**
+ * Keeps logs in IndexedDB.
+ *
+ * **Contract**
+ * - One transaction claims and reads, one checks the claim and appends: a tab that was frozen between two steps cannot write what nobody will see.
+ * - Transactions are `strict`: they are complete when the operating system has written to the disk.
+ *
+ * Source: reference/reliability.md §2 "IndexedDB".
+ */
+export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
+  const database = connection(name)
+  const own = new WeakMap<LogClaim, OwnClaim>()
+
+  function connect(): ReturnType<Connect> {
+    assertIndexedDb()
+    watch.listen()
+    return database()
+  }
+
+  function isOwn(row: SessionRow | undefined, claim: LogClaim): row is SessionRow {
+    return row !== undefined && row.writer === own.get(claim)?.writer
+  }
+
+  function isCurrent(claim: LogClaim): Promise<boolean> {
+    return transact(connect, 'readonly', async (tx) => isOwn(await tx.objectStore('sessions').get(claim.sessionId), claim))
+  }
+
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
+
+    async claim(sessionId, agentId) {
+      const writer = crypto.randomUUID()
+      const claim = await transact(connect, 'readwrite', async (tx) => {
+        const row = await tx.objectStore('sessions').get(sessionId)
+        const epoch = (row?.epoch ?? 0) + 1
+        await tx.objectStore('sessions').put({ ...row, sid: sessionId, epoch, writer })
+        return { sessionId, epoch, lines: await allLines(tx, sessionId) }
+      })
+      own.set(claim, { writer, agentId })
+      watch.claimed(claim, () => isCurrent(claim))
+      return claim
+    },
+
+    async append(claim, lines) {
+      const at = Date.now()
+      const agentId = own.get(claim)?.agentId
+      try {
+        const isFirst = await transact(connect, 'readwrite', async (tx) => {
+          const row = await tx.objectStore('sessions').get(claim.sessionId)
+          if (!isOwn(row, claim)) throw takenOver(claim)
+          const order = await nextOrder(tx, row)
+          addLines(tx, claim.sessionId, lines)
+          await tx.objectStore('sessions').put({ createdAt: at, ...row, agentId: agentId ?? '', lastActiveAt: at, order })
+          return row.order === undefined
+        })
+        if (isFirst) watch.begun(claim)
+      } catch (error) {
+        if (SessionError.isInstance(error) && error.code === 'conflict') watch.refused(claim)
+        throw error
+      }
+    },
+
+    async discardOlder({ sessionId, epoch }) {
+      await transact(connect, 'readwrite', (tx) => tx.objectStore('records').delete(IDBKeyRange.bound([sessionId], [sessionId, epoch])))
+    },
+
+    async release(claim) {
+      watch.released(claim)
+      await transact(connect, 'readwrite', async (tx) => {
+        const row = await tx.objectStore('sessions').get(claim.sessionId)
+        // Claimed, never written to: nothing is left of it.
+        if (isOwn(row, claim) && row.order === undefined) await tx.objectStore('sessions').delete(claim.sessionId)
+      })
+    },
+
+    read: (sessionId, after) =>
+      transact(connect, 'readonly', async (tx) => {
+        const row = await tx.objectStore('sessions').get(sessionId)
+        if (row?.order === undefined) return undefined
+        return after > 0 ? linesAfter(tx, sessionId, after) : allLines(tx, sessionId)
+      }),
+
+    list: () =>
+      transact(connect, 'readonly', async (tx) => (await tx.objectStore('sessions').index('order').getAll()).reverse().map(summaryOf)),
+
+    async delete(sessionId) {
+      const existed = await transact(connect, 'readwrite', async (tx) => {
+        const row = await tx.objectStore('sessions').get(sessionId)
+        await Promise.all([tx.objectStore('sessions').delete(sessionId), tx.objectStore('records').delete(allOf(sessionId))])
+        return row?.order !== undefined
+      })
+      watch.deleted(sessionId)
+      return existed
+    },
+  }
+}
+
+/** Only what IndexedDB itself gives may be awaited in `work`: with anything else the transaction is over. */
+async function transact<Mode extends 'readonly' | 'readwrite', T>(
+  connect: Connect,
+  mode: Mode,
+  work: (tx: Transaction<Mode>) => Promise<T>,
+): Promise<T> {
+  const database = await connect()
+  let tx: Transaction<Mode> | undefined
+  try {
+    tx = database.transaction(['sessions', 'records'], mode, { durability: 'strict' })
+    // `done` is awaited below, unless `work` throws before.
+    tx.done.catch(() => undefined)
+    const value = await work(tx)
+    await tx.done
+    return value
+  } catch (error) {
+    // A request of an aborted transaction only says that it was aborted; the transaction says why.
+    const cause = tx?.error ?? error
+    abort(tx)
+    throw storageError(SessionError.isInstance(error) ? error : cause, 'The browser could not store or read the session')
+  }
+}
+
+function abort(tx: { abort(): void } | undefined): void {
+  try {
+    tx?.abort()
+  } catch {
+    // It was over already.
+  }
+}
+
+function allOf(sessionId: string): IDBKeyRange {
+  // Among keys, an array is greater than every number.
+  return IDBKeyRange.bound([sessionId], [sessionId, []])
+}
+
+async function allLines(tx: Transaction<'readonly'> | Transaction<'readwrite'>, sessionId: string): Promise<string[]> {
+  const rows = await tx.objectStore('records').getAll(allOf(sessionId))
+  return rows.map((row) => row.text)
+}
+
+/** Goes from epoch to epoch, and reads of each only what is asked for. */
+async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after: number): Promise<string[]> {
+  const records = tx.objectStore('records')
+  const lines: string[] = []
+  let cursor = await records.openKeyCursor(allOf(sessionId))
+  while (cursor !== null) {
+    const epoch = cursor.primaryKey[1]
+    const rows = await records.getAll(IDBKeyRange.bound([sessionId, epoch, after + 1], [sessionId, epoch, []]))
+    for (const row of rows) lines.push(row.text)
+    cursor = await records.openKeyCursor(IDBKeyRange.bound([sessionId, epoch, []], [sessionId, []]))
+  }
+  return lines
+}
+
+async function nextOrder(tx: Transaction<'readwrite'>, row: SessionRow): Promise<number> {
+  const newest = (await tx.objectStore('sessions').index('order').openKeyCursor(null, 'prev'))?.key ?? 0
+  return row.order === newest ? newest : newest + 1
+}
+
+/** `add`, never `put`: nothing that is there is ever written over. Whether it worked is what the transaction says. */
+function addLines(tx: Transaction<'readwrite'>, sid: string, lines: readonly LogLine[]): void {
+  const records = tx.objectStore('records')
+  for (const { epoch, seq, text } of lines) records.add({ sid, epoch, seq, text }).catch(() => undefined)
+}
+
+function summaryOf({ sid, agentId = '', createdAt = 0, lastActiveAt = 0 }: SessionRow): SessionSummary {
+  return { sessionId: sid, agentId, createdAt, lastActiveAt }
+}
+
+function takenOver({ sessionId, epoch }: LogClaim): SessionError {
+  return new SessionError(
+    'conflict',
+    `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Open it again to go on.`,
+  )
+}

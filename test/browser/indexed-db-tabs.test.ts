@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import { codeOf, said, textsOf } from './said.ts'
+import type { WorkerAnswer, WorkerTask } from './session-worker.ts'
+
+const agent = { agentId: 'agent' }
+const workers: Worker[] = []
+const newName = () => `tabs-${crypto.randomUUID()}`
+
+/** A store and what it was told. */
+function tab(name: string, options: IndexedDbSessionOptions = {}) {
+  const takenOver: string[] = []
+  const changes: string[] = []
+  const store = indexedDbSessionStore({ name, onTakenOver: (id) => takenOver.push(id), onChange: (id) => changes.push(id), ...options })
+  return { store, takenOver, changes }
+}
+
+/** A thread of its own, and everything it has answered so far. */
+function startWorker() {
+  const worker = new Worker(new URL('./session-worker.ts', import.meta.url), { type: 'module' })
+  workers.push(worker)
+  const answers: WorkerAnswer[] = []
+  worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => answers.push(data)
+  return { answers, send: (task: WorkerTask) => worker.postMessage(task), kill: () => worker.terminate() }
+}
+
+const count = (answers: readonly WorkerAnswer[], type: WorkerAnswer['type']) => answers.filter((answer) => answer.type === type).length
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  for (const worker of workers.splice(0)) worker.terminate()
+})
+
+describe('two tabs', () => {
+  it('the second takes over, the first is told and refused, and nothing it wrote since is in the log', async () => {
+    const name = newName()
+    const [first, second] = [tab(name), tab(name)]
+    const loser = await first.store.open('s', agent)
+    await loser.append([said('one')])
+    const winner = await second.store.open('s', agent)
+    expect(winner.records).toHaveLength(1)
+    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
+    await winner.append([said('two')])
+    await expect.poll(() => first.takenOver).toEqual(['s'])
+    expect(second.takenOver).toEqual([])
+    expect(await textsOf(first.store, 's')).toEqual(['one', 'two'])
+  })
+
+  it('tells also a tab that does not write, and once where an append is refused first', async () => {
+    const name = newName()
+    const [first, second] = [tab(name), tab(name)]
+    await first.store.open('a', agent)
+    await first.store.open('b', agent)
+    await (await second.store.open('a', agent)).append([said('one')])
+    await expect.poll(() => first.takenOver).toEqual(['a'])
+    expect(await second.store.delete('a')).toBe(true)
+    expect(await first.store.openIds()).toContain('b')
+  })
+
+  it('a tab that takes over from itself is told nothing', async () => {
+    const { store, takenOver } = tab(newName())
+    const old = await store.open('s', agent)
+    const writer = await store.open('s', agent)
+    await writer.append([said('one')])
+    expect(await codeOf(old.append([said('lost')]))).toBe('conflict')
+    expect(takenOver).toEqual([])
+  })
+
+  it('the lock belongs to the writer that counts, whoever stole it last', async () => {
+    const name = newName()
+    const tabs = Array.from({ length: 6 }, () => tab(name))
+    const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
+    const newest = Math.max(...writers.map((writer) => writer.epoch))
+    const winner = writers.findIndex((writer) => writer.epoch === newest)
+    await expect.poll(() => tabs.map(({ takenOver }) => takenOver.length)).toEqual(tabs.map((_, index) => (index === winner ? 0 : 1)))
+    await expect.poll(() => tabs[0]?.store.openIds()).toEqual(['s'])
+    await writers[winner]?.append([said('one')])
+    await writers[winner]?.close()
+    await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
+  })
+
+  it('many that write at once lose nothing that was acknowledged, and write nothing twice', async () => {
+    const name = newName()
+    const acknowledged: string[] = []
+    const attempted = new Set<string>()
+    async function compete(who: number): Promise<void> {
+      const { store } = tab(name)
+      for (let round = 0; round < 6; round++) {
+        const writer = await store.open('s', agent)
+        for (let index = 0; index < 3; index++) {
+          const text = `${who}.${round}.${index}`
+          attempted.add(text)
+          if ((await codeOf(writer.append([said(text)]))) === 'resolved') acknowledged.push(text)
+        }
+        await writer.close()
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, who) => compete(who)))
+    const stored = await textsOf(tab(name).store, 's')
+    expect(new Set(stored).size).toBe(stored.length)
+    expect(stored.toSorted()).toEqual(acknowledged.toSorted())
+    expect(stored.every((text) => attempted.has(text))).toBe(true)
+  })
+
+  it('hears what other tabs begin, open, close and delete', async () => {
+    const name = newName()
+    const [here, there] = [tab(name), tab(name)]
+    await here.store.listIds()
+    const writer = await there.store.open('s', agent)
+    await expect.poll(() => here.changes).toEqual(['s'])
+    await writer.append([said('one')])
+    await expect.poll(() => here.changes).toEqual(['s', 's'])
+    await writer.append([said('two')])
+    await writer.close()
+    await expect.poll(() => here.changes).toEqual(['s', 's', 's'])
+    await there.store.delete('s')
+    await expect.poll(() => here.changes).toEqual(['s', 's', 's', 's'])
+    expect(there.changes).toEqual([])
+  })
+
+  it('a deletion takes the session away from the tab that writes it', async () => {
+    const name = newName()
+    const [here, there] = [tab(name), tab(name)]
+    const writer = await here.store.open('s', agent)
+    await writer.append([said('one')])
+    await there.store.delete('s')
+    await expect.poll(() => here.takenOver).toEqual(['s'])
+    expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
+  })
+
+  it('without Web Locks, too, the first is refused and told', async () => {
+    vi.stubGlobal('navigator', { storage: navigator.storage })
+    const name = newName()
+    const [first, second] = [tab(name), tab(name)]
+    const loser = await first.store.open('s', agent)
+    await second.store.open('s', agent)
+    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
+    expect(first.takenOver).toEqual(['s'])
+    expect(await first.store.openIds()).toEqual([])
+  })
+})
+
+describe('a worker', () => {
+  it('takes a session over from the page, and the page takes it back', async () => {
+    const name = newName()
+    const { store, takenOver } = tab(name)
+    const writer = await store.open('s', agent)
+    await writer.append([said('page 0')])
+    const { answers, send } = startWorker()
+    send({ type: 'open', database: name, sessionId: 's' })
+    await expect.poll(() => answers).toEqual([{ type: 'records', count: 1 }])
+    await expect.poll(() => takenOver).toEqual(['s'])
+    expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
+    send({ type: 'append', count: 2 })
+    await expect.poll(() => count(answers, 'acknowledged')).toBe(2)
+    const again = await store.open('s', agent)
+    expect(again.records).toHaveLength(3)
+    await expect.poll(() => answers.at(-1)).toEqual({ type: 'takenOver', sessionId: 's' })
+    send({ type: 'append', count: 1 })
+    await expect.poll(() => answers.at(-1)).toEqual({ type: 'failed', code: 'conflict' })
+    expect(await textsOf(store, 's')).toEqual(['page 0', 'worker 0', 'worker 1'])
+  })
+
+  it('that is killed while it writes loses nothing that was acknowledged, and its lock is free', async () => {
+    const name = newName()
+    const { store } = tab(name)
+    const { answers, send, kill } = startWorker()
+    send({ type: 'open', database: name, sessionId: 's' })
+    send({ type: 'append', count: 100_000 })
+    await expect.poll(() => count(answers, 'acknowledged')).toBeGreaterThan(20)
+    expect(await store.openIds()).toEqual(['s'])
+    const acknowledged = count(answers, 'acknowledged')
+    kill()
+    await expect.poll(() => store.openIds()).toEqual([])
+    const writer = await store.open('s', agent)
+    expect(writer.damage).toBe(undefined)
+    expect(writer.records.length).toBeGreaterThanOrEqual(acknowledged)
+    const texts = await textsOf(store, 's')
+    expect(texts).toEqual(texts.map((_, index) => `worker ${index}`))
+  })
+})

@@ -1,0 +1,156 @@
+import { deleteDB, openDB } from 'idb'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import { sessionStoreSuite } from '../../src/testing/index.ts'
+import { codeOf, said, textsOf } from './said.ts'
+
+let stores = 0
+const newName = () => `test-${stores++}-${crypto.randomUUID()}`
+const newStore = (options: IndexedDbSessionOptions = {}) => indexedDbSessionStore({ name: newName(), ...options })
+const agent = { agentId: 'agent' }
+
+sessionStoreSuite({ describe, it, expect }, { name: 'indexedDbSessionStore', create: () => newStore() })
+
+/** The browser aborts the transaction that adds a record with `text`, and says why, as it does when a disk is full. */
+function abortAt(text: string, reason?: DOMException): void {
+  const { add } = IDBObjectStore.prototype
+  vi.spyOn(IDBObjectStore.prototype, 'add').mockImplementation(function (this: IDBObjectStore, ...args) {
+    const request = add.apply(this, args)
+    if (!JSON.stringify(args[0]).includes(text)) return request
+    this.transaction.abort()
+    if (reason !== undefined) Object.defineProperty(this.transaction, 'error', { value: reason })
+    return request
+  })
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.restoreAllMocks()
+})
+
+describe('IndexedDB', () => {
+  it('writes with strict durability', async () => {
+    const durabilities: string[] = []
+    const { transaction } = IDBDatabase.prototype
+    vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: IDBDatabase, ...args) {
+      const tx = transaction.apply(this, args)
+      if (tx.mode === 'readwrite') durabilities.push(tx.durability)
+      return tx
+    })
+    const writer = await newStore().open('s', agent)
+    await writer.append([said('one')])
+    expect(durabilities).toEqual(['strict', 'strict'])
+  })
+
+  it('keeps what was acknowledged for a connection of its own', async () => {
+    const name = newName()
+    const writer = await newStore({ name }).open('s', agent)
+    for (const text of ['one', 'two', 'é 😀 \u2028 \ud800']) await writer.append([said(text)])
+    const later = newStore({ name })
+    expect(await textsOf(later, 's')).toEqual(['one', 'two', 'é 😀 \u2028 \ud800'])
+    expect(await later.listForAgent('agent')).toEqual(['s'])
+  })
+
+  it('reads on from a cursor over writers', async () => {
+    const store = newStore()
+    for (const text of ['one', 'two', 'three']) {
+      const writer = await store.open('s', agent)
+      await writer.append([said(text), said(`${text} and a half`)])
+      await writer.close()
+    }
+    expect(await textsOf(store, 's', 3)).toEqual(['two and a half', 'three', 'three and a half'])
+    expect(await store.tail('s', { after: 6 })).toEqual({ records: [], cursor: 6 })
+  })
+
+  it('leaves nothing of a session that was opened and closed without a record', async () => {
+    const name = newName()
+    const store = newStore({ name })
+    await (await store.open('s', agent)).close()
+    const database = await openDB(name)
+    expect(await database.count('sessions')).toBe(0)
+    database.close()
+  })
+
+  it('refuses the writer of a session that was deleted and made again', async () => {
+    const store = newStore()
+    const first = await store.open('s', agent)
+    await first.append([said('old')])
+    expect(await store.delete('s')).toBe(true)
+    expect(await codeOf(first.append([said('lost')]))).toBe('conflict')
+    const second = await store.open('s', agent)
+    expect(second.epoch).toBe(first.epoch)
+    await second.append([said('new')])
+    expect(await codeOf(first.append([said('lost')]))).toBe('conflict')
+    expect(await textsOf(store, 's')).toEqual(['new'])
+  })
+
+  it('stores all of an append or nothing when the browser aborts the transaction', async () => {
+    const store = newStore()
+    const writer = await store.open('s', agent)
+    await writer.append([said('kept')])
+    abortAt('second')
+    expect(await codeOf(writer.append([said('first'), said('second'), said('third')]))).toBe('io')
+    vi.restoreAllMocks()
+    expect(await textsOf(store, 's')).toEqual(['kept'])
+  })
+
+  // With a quota that is really used up: e2e/session-store.e2e.ts.
+  it('rejects with quota when there is no room, and goes on with the next writer when there is room again', async () => {
+    const store = newStore()
+    const writer = await store.open('s', agent)
+    await writer.append([said('kept')])
+    abortAt('much', new DOMException('The current transaction exceeded its quota limitations.', 'QuotaExceededError'))
+    expect(await codeOf(writer.append([said('much')]))).toBe('quota')
+    vi.restoreAllMocks()
+    const next = await store.open('s', agent)
+    await next.append([said('again')])
+    expect(await textsOf(store, 's')).toEqual(['kept', 'again'])
+  })
+
+  it('refuses to write over a record that is there', async () => {
+    const name = newName()
+    const writer = await newStore({ name }).open('s', agent)
+    const database = await openDB(name)
+    await database.add('records', { sid: 's', epoch: writer.epoch, seq: 1, text: 'from nowhere' })
+    expect(await codeOf(writer.append([said('one')]))).toBe('conflict')
+    expect(await database.get('records', ['s', writer.epoch, 1])).toMatchObject({ text: 'from nowhere' })
+    database.close()
+  })
+
+  it('makes way for a tab that upgrades the database, and says that a reload is due', async () => {
+    const name = newName()
+    const store = newStore({ name })
+    const writer = await store.open('s', agent)
+    await writer.append([said('one')])
+    const newer = await openDB(name, 2)
+    expect(await codeOf(writer.append([said('two')]))).toBe('newerSchema')
+    expect(await codeOf(store.listIds())).toBe('newerSchema')
+    newer.close()
+  })
+
+  it('makes way for the deletion of the database, and begins with an empty one', async () => {
+    const name = newName()
+    const store = newStore({ name })
+    const writer = await store.open('s', agent)
+    await writer.append([said('one')])
+    await deleteDB(name)
+    expect(await codeOf(writer.append([said('two')]))).toBe('conflict')
+    expect(await store.listIds()).toEqual([])
+    const next = await store.open('s', agent)
+    await next.append([said('three')])
+    expect(await textsOf(store, 's')).toEqual(['three'])
+  })
+
+  it('says what to do where there is no IndexedDB', async () => {
+    vi.stubGlobal('indexedDB', undefined)
+    const store = newStore()
+    await expect(store.open('s', agent)).rejects.toMatchObject({ code: 'io', hint: expect.stringContaining('memorySessionStore()') })
+  })
+
+  it('says what to do where IndexedDB refuses', async () => {
+    vi.spyOn(indexedDB, 'open').mockImplementation(() => {
+      throw new DOMException('The user denied permission to access the database.', 'SecurityError')
+    })
+    await expect(newStore().listIds()).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('memorySessionStore()') })
+  })
+})

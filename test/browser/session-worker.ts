@@ -1,0 +1,38 @@
+import { indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import type { SessionWriter } from '../../src/types/session-store.ts'
+import { said } from './said.ts'
+
+/** What a test asks of a worker: a thread with a connection and locks of its own, as another tab has. */
+export type WorkerTask = { type: 'open'; database: string; sessionId: string } | { type: 'append'; count: number }
+
+/** What it answers: `records`, how many there were at `open`; `acknowledged`, after each append; `failed`, with the code; `takenOver`. */
+export type WorkerAnswer =
+  | { type: 'records'; count: number }
+  | { type: 'acknowledged' }
+  | { type: 'failed'; code: string }
+  | { type: 'takenOver'; sessionId: string }
+
+let writer: SessionWriter | undefined
+
+function answer(message: WorkerAnswer): void {
+  postMessage(message)
+}
+
+async function run(task: WorkerTask): Promise<void> {
+  if (task.type === 'open') {
+    const onTakenOver = (sessionId: string) => answer({ type: 'takenOver', sessionId })
+    writer = await indexedDbSessionStore({ name: task.database, onTakenOver }).open(task.sessionId, { agentId: 'worker' })
+    answer({ type: 'records', count: writer.records.length })
+    return
+  }
+  for (let index = 0; index < task.count; index++) {
+    await writer?.append([said(`worker ${index}`)])
+    answer({ type: 'acknowledged' })
+  }
+}
+
+let last = Promise.resolve()
+
+addEventListener('message', ({ data }: MessageEvent<WorkerTask>) => {
+  last = last.then(() => run(data)).catch((error: unknown) => answer({ type: 'failed', code: String(Reflect.get(Object(error), 'code')) }))
+})
