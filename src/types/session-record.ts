@@ -2,17 +2,27 @@ import type { ContextState } from './context-change.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
-import type { ChildLoopRef, ParallelGroupRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+import type { ChildLoopRef, LoopRecord, ParallelGroupRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
 
 /** What a record of a session says: what a run must make durable, and what only a session knows. */
 export type SessionEntry =
   | JournalEntry
-  | { type: 'sessionStart'; agentId: string; formation: SessionFormation; scope: SessionScope; spawnRef?: SpawnRef }
+  | {
+      type: 'sessionStart'
+      agentId: string
+      formation: SessionFormation
+      scope: SessionScope
+      spawnRef?: SpawnRef
+      /** Only in a session that was stored as a whole: epoch ms. */
+      lastActiveAt?: number
+    }
   /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
   | { type: 'history'; messages: AgentMessage[]; state: ContextState }
   | { type: 'childLoop'; ref: ChildLoopRef }
   | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
-  /** Answers for calls whose outcome nobody knows, because the process ended while they ran. */
+  /** Instead of all other entries of a loop that was stored as a whole, without its events. */
+  | { type: 'loop'; loop: Omit<LoopRecord, 'events'> }
+  /** What `snapshotOf` made up for calls that the process did not finish: error results, and the mark of those that may run again. */
   | { type: 'recovered'; messages: AgentMessage[] }
 
 /** An entry of a type that this version does not know. It is kept as it was and written back byte for byte. */
@@ -20,6 +30,8 @@ export interface UnknownEntry {
   type: 'unknown'
   name: string
   body: JsonValue
+  /** `body` as it was written; it is written again as this, because numbers and keys may not survive `JSON.parse`. */
+  json?: string
 }
 
 /**
@@ -27,7 +39,7 @@ export interface UnknownEntry {
  *
  * **Contract**
  * - `seq` counts up from 1 without gaps over the whole session. `epoch` counts the writers; the records of a newer one replace those of
- *   older ones from its first `seq` on.
+ *   older ones from its first `seq` on. `SessionStore.save` replaces all of them, and counts on from there.
  * - Time plays no part in the order.
  *
  * Source: reference/reliability.md §2.

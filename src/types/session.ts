@@ -1,5 +1,5 @@
 import type { CompactionOverlay } from './compaction.ts'
-import type { PruneRecord, RevertRecord } from './context-change.ts'
+import type { ContextState, PruneRecord, RevertRecord } from './context-change.ts'
 import type { AgentEvent, ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './event.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage, TurnId } from './message.ts'
@@ -86,7 +86,10 @@ export interface LoopRecord {
   status: LoopStatus
   rejection?: string
   error?: RunFailure
-  config?: LoopConfigSnapshot
+  /** As far as it is known: what the Rust crate stores may lack fields. */
+  config?: Partial<LoopConfigSnapshot>
+  /** The history the loop began with, where that is not the one its parent ended with. */
+  base?: { messages: AgentMessage[]; state: ContextState }
   /** What the loop added to the history, in order. */
   messages: AgentMessage[]
   turns: Turn[]

@@ -1,0 +1,42 @@
+import type { LoopRecord, Session } from '../types/session.ts'
+import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
+
+/** The loop with this id; the one begun last, should there be several. */
+export function getLoop(session: Session, loopId: string): LoopRecord | undefined {
+  return session.loops.findLast((loop) => loop.loopId === loopId)
+}
+
+/** Loops that descend from none of this session, in the order they began: its first, and that of a sub-agent's session. */
+export function rootLoops(session: Session): LoopRecord[] {
+  const ids = new Set(session.loops.map((loop) => loop.loopId))
+  return session.loops.filter(({ parentLoopId }) => parentLoopId === undefined || !ids.has(parentLoopId))
+}
+
+/** Loops that descend directly from this one, in the order they began. */
+export function childrenOf(session: Session, loopId: string): LoopRecord[] {
+  return session.loops.filter((loop) => loop.parentLoopId === loopId)
+}
+
+/** All branches of the group this loop belongs to, itself among them, in the order of the configurations; none where it is no branch. */
+export function parallelSiblings(session: Session, loopId: string): LoopRecord[] {
+  const ids = getLoop(session, loopId)?.parallelGroup?.allLoopIds ?? []
+  return ids.map((id) => getLoop(session, id)).filter((loop) => loop !== undefined)
+}
+
+/**
+ * Ids of the loops from a root down to this one, itself last; none for an unknown loop. Where parents go round in a circle, each loop of it
+ * comes once.
+ *
+ * Source: spec/30 "loop_chain_to", reference/phi-core-0.10.md §6, 6.
+ */
+export function loopChainTo(session: Session, loopId: string): string[] {
+  const parents = new Map(session.loops.map((loop) => [loop.loopId, loop.parentLoopId]))
+  const chain = new Set<string>()
+  for (let id: string | undefined = loopId; id !== undefined && parents.has(id) && !chain.has(id); id = parents.get(id)) chain.add(id)
+  return [...chain].reverse()
+}
+
+/** Tokens of all loops. What a judge used for a choice between branches is in their `parallelGroup`. */
+export function totalUsage(session: Session): Usage {
+  return session.loops.reduce((sum, loop) => combineUsage(sum, loop.usage), emptyUsage())
+}

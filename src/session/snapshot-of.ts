@@ -1,0 +1,157 @@
+import type { ContextState } from '../types/context-change.ts'
+import { SessionError } from '../types/errors.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { LoopRecord, Session } from '../types/session.ts'
+import type { SessionRecord } from '../types/session-record.ts'
+import type { AgentSnapshot } from '../types/snapshot.ts'
+import { loopCountsOf } from './loop-counts.ts'
+import { loopChainTo } from './navigation.ts'
+import { callOrder, insertResult } from './result-order.ts'
+import { sessionOf } from './session-of.ts'
+import { CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfinished-calls.ts'
+
+/** What became of the calls that the process did not finish. */
+export interface UnfinishedCalls {
+  /**
+   * What was put at the end of the history: an error result for each call whose outcome nobody knows, and the mark that names those that are
+   * run when the conversation is continued. Whoever goes on writes it down first, as a `recovered` record of the last loop.
+   */
+  recovered: AgentMessage[]
+  /** Ids of the calls that are then run, or wait for an approval: they were not begun, or their tools are idempotent. */
+  rerun: string[]
+}
+
+/** A conversation as a log leaves it, ready to go on. */
+export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
+
+/**
+ * The conversation up to the end of one loop: its history is that of the chain of loops it descends from.
+ *
+ * **Contract**
+ * - Pure: the same records give the same snapshot, with which they share their messages. `createdAt` is the time of the last record.
+ * - Default for `loopId`: the loop begun last; of a parallel group, the chosen branch. An unknown loop throws `SessionError` `notFound`.
+ * - A call that was begun and has no result is not run again, unless its tool is idempotent: it gets an error result that says that the
+ *   outcome is unknown. Only the last answer is looked at; whoever has spoken since has gone on without those results. So this is for a log
+ *   that nobody writes to any more.
+ * - `settings` are those of the last loop, as far as a log knows them: `systemPrompt` is empty, `maxTokens` absent.
+ *
+ * Source: reference/reliability.md §2 "What a crash costs", spec/41.
+ */
+export function snapshotOf(
+  records: readonly SessionRecord[],
+  { sessionId, loopId }: { sessionId: string; loopId?: string },
+): ResumableSnapshot {
+  const session = sessionOf(records, sessionId)
+  const loops = new Map(session.loops.map((loop) => [loop.loopId, loop]))
+  const lastLoopId = loopId ?? latestLoop(session)
+  if (loopId !== undefined && !loops.has(loopId)) {
+    throw new SessionError('notFound', `Session ${JSON.stringify(sessionId)} has no loop ${JSON.stringify(loopId.slice(0, 200))}.`)
+  }
+  const chain = lastLoopId === undefined ? [] : loopChainTo(session, lastLoopId).flatMap((id) => loops.get(id) ?? [])
+  const history = historyOf(chain)
+  const { messages, state } = history
+  const createdAt = records.at(-1)?.at ?? 0
+  const unfinished = recover(history, chain, new CallLog(records), createdAt)
+  return {
+    version: 1,
+    createdAt,
+    agentId: session.agentId,
+    sessionId,
+    ...(lastLoopId !== undefined && { lastLoopId }),
+    loopCounts: loopCountsOf(sessionId, idsIn(records, session)),
+    messages,
+    state,
+    settings: settingsOf(chain),
+    unfinished,
+  }
+}
+
+function latestLoop({ loops }: Session): string | undefined {
+  const last = loops.findLast((loop) => loop.status !== 'pending')
+  return last?.parallelGroup?.selectedLoopId ?? last?.loopId
+}
+
+/** A history, and where the messages of its last loop begin. */
+interface History {
+  messages: AgentMessage[]
+  state: ContextState
+  lastLoopStart: number
+}
+
+function historyOf(chain: readonly LoopRecord[]): History {
+  let messages: AgentMessage[] = []
+  let state: ContextState = {}
+  let lastLoopStart = 0
+  for (const loop of chain) {
+    if (loop.base !== undefined) {
+      messages = [...loop.base.messages]
+      state = loop.base.state
+    }
+    lastLoopStart = messages.length
+    for (const message of loop.messages) messages.push(message)
+    state = changedBy(loop, state)
+  }
+  return { messages, state, lastLoopStart }
+}
+
+function changedBy({ overlay, prunes, reverts }: LoopRecord, state: ContextState): ContextState {
+  return {
+    ...state,
+    ...(overlay !== undefined && { overlay }),
+    ...(prunes !== undefined && { prunes: [...(state.prunes ?? []), ...prunes] }),
+    ...(reverts !== undefined && { reverts: [...(state.reverts ?? []), ...reverts] }),
+  }
+}
+
+/** Completes the history. Results go among those of the last loop, where `sessionOf` puts them once they are recorded. */
+function recover(history: History, chain: readonly LoopRecord[], log: CallLog, at: number): UnfinishedCalls {
+  const { messages, lastLoopStart } = history
+  const open = findOpenCalls(messages)
+  if (open === undefined) return { recovered: [], rerun: [] }
+  const { answer, calls, marked } = open
+  // What a loop leaves open when it ends, it leaves on purpose.
+  const cut = chain
+    .slice(
+      Math.max(
+        0,
+        chain.findIndex((loop) => loop.loopId === answer.turnId?.loopId),
+      ),
+    )
+    .filter(isCut)
+  if (cut.length === 0) return { recovered: [], rerun: [] }
+  const cutIds = cut.map((loop) => loop.loopId)
+  const results: AgentMessage[] = []
+  const rerun: string[] = []
+  for (const call of calls) {
+    if (log.mayRun(call.id, cutIds)) rerun.push(call.id)
+    else results.push(outcomeUnknown(answer, call, at))
+  }
+  const own = messages.splice(lastLoopStart)
+  for (const result of results) insertResult(own, result, callOrder(answer))
+  const unmarked = rerun.filter((id) => !marked.has(id))
+  const marks = unmarked.length === 0 ? [] : [interruptedMark(answer, unmarked)]
+  for (const message of [...own, ...marks]) messages.push(message)
+  return { recovered: [...results, ...marks], rerun }
+}
+
+function isCut({ status }: LoopRecord): boolean {
+  return status === 'running' || status === 'interrupted'
+}
+
+function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable<string> {
+  for (const { loopId } of records) if (loopId !== undefined) yield loopId
+  for (const { loopId, parallelGroup } of loops) {
+    yield loopId
+    yield* parallelGroup?.allLoopIds ?? []
+  }
+}
+
+function settingsOf(chain: readonly LoopRecord[]): AgentSnapshot['settings'] {
+  const { thinkingLevel = 'off', temperature, configId } = chain.findLast((loop) => loop.config !== undefined)?.config ?? {}
+  return {
+    systemPrompt: '',
+    thinking: thinkingLevel,
+    ...(temperature !== undefined && { temperature }),
+    ...(configId !== undefined && { configId }),
+  }
+}

@@ -1,0 +1,82 @@
+import type { ToolCallContent } from '../types/content.ts'
+import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../types/message.ts'
+import { openCallsOf } from '../types/open-calls.ts'
+import type { SessionRecord } from '../types/session-record.ts'
+
+type Answer = Extract<LlmMessage, { role: 'assistant' }>
+
+/** The calls of the last answer of a history that have no result. */
+export interface OpenCalls {
+  answer: Answer
+  calls: ToolCallContent[]
+  /** Those that a mark in the history says are still to be run. */
+  marked: ReadonlySet<string>
+}
+
+/** What was begun of the calls of the last answer of each loop. */
+export class CallLog {
+  readonly #begun = new Map<string, Map<string, boolean>>()
+  readonly #whole = new Set<string>()
+
+  constructor(records: readonly SessionRecord[]) {
+    for (const { entry, loopId = '' } of records) {
+      if (entry.type === 'loop') this.#whole.add(loopId)
+      // Services count their calls anew in each answer.
+      if (entry.type === 'assistant') this.#begun.delete(loopId)
+      if (entry.type !== 'toolIntent') continue
+      const begun = this.#begun.get(loopId) ?? new Map<string, boolean>()
+      this.#begun.set(loopId, begun.set(entry.toolCallId, entry.idempotent))
+    }
+  }
+
+  /** Whether a call that one of these loops has not finished may be run now, for the first time or again, without doing harm. */
+  mayRun(toolCallId: string, loopIds: readonly string[]): boolean {
+    const answers = loopIds.map((loopId) => this.#begun.get(loopId)?.get(toolCallId)).filter((idempotent) => idempotent !== undefined)
+    // A loop that was stored as a whole does not say what was begun.
+    return answers.length > 0 ? !answers.includes(false) : !loopIds.some((loopId) => this.#whole.has(loopId))
+  }
+}
+
+/** The calls a history ends with, or `undefined`: once somebody has said something after them, they are over. */
+export function findOpenCalls(messages: readonly AgentMessage[]): OpenCalls | undefined {
+  const marked = new Set<string>()
+  const answered = new Set<string>()
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]
+    if (message === undefined || message.role === 'user') return undefined
+    if (message.role === 'toolResult') answered.add(message.toolCallId)
+    for (const id of openCallsOf(message)) marked.add(id)
+    if (message.role !== 'assistant') continue
+    const calls = runnableCalls(message).filter((call) => !answered.has(call.id))
+    return calls.length === 0 ? undefined : { answer: message, calls, marked }
+  }
+  return undefined
+}
+
+/** Calls that the loop would have run. The last call of an answer that was cut is not run: its arguments may be cut too. */
+function runnableCalls({ content, stopReason }: Answer): ToolCallContent[] {
+  const calls = toolCallsOf(content)
+  if (stopReason === 'length' && content.at(-1)?.type === 'toolCall') return calls.slice(0, -1)
+  return stopReason === 'toolUse' || stopReason === 'stop' || stopReason === 'length' ? calls : []
+}
+
+/** What the model is told of a call whose outcome nobody knows. Its id depends on the call alone. */
+export function outcomeUnknown({ id, turnId }: Answer, call: ToolCallContent, at: number): AgentMessage {
+  const words =
+    'The process ended while this call was running. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.'
+  return {
+    role: 'toolResult',
+    id: `${id}.${call.id}.unknown`,
+    ...(turnId !== undefined && { turnId }),
+    toolCallId: call.id,
+    toolName: call.name,
+    content: [text(words)],
+    isError: true,
+    timestamp: at,
+  }
+}
+
+/** The mark that says which calls are still to be run. */
+export function interruptedMark(answer: Answer, toolCallIds: string[]): AgentMessage {
+  return { role: 'extension', id: `${answer.id}.interrupted`, kind: 'callsInterrupted', data: { toolCallIds } }
+}
