@@ -89,7 +89,7 @@ export interface LoopHooks {
   ): HookDone
   /** A model call failed for good. Not called for an abort. */
   onError?(info: { error: RunFailure; turnIndex: number }): HookDone
-  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments>
+  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
   afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
