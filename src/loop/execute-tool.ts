@@ -87,9 +87,9 @@ async function permit(run: LoopRun, call: PreparedCall): Promise<PreparedCall | 
   if (decision.type !== 'replace') return refusal(decision)
   const replaced = await validate(run, call.tool, call.id, decision.args)
   if ('content' in replaced) return replaced
-  // Whoever said yes said it to the other arguments.
-  const wasApproved = decision.wasApproved || outcome !== notAsked
-  const again = wasApproved ? await askApproval(run, replaced) : await approval(run, replaced)
+  // Whoever answered saw the other arguments.
+  const wasAsked = decision.wasAsked || outcome !== notAsked
+  const again = wasAsked ? await askApproval(run, replaced) : await approval(run, replaced)
   return again.type === 'approved' ? replaced : refusal(again)
 }
 

@@ -76,7 +76,9 @@ export class FilteredInputs {
     const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
       // An async function, so that a filter that throws at once is a rejection too.
-      return await raceAbort((async () => filter(said, { messages, signal }))(), signal)
+      const verdict = await raceAbort((async () => filter(said, { messages, signal }))(), signal)
+      if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
+      throw new TypeError('an input filter must return { type } of pass, warn or reject')
     } catch (error) {
       if (!signal.aborted) this.#run.warn('filterFailed', { message: errorText(error) })
       return { type: 'reject', reason: 'An input filter failed; the input was refused.' }

@@ -34,7 +34,6 @@ export class Lifecycle {
   readonly #run: LoopRun
   readonly #hooks: LoopHooks
   readonly #inputs: FilteredInputs
-  readonly #updates = new Map<string, Promise<void>>()
 
   constructor(run: LoopRun) {
     this.#run = run
@@ -45,13 +44,18 @@ export class Lifecycle {
   /** How the run ends before it begins, or `undefined`. */
   async beforeLoop(): Promise<RunStatus | undefined> {
     const { signal, context } = this.#run
-    return this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: context.messages, signal }))
+    const refused = await this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: context.messages, signal }))
+    // A run that was stopped begins and ends like any other.
+    return refused === 'aborted' ? undefined : refused
   }
 
-  /** Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. */
-  async beforeTurn(inputs: MessageSupplier): Promise<RunStatus | undefined> {
+  /**
+   * Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. Without `inputs` for a
+   * turn that takes none.
+   */
+  async beforeTurn(inputs?: MessageSupplier): Promise<RunStatus | undefined> {
     const { signal, context, turnIndex } = this.#run
-    const refused = await this.#inputs.filter(inputs)
+    const refused = inputs && (await this.#inputs.filter(inputs))
     if (refused !== undefined) return refused
     return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: context.messages, signal }))
   }
@@ -80,7 +84,9 @@ export class Lifecycle {
     try {
       const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
       if (verdict === false) return { type: 'skip', message: 'Tool execution skipped by before_tool_execution hook.' }
-      return isReplacement(verdict) ? { type: 'replace', args: verdict.arguments } : { type: 'run' }
+      if (!isReplacement(verdict)) return { type: 'run' }
+      // A copy: the hook cannot change what people are asked about and the tool gets.
+      return { type: 'replace', args: JSON.parse(JSON.stringify(verdict.arguments)) }
     } catch (error) {
       if (signal.aborted) throw error
       this.#log('beforeToolExecution', error)
@@ -93,25 +99,16 @@ export class Lifecycle {
     return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
   }
 
-  /** Reports a partial result with `emit`, unless a hook says no; updates of one call keep their order. */
-  update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => void): void {
-    if (this.#hooks.beforeToolExecutionUpdate === undefined && this.#hooks.afterToolExecutionUpdate === undefined) {
-      emit()
-      return
-    }
-    const info = { toolCallId: id, toolName: name, partialResult }
-    const report = async () => {
-      if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info)))) return
-      emit()
-      await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info))
-    }
-    this.#updates.set(id, (this.#updates.get(id) ?? Promise.resolve()).then(report))
+  /** Whether updates of tools have hooks. */
+  get watchesUpdates(): boolean {
+    return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
   }
 
-  /** Waits until the updates of a call have been reported. */
-  async flushUpdates({ id }: HookedCall): Promise<void> {
-    await this.#updates.get(id)
-    this.#updates.delete(id)
+  /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
+  async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
+    const info = { toolCallId: id, toolName: name, partialResult }
+    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info)))) return
+    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info))
   }
 
   beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
@@ -180,6 +177,7 @@ export class Lifecycle {
   }
 }
 
+/** Whatever it holds: arguments that are none do not validate, and the call is not run with the old ones. */
 function isReplacement(verdict: unknown): verdict is ReplacedArguments {
-  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict && typeof verdict.arguments === 'object'
+  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
 }

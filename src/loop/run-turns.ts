@@ -35,7 +35,7 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
   let { inputs, trigger } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !run.signal.aborted) {
-    const refused = await run.lifecycle?.beforeTurn(noInputs)
+    const refused = await run.lifecycle?.beforeTurn()
     if (refused !== undefined) return end(refused)
     await resumeTurn(run, start.paused, trigger)
     trigger = 'continuation'
