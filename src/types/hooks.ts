@@ -5,6 +5,7 @@ import type { ToolResult } from './tool.ts'
 import type { Usage } from './usage.ts'
 
 /** What a `before…` hook answers: `false` stops or skips what would follow, anything else lets it go on. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type HookVerdict = boolean | undefined | void | Promise<boolean | undefined | void>
 
 /** What an observer returns; awaited, its value ignored. */
