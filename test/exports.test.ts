@@ -10,7 +10,7 @@ const expected: Record<string, string> = {
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
-    parseSnapshot serializeMessages staticCredential textOf toolCallsOf userMessage
+    parseSnapshot profileDefaults serializeMessages staticCredential textOf toolCallsOf userMessage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent CompactedSection
