@@ -1,4 +1,4 @@
-import { Agent, type AgentProfile, agentPrompt, composeSystemPrompt, memoryWorkspace, profileDefaults } from 'phi-core'
+import { Agent, type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt, memoryWorkspace } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 
 export async function profiled(write: (line: string) => void): Promise<void> {
@@ -12,7 +12,7 @@ export async function profiled(write: (line: string) => void): Promise<void> {
 
   // A scripted model: no service is asked.
   const model = scripted([{ text: 'Nothing breaks.' }])
-  const agent = new Agent({ ...profileDefaults(reviewer), model, thinking: 'low', sessionId: 's1' }) // What stands later wins.
+  const agent = new Agent(applyProfile(reviewer, { model, thinking: 'low', sessionId: 's1' })) // What is said here wins.
   const run = agent.prompt('Review this.')
   await run.result
   write(model.provider.requests[0]?.systemPrompt ?? '')
