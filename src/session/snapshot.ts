@@ -1,6 +1,6 @@
 import { SessionError } from '../types/errors.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
-import { list, object, oneOf, typed } from './check.ts'
+import { type Check, list, object, oneOf, typed } from './check.ts'
 import { readJson } from './invalid-messages.ts'
 import { checkHistory } from './message-json.ts'
 
@@ -8,14 +8,34 @@ const string = typed('string')
 const number = typed('number')
 const json = typed('object')
 const span = object({ firstId: string, lastId: string, turns: number })
-const section = object({ range: span, messages: list(json) })
+const history: Check = (value, path) => void checkHistory(value, path)
+const section = object({ range: span, messages: history })
+const counts: Check = (value, path) => {
+  json(value, path)
+  const record = value as Record<string, unknown> // just shown
+  for (const name in record) number(record[name], `${path}.${name}`)
+}
+const tag = object({
+  kind: oneOf('lesson|finding|outcome|checkpoint'),
+  text: string,
+  createdAtTurn: number,
+  abandonedNodeIds: list(number),
+})
+const revert = object({
+  id: string,
+  at: number,
+  category: oneOf('failure|tangent|completion|stepSummary'),
+  targetNodeId: number,
+  abandonedNodeIds: list(number),
+  tag,
+})
 
 const shape = object({
   createdAt: number,
   agentId: string,
   sessionId: string,
   'lastLoopId?': string,
-  loopCounts: json,
+  loopCounts: counts,
   state: object({
     'overlay?': object({
       id: string,
@@ -26,7 +46,7 @@ const shape = object({
       'keepRecent?': section,
     }),
     'prunes?': list(object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })),
-    'reverts?': list(object({ id: string, at: number, targetNodeId: number, abandonedNodeIds: list(number), tag: json })),
+    'reverts?': list(revert),
   }),
   settings: object({
     systemPrompt: string,
