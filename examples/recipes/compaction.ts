@@ -4,7 +4,7 @@ import { scripted } from 'phi-core/providers/scripted'
 const small: Partial<ContextConfig> = {
   maxContextTokens: 2000, // Default: 100,000, or the model's window where that is smaller.
   systemPromptTokens: 100,
-  compaction: { keepFirstTurns: 1, keepRecentTurns: 2 },
+  compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
 }
 
 export async function longTalk(write: (line: string) => void): Promise<void> {

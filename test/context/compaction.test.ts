@@ -231,17 +231,16 @@ describe('the scope', () => {
     expect((await fitting(1)).slice(0, 2)).toEqual(['[C', 'e0'])
   })
 
-  it('moves on: summaries of loops that are too old by now go, and are counted', async () => {
+  it('is no reason to forget what was summarised before: only its own room is', async () => {
     const config = recent(2, { keepFirstTurns: 1, scope: { type: 'fixedCount', count: 1 } })
     const once = await compact(loops, { target: 100_000, force: true, config })
     const more = [...loops, ...turns('f', 4)]
     const twice = await compact(more, { state: once?.state ?? {}, target: 100_000, force: true, config })
     expect(middle(twice?.overlay).map((text) => text.slice(0, 2))).toEqual([
       '[C',
-      ...['e0', 'e1', 'e2', 'e3', 'f0', 'f1'].flatMap((text) => [text, '[S']),
+      ...['d0', 'd1', 'd2', 'd3', 'e0', 'e1', 'e2', 'e3', 'f0', 'f1'].flatMap((text) => [text, '[S']),
     ])
-    // 33 before, and the lines of loop d.
-    expect(middle(twice?.overlay)[0]).toBe('[Context compacted: 41 messages removed to fit context window]')
+    expect(middle(twice?.overlay)[0]).toBe(middle(once?.overlay)[0])
   })
 })
 

@@ -116,10 +116,4 @@ describe('a revert', () => {
     expect(sent(messages, { ...reverted, prunes: [prune(['b', 's'], 'm')] })).toEqual(['u', 'a', 'r'])
     expect(sent(messages, { ...reverted, prunes: [prune(['a', 'r', 'b', 's'], 'm')] })).toEqual(['u', 'p-a'])
   })
-
-  it('shows node ids and tags to a model that can go back', () => {
-    const view = deriveView(messages, reverted, { policy: { windowTurns: 5, keepCount: 3 }, turnIndex: 2 })
-    expect(said(view.at(-1))).toMatch(/\[n1\].*\[lesson\] Not so\./)
-    expect(view[1]).toBe(messages[1])
-  })
 })

@@ -1,6 +1,5 @@
 import type { AgentMessage } from '../../types/message.ts'
 import type { ResolvedContext } from '../context-config.ts'
-import { turnsOf } from '../turns.ts'
 import type { Outline } from './outline.ts'
 import { loopsInScope, loopsOf } from './scope.ts'
 import { middleOf, type Split } from './split.ts'
@@ -19,19 +18,20 @@ export interface MiddleTurns {
 /** The turns between those that `split` keeps, without loops out of scope and without markers of earlier compactions. */
 export function middleTurns(outline: Outline, split: Split, { compaction, maxContextTokens, counter }: ResolvedContext): MiddleTurns {
   const loops = loopsOf(outline.parts.flatMap((part) => part.messages))
-  const scope = loopsInScope(loops, compaction.scope, { maxContextTokens, counter })
-  const isInScope = (message: AgentMessage) => scope.has(loops.get(message) ?? '')
-  const compacted = new Set<string | undefined>()
+  const loopOf = (message: AgentMessage) => loops.get(message) ?? ''
+  const recent = new Set(outline.parts.slice(outline.parts.length - split.recent).flatMap((part) => part.messages.map(loopOf)))
+  const scope = loopsInScope(loops, compaction.scope, { recent, maxContextTokens, counter })
+  const compacted = new Set<string>()
   const turns: (readonly AgentMessage[])[] = []
   let removed = 0
   for (const part of middleOf(outline, split)) {
     const messages = part.messages.filter((message) => removedCount(message) === 0)
     for (const message of part.messages) removed += removedCount(message)
-    const groups = part === outline.parts[outline.earlier] ? turnsOf(messages) : [messages]
-    const kept = groups.filter((turn) => turn.some(isInScope)).flat()
-    removed += messages.length - kept.length
-    if (kept.length > 0) turns.push(kept)
-    for (const message of messages) compacted.add(loops.get(message))
+    // What was summarised before is short, and all that is left of loops long out of scope.
+    const isKept = part === outline.parts[outline.earlier] || messages.some((message) => scope.has(loopOf(message)))
+    if (!isKept) removed += messages.length
+    else if (messages.length > 0) turns.push(messages)
+    for (const message of messages) compacted.add(loopOf(message))
   }
   return { turns, removed, loops: Math.max(1, compacted.size) }
 }
