@@ -32,15 +32,17 @@ export interface BeforeToolInfo extends ToolHookInfo {
   args: JsonObject
   signal: AbortSignal
   /**
-   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. When nobody answers in
-   * time, the call waits and the run ends `paused`, whatever the hook returns. Rejects when the run is stopped.
+   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A no is final, also when the
+   * hook returns something else; when nobody answers in time, the call waits and the run ends `paused`, whatever the hook returns. Asked
+   * again, it gives the same answer; a request that is open when the hook says no, or replaces the arguments, is withdrawn. Rejects when the
+   * run is stopped, and with `ConfigError` `unknownCall` once the hook has returned.
    */
   requestApproval(): Promise<boolean>
 }
 
 /**
- * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where the
- * call was approved, or its tool asks for approval of them, a person is asked again.
+ * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where a
+ * person was asked about the call, or its tool asks for approval of them, a person is asked again.
  */
 export interface ReplacedArguments {
   arguments: JsonObject
