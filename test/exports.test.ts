@@ -69,7 +69,7 @@ const expected: Record<string, string> = {
     isContextOverflow llmCompaction messageTokens totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
   './parallel': `
-    elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst tokenEfficient transparent
+    contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
     Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,
   './sub-agent': `
     SubAgentTool isSubAgentTool

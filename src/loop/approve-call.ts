@@ -1,8 +1,10 @@
 import type { PendingApproval } from '../types/event.ts'
+import { raceAbort } from './abort.ts'
 import type { ApprovalDecision } from './approvals.ts'
 import { argumentsHash } from './arguments-hash.ts'
 import type { LoopRun } from './loop-run.ts'
 import type { PreparedCall } from './run-tool.ts'
+import { startTimer } from './start-timer.ts'
 
 /** Whether a call may run, and if not, why. */
 export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: string } | { type: 'paused' }
@@ -37,9 +39,8 @@ export async function approveCall(run: LoopRun, call: PreparedCall, signal = run
 }
 
 async function decide(run: LoopRun, pending: PendingApproval, signal: AbortSignal): Promise<ApprovalDecision> {
-  const { approvals } = run.options
   // Registered before the event goes out, so that a listener may decide at once.
-  const decision = approvals?.wait(pending, signal, run.config.approvalTimeoutMs) ?? Promise.resolve({ type: 'timeout' as const })
+  const decision = decisionOf(run, pending, signal)
   run.events.emit({ type: 'approvalRequested', ...pending })
   const { toolCallId, toolName } = pending
   const resolved = (approved: boolean, reason?: string) =>
@@ -52,5 +53,27 @@ async function decide(run: LoopRun, pending: PendingApproval, signal: AbortSigna
   } catch (error) {
     resolved(false, run.signal.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked')
     throw error
+  }
+}
+
+/** What is decided, `timeout` when nobody does in time, or can. Afterwards the call no longer waits, and neither timer nor listener is left. */
+async function decisionOf(run: LoopRun, pending: PendingApproval, signal: AbortSignal): Promise<ApprovalDecision> {
+  const { approvals } = run.options
+  if (approvals === undefined) return { type: 'timeout' }
+  const { approvalTimeoutMs } = run.config
+  let decide: (decision: ApprovalDecision) => void = () => undefined
+  const decided = new Promise<ApprovalDecision>((resolve) => {
+    decide = resolve
+  })
+  const withdraw = approvals.wait(pending, decide)
+  const stopTimer = approvalTimeoutMs === undefined ? undefined : startTimer(approvalTimeoutMs, () => decide({ type: 'timeout' }))
+  // At once, not when the promise has settled: nobody can approve what was stopped.
+  signal.addEventListener('abort', withdraw, { once: true })
+  try {
+    return await raceAbort(decided, signal)
+  } finally {
+    withdraw()
+    stopTimer?.()
+    signal.removeEventListener('abort', withdraw)
   }
 }

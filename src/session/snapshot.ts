@@ -49,8 +49,8 @@ const shape = object({
     'reverts?': list(revert),
   }),
   settings: object({
-    systemPrompt: string,
-    thinking: oneOf('off|minimal|low|medium|high'),
+    'systemPrompt?': string,
+    'thinking?': oneOf('off|minimal|low|medium|high'),
     'maxTokens?': number,
     'temperature?': number,
     'configId?': string,

@@ -19,5 +19,6 @@ export interface AgentSnapshot {
   loopCounts: Record<string, number>
   messages: AgentMessage[]
   state: ContextState
-  settings: { systemPrompt: string; thinking: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
+  /** Restored where they are there. */
+  settings: { systemPrompt?: string; thinking?: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
 }
