@@ -126,9 +126,15 @@ export abstract class Conversation extends ConfiguredAgent {
   restore(snapshot: AgentSnapshot): void {
     this.assertIdle()
     const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
-    this.configure(settings)
+    if (settings !== undefined) {
+      const { systemPrompt, thinking, maxTokens, temperature, configId } = settings
+      // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
+      this.configure({ systemPrompt, thinking, maxTokens, temperature, configId })
+    }
     // Within a session the counts stay one object: forks of this agent hold it too.
-    const known = sessionId === this.sessionId ? this.context.loopCounts : undefined
+    const isSame = sessionId === this.sessionId
+    const known = isSame ? this.context.loopCounts : undefined
+    if (!isSame) this.startedAt = undefined
     this.context = { systemPrompt: '', tools: [], messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     this.latestLoopId = lastLoopId

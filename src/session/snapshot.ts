@@ -48,9 +48,9 @@ const shape = object({
     'prunes?': list(object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })),
     'reverts?': list(revert),
   }),
-  settings: object({
-    'systemPrompt?': string,
-    'thinking?': oneOf('off|minimal|low|medium|high'),
+  'settings?': object({
+    systemPrompt: string,
+    thinking: oneOf('off|minimal|low|medium|high'),
     'maxTokens?': number,
     'temperature?': number,
     'configId?': string,

@@ -6,8 +6,16 @@ import type { AgentContext } from '../loop-config.ts'
 /** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools are given beside it. */
 export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = []): AgentContext {
   const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
-  const { systemPrompt = '' } = settings
-  return { systemPrompt, messages, tools, state, agentId, sessionId, loopCounts, ...(lastLoopId !== undefined && { lastLoopId }) }
+  return {
+    systemPrompt: settings?.systemPrompt ?? '',
+    messages,
+    tools,
+    state,
+    agentId,
+    sessionId,
+    loopCounts,
+    ...(lastLoopId !== undefined && { lastLoopId }),
+  }
 }
 
 /** The conversation of a context, such as `selectedContext`, for `agent.restore`; the settings of the agent stay. */
@@ -20,7 +28,6 @@ export function snapshotOfContext({ messages, state = {}, agentId, sessionId, la
     loopCounts,
     messages,
     state,
-    settings: {},
     ...(lastLoopId !== undefined && { lastLoopId }),
   })
 }
