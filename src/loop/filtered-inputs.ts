@@ -43,6 +43,11 @@ export class FilteredInputs {
     return undefined
   }
 
+  /** Whether something that passed is kept here, because its supplier could not be looked into. */
+  get hasTaken(): boolean {
+    return [...this.#passed.values()].some(({ isTaken }) => isTaken)
+  }
+
   /** What of `supplier` passed. */
   take(supplier: MessageSupplier): readonly AgentMessage[] {
     if (this.#filters.length === 0) return supplier.take()

@@ -60,6 +60,12 @@ export class Lifecycle {
     return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: context.messages, signal }))
   }
 
+  /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
+  get isUnasked(): boolean {
+    const { steering, followUps } = this.#run.config
+    return !this.#inputs.hasTaken && !this.#run.hasWaiting(steering) && !this.#run.hasWaiting(followUps)
+  }
+
   /** What of `supplier` may go into the history now. */
   take(supplier: MessageSupplier): readonly AgentMessage[] {
     return this.#inputs.take(supplier)

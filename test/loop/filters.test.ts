@@ -279,6 +279,28 @@ describe('steering', () => {
     expect(receipt.status).toBe('returned')
     expect(agent.messages.map(({ id }) => id)).not.toContain(receipt.message.id)
   })
+
+  it('or a hook waits: the model is not asked when there is nothing else to answer', async () => {
+    for (const [how, filters] of [
+      ['steer', [pass]],
+      ['followUp', [pass]],
+      ['followUp', []],
+    ] as const) {
+      const model = scripted([{ text: 'a' }, { text: 'never' }])
+      const agent: Agent = new Agent({
+        model,
+        inputFilters: filters,
+        hooks: { beforeTurn: ({ turnIndex }) => void (turnIndex === 1 && agent.clearQueues()) },
+      })
+      const events: AgentEvent[] = []
+      agent.subscribe((event) => {
+        if (events.push(event) > 0 && event.type === 'turnEnd') agent[how]('oops')
+      })
+      expect(await agent.prompt('go').result).toMatchObject({ status: 'completed', text: 'a' })
+      expect(model.provider.requests).toHaveLength(1)
+      expect(grammarFaults(events)).toEqual([])
+    }
+  })
 })
 
 describe('a follow-up', () => {
