@@ -80,8 +80,8 @@ export class FilteredInputs {
     const { signal } = this.#run
     const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
-      // An async function, so that a filter that throws at once is a rejection too.
-      const verdict = await raceAbort((async () => filter(said, { messages, signal }))(), signal)
+      // An async function, so that a filter that throws at once is a rejection too. A copy: a filter judges, it does not rewrite.
+      const verdict = await raceAbort((async () => filter(said, { messages: structuredClone(messages), signal }))(), signal)
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
       throw new TypeError('an input filter must return { type } of pass, warn or reject')
     } catch (error) {

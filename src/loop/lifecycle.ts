@@ -26,7 +26,8 @@ interface HookedCall {
 export type ToolDecision = { type: 'run' } | { type: 'replace'; args: JsonObject } | { type: 'skip'; message: string }
 
 /**
- * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some.
+ * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some. Hooks get copies of lists and results: what
+ * they do to them is not done to the history or to an event.
  *
  * **Contract**: nothing here rejects, but `beforeTool` with the signal's reason. See `LoopHooks` and `InputFilter` for what each answer means.
  */
@@ -44,7 +45,7 @@ export class Lifecycle {
   /** How the run ends before it begins, or `undefined`. */
   async beforeLoop(): Promise<RunStatus | undefined> {
     const { signal, context } = this.#run
-    const refused = await this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: context.messages, signal }))
+    const refused = await this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: [...context.messages], signal }))
     // A run that was stopped begins and ends like any other.
     return refused === 'aborted' ? undefined : refused
   }
@@ -57,7 +58,7 @@ export class Lifecycle {
     const { signal, context, turnIndex } = this.#run
     const refused = inputs && (await this.#inputs.filter(inputs))
     if (refused !== undefined) return refused
-    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: context.messages, signal }))
+    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal }))
   }
 
   /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
@@ -74,7 +75,7 @@ export class Lifecycle {
   afterTurn(message: AssistantEntry, usage: Usage, toolResults: readonly ToolResultEntry[]): Promise<void> {
     const { signal, context, turnIndex } = this.#run
     return this.#observe('afterTurn', (hooks) =>
-      hooks.afterTurn?.({ turnIndex, messages: context.messages, signal, message, toolResults, usage }),
+      hooks.afterTurn?.({ turnIndex, messages: [...context.messages], signal, message, toolResults: [...toolResults], usage }),
     )
   }
 
@@ -101,8 +102,8 @@ export class Lifecycle {
   }
 
   afterTool({ id, name }: HookedCall, result: ToolResult): Promise<void> {
-    const info = { toolCallId: id, toolName: name, result, isError: result.isError === true }
-    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
+    const info = { toolCallId: id, toolName: name, isError: result.isError === true }
+    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.({ ...info, result: structuredClone(result) }))
   }
 
   /** Whether updates of tools have hooks. */
@@ -112,9 +113,9 @@ export class Lifecycle {
 
   /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
   async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
-    const info = { toolCallId: id, toolName: name, partialResult }
-    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info)))) return
-    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info))
+    const info = () => ({ toolCallId: id, toolName: name, partialResult: structuredClone(partialResult) })
+    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
+    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
   }
 
   beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
@@ -129,7 +130,7 @@ export class Lifecycle {
   /** The run was aborted: it still waits a second for this hook, which has the last word. */
   async afterLoop({ messages, usage, status }: RunResult): Promise<void> {
     try {
-      const done = this.#call((hooks) => hooks.afterLoop?.({ messages, usage, status }))
+      const done = this.#call((hooks) => hooks.afterLoop?.({ messages: [...messages], usage, status }))
       await settleWithin(done, this.#run.options.signal, lastHookGraceMs)
     } catch (error) {
       this.#log('afterLoop', error)

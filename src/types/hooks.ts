@@ -11,7 +11,7 @@ export type HookVerdict = boolean | undefined | void | Promise<boolean | undefin
 /** What an observer returns; awaited, its value ignored. */
 export type HookDone = unknown
 
-/** A turn as hooks see it. `messages` is the history and must not be changed. */
+/** A turn as hooks see it. `messages` is a copy of the list; its entries are the history and must not be changed. */
 export interface TurnHookInfo {
   /** Counts from 0 within the loop. */
   turnIndex: number
