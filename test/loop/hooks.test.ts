@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   Agent,
   type AgentContext,
@@ -12,13 +12,11 @@ import {
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { longHistory } from '../support/long-history.ts'
-import { add, fastRetry, gate, ofType, play, seen, tool } from '../support/play.ts'
+import { add, gate, ofType, play, seen, tool } from '../support/play.ts'
 
 const sum = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 const failing = { fail: { code: 'api' as const, message: 'the service is down' } }
 const tick = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
-
-afterEach(() => void vi.useRealTimers())
 
 /** Hooks that note their name in `trace` after a pause, and answer `undefined`. */
 function tracing(trace: string[], pause: () => Promise<void> = async () => undefined): Required<LoopHooks> {
@@ -346,77 +344,6 @@ describe('beforeCompactionStart', () => {
     await tick()
     run.abort()
     expect((await run.result).status).toBe('aborted')
-  })
-})
-
-describe('a hook that never answers', () => {
-  it.each(['beforeLoop', 'beforeTurn', 'afterTurn', 'onError', 'beforeToolExecution', 'afterToolExecution'] as const)(
-    '%s does not delay an abort, and is told by its signal',
-    async (name) => {
-      const { opened, open } = gate()
-      let signal: AbortSignal | undefined
-      const hooks: LoopHooks = {
-        [name]: (info: { signal?: AbortSignal }) => {
-          signal = info.signal
-          open()
-          return new Promise(() => undefined)
-        },
-      }
-      const agent = new Agent({ model: scripted([sum, failing]), tools: [add], hooks, retry: fastRetry })
-      const events: AgentEvent[] = []
-      agent.subscribe((event) => events.push(event))
-      const run = agent.prompt('go')
-      await opened
-      run.abort()
-      const { status } = await run.result
-      // The model had failed for good when onError was called.
-      expect(status).toBe('aborted')
-      expect(grammarFaults(events)).toEqual([])
-      expect(unansweredCalls(agent.messages)).toEqual([])
-      if (signal !== undefined) expect(signal.aborted).toBe(true)
-    },
-  )
-
-  it.each(['beforeToolExecutionUpdate', 'afterToolExecutionUpdate'] as const)('%s neither', async (name) => {
-    const { opened, open } = gate()
-    const hooks: LoopHooks = {
-      [name]: () => {
-        open()
-        return new Promise(() => undefined)
-      },
-    }
-    const reporting = tool('add', (_, ctx) => {
-      ctx.update({ content: [] })
-      return 'sum 3'
-    })
-    const agent = new Agent({ model: scripted([sum, { text: 'never' }]), tools: [reporting], hooks })
-    const run = agent.prompt('go')
-    await opened
-    run.abort()
-    expect((await run.result).status).toBe('aborted')
-    expect(unansweredCalls(agent.messages)).toEqual([])
-  })
-
-  it('afterLoop: an abort after agentEnd ends the wait, within a second', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const { opened, open } = gate()
-    const controller = new AbortController()
-    const hooks: LoopHooks = {
-      afterLoop: () => {
-        open()
-        return new Promise(() => undefined)
-      },
-    }
-    for (const stop of [(run: { abort(): void }) => run.abort(), () => controller.abort()]) {
-      const agent = new Agent({ model: scripted([{ text: 'ok' }]), hooks })
-      const run = agent.prompt('go', { signal: controller.signal })
-      await opened
-      await seen(run, 'agentEnd')
-      stop(run)
-      await vi.advanceTimersByTimeAsync(1000)
-      expect((await run.result).status).toBe('completed')
-      expect(vi.getTimerCount()).toBe(0)
-    }
   })
 })
 
