@@ -143,7 +143,7 @@ describe('checkpoint and restore', () => {
   it('with settings that cannot work change nothing', async () => {
     const { agent } = await play([done])
     const before = agent.checkpoint()
-    const broken = { ...before, settings: { ...before.settings, maxTokens: -1 } }
+    const broken: AgentSnapshot = { ...before, settings: { systemPrompt: '', thinking: 'off', maxTokens: -1 } }
     expect(() => agent.restore(broken)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
     expect({ ...agent.checkpoint(), createdAt: before.createdAt }).toEqual(before)
   })

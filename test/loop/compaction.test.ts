@@ -15,6 +15,7 @@ import {
   textOf,
   userMessage,
 } from '../../src/index.ts'
+import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../support/long-history.ts'
@@ -362,6 +363,25 @@ describe('strategies', () => {
     const { model, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: writer }) }) })
     expect(result.status).toBe('completed')
     expect(requestText(model.provider.requests[0])).toContain('[Summary] [Assistant response]')
+  })
+})
+
+describe('parallel loops', () => {
+  it('begin with what was compacted; what one compacts goes on with it alone', async () => {
+    const base = new Agent({ model: scripted([]), messages })
+    await base.compact().result
+    const { messages: history, state, ...rest } = base.checkpoint()
+    const context: AgentContext = { systemPrompt: '', tools: [], messages: history, state, ...rest }
+    const models = [scripted([{ text: 'a' }]), scripted([{ text: 'b' }])]
+    const configs = models.map((model, at) => ({ model, contextConfig: at === 0 ? keeping(1, 2) : (false as const) }))
+    const { signal } = new AbortController()
+    const options = { prompt: 'go', context, configs, strategy: pickFirst, emit: () => undefined, signal }
+    const { selectedContext, outcomes } = await parallelLoop(options)
+    for (const model of models) expect(requestText(model.provider.requests[0])).not.toContain('answer old-5;')
+    expect(requestTokens(models[0]?.provider.requests[0])).toBeLessThan(850)
+    expect(requestTokens(models[1]?.provider.requests[0])).toBeGreaterThan(850)
+    expect(selectedContext.state).not.toEqual(state)
+    expect([context.state, outcomes[0]?.context.state]).toEqual([state, state])
   })
 })
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent, AgentOptions, Journal, JournalEntry, StreamRequest } from '../../src/index.ts'
-import type { Script, ScriptedStep } from '../../src/providers/scripted/index.ts'
+import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import {
+  type AgentEvent,
+  type AgentOptions,
+  exploreBranches,
+  type Journal,
+  type JournalEntry,
+  type StreamRequest,
+} from '../../src/index.ts'
+import { type Script, type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { prunTools } from '../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../support/long-history.ts'
@@ -139,6 +147,16 @@ describe('prune and compaction', () => {
     expect([compactions(pruned.events), compactions(plain.events)]).toEqual([0, 1])
   })
 
+  it('also where the service counts: what it counted before the prune says nothing any more', async () => {
+    const pruneAndLook: ScriptedStep = { toolCalls: [...(prun(250).toolCalls ?? []), ...(looking.toolCalls ?? [])] }
+    const steps = [looking, looking, looking, pruneAndLook, looking, done]
+    // The service counts 430 tokens more than we estimate.
+    const counting: Script = (request, turn) => ({ ...(steps[turn] ?? done), usage: { input: requestTokens(request) + 430 } })
+    const { events } = await playPrunes(counting, { contextConfig })
+    expect(ofType(events, 'prunApplied')).toHaveLength(1)
+    expect(compactions(events)).toBe(0)
+  })
+
   it('what was pruned does not come back; its memo stays', async () => {
     const script = [looking, looking, withMemo(150, 'learnt'), looking, looking, looking, looking, looking, looking, looking, done]
     const { events, model } = await playPrunes(script, { contextConfig: { ...contextConfig, compaction: { keepRecentTurns: 2 } } })
@@ -155,6 +173,32 @@ describe('prune and compaction', () => {
     expect(compactions(events)).toBe(1)
     expect(ofType(events, 'prunApplied')).toEqual([])
     expect(requestText(model.provider.requests[1])).toContain('answer old-19;')
+  })
+})
+
+describe('loops beside', () => {
+  it('a sub-agent that prunes changes its own context only', async () => {
+    const model = scripted([looking, prun(1), { text: 'found' }])
+    const helper = new SubAgentTool({ name: 'helper', description: 'helps', model, tools: [look, ...prunTools()] })
+    const asking: ScriptedStep = { toolCalls: [{ name: 'helper', arguments: { task: 'look' } }] }
+    const { agent, events, model: parent } = await playPrunes([looking, asking, done], { tools: [look, helper] })
+    expect(requestText(model.provider.requests[2])).not.toContain('seen')
+    expect(requestText(parent.provider.requests[2])).toContain('seen 1;')
+    expect(ofType(events, 'prunApplied')).toEqual([])
+    expect(agent.checkpoint().state).toEqual({})
+  })
+
+  it('a branch that prunes leaves the others, and where it began, as they are', async () => {
+    const { agent } = await playPrunes([looking, done])
+    const specs = [
+      { tag: 'prunes', prompt: 'go', model: scripted([prun(1000), done]) },
+      { tag: 'does not', prompt: 'go', model: scripted([looking, done]) },
+    ]
+    const branches = exploreBranches(agent, specs)
+    await Promise.all(branches.map(({ run }) => run.result))
+    const sent = specs.map(({ model }) => requestText(model.provider.requests.at(-1)).includes('seen 1;'))
+    expect(sent).toEqual([false, true])
+    expect(agent.checkpoint().state).toEqual({})
   })
 })
 
