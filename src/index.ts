@@ -3,7 +3,7 @@ export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
 export { type Branch, type BranchSpec, exploreBranches } from './agent/explore-branches.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
-export { type AgentProfile, profileDefaults } from './agent/profile.ts'
+export { type AgentProfile, applyProfile, profileDefaults } from './agent/profile.ts'
 export {
   agentPrompt,
   composeSystemPrompt,

@@ -6,22 +6,30 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Agent AgentBusyError Approvals ConfigError CursorExpired PhiError ProviderError SessionError ToolError WorkspaceError
-    agentLoop cacheHitRate combineUsage continueLoop defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage
-    estimatedCost extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace parseMessages parseOutput serializeMessages staticCredential textOf
-    toolCallsOf userMessage
-    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentRun AgentStartEvent AgentTool ApiProtocol
-    ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage BlockProvenance CacheStrategy Content ContextTranslation
-    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExtensionMessage ImageContent
-    InputRejectedEvent Journal JournalEntry JournalRecord JsonObject JsonSchema JsonValue LlmMessage Logger LoopConfig
-    LoopConfigSnapshot LoopOptions Message MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent
-    MisuseCode Model ModelCapabilities ModelConfig NodeTag OpenAiCompat ParseOutputOptions PendingApproval ProgressMessageEvent PromptInput
-    PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState QueueMode Receipt ReceiptStatus ResponseFormat ResponseFormatInput RetryConfig
-    RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema
-    StopReason StoredSession StreamDelta StreamEvent StreamProvider StreamRequest StreamStart TagKind TextContent ThinkingContent
-    ThinkingLevel ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
-    ToolExecutionStrategy ToolExecutionUpdateEvent ToolParameters ToolResult ToolResultMessage TurnEndEvent TurnId TurnStartEvent
-    TurnTrigger Usage UserMessage Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
+    Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
+    WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
+    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage estimatedCost exploreBranches
+    extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
+    parseSnapshot profileDefaults serializeMessages staticCredential textOf toolCallsOf userMessage
+    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
+    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
+    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent CompactedSection
+    CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay CompactionScope
+    CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState ContextTranslation
+    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExtensionMessage FilterVerdict
+    HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal JournalEntry JournalRecord JsonObject
+    JsonSchema JsonValue LlmMessage Logger LoopConfig LoopConfigSnapshot LoopHooks LoopOptions Message MessageEndEvent
+    MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities ModelConfig
+    NodeTag OpenAiCompat ParallelLoopEndEvent ParallelLoopStartEvent ParseOutputOptions PendingApproval ProgressMessageEvent
+    PromptBlock PromptInput PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent
+    PruneRecord QueueMode Receipt ReceiptStatus ReplacedArguments ResponseFormat ResponseFormatInput RetryConfig
+    RevertAppliedEvent RevertCategory RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput
+    SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema StopReason StoredSession StreamDelta
+    StreamEvent StreamProvider StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent
+    ThinkingLevel TokenCounter ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent
+    ToolExecutionStartEvent ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult
+    ToolResultMessage TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger Usage
+    UserMessage Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
   './providers/anthropic': `
     anthropic anthropicProvider
     AnthropicOptions AnthropicProviderOptions`,
@@ -50,33 +58,46 @@ const expected: Record<string, string> = {
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
   './tools': `
-    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats joinPath listFilesTool readFileTool resolvePath
-    searchTool workspaceSearcher writeFileTool
-    EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolOptions
-    WriteFileOptions`,
-  './session': 'assertSessionId memorySessionStore parseMessages serializeMessages',
+    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats joinPath listFilesTool prunTools readFileTool
+    resolvePath revertTool searchTool workspaceSearcher writeFileTool
+    EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
+    ToolOptions WriteFileOptions`,
+  './session': `
+    assertSessionId memorySessionStore parseMessages parseSnapshot serializeMessages`,
+  './context': `
+    ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
+    isContextOverflow llmCompaction messageTokens totalTokens turnsOf
+    LlmCompactionOptions RequestBreak RequestDiff`,
+  './parallel': `
+    contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
+    Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,
+  './sub-agent': `
+    SubAgentTool isSubAgentTool
+    SubAgentOptions`,
   './store': `
-    allMessages createStore initialState reduce
-    BlockView MessageView RetryView RunState Store StoreOptions ToolStatus ToolView TurnView`,
+    allMessages childOf createStore initialState reduce
+    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
+    ToolStatus ToolView TurnView`,
   './testing': `
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
     SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
   './schema': `
-    cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec executionLimitsCodec
-    fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec streamDeltaCodec toSpecJson toolExecutionStrategyCodec
-    toolResultCodec turnTriggerCodec usageCodec
-    EventDefaults SpecCodec WireProtocol`,
+    annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
+    executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec
+    revertCategoryCodec streamDeltaCodec toSpecJson toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
+    EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool defaultDenyPatterns nodeTools nodeWorkspace ripgrepSearcher
     BashOptions NodeToolsOptions`,
   './adapters/http': `
     createAgentApp toSse
-    AgentAppOptions Problem`,
+    AgentAppOptions Problem SseOptions`,
   './adapters/cloudflare': `
     createWorker
     WorkerOptions`,
-  './adapters/ajv': 'ajvValidator',
+  './adapters/ajv': `
+    ajvValidator`,
 }
 
 const read = (path: string): string => readFileSync(path, 'utf8')

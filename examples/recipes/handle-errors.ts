@@ -16,5 +16,5 @@ export async function safePrompt(agent: Agent, prompt: string): Promise<string> 
 function describe({ status, text, error }: RunResult): string {
   if (status === 'completed') return text
   if (status === 'error') return `${error?.message} [${error?.code}]`
-  return `Stopped: ${status}.` // aborted, limit, paused
+  return `Stopped: ${status}.` // aborted, limit, paused, rejected
 }

@@ -18,9 +18,9 @@ export class ConfiguredAgent {
     this.#settings = settings
   }
 
-  /** Changes settings from the next run on. Throws `ConfigError`, and changes nothing, when one cannot work. */
-  configure(changes: Partial<AgentSettings>): void {
-    const settings = { ...this.#settings, ...changes }
+  /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
+  configure(changes: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined }): void {
+    const settings = { ...this.#settings, ...changes } as AgentSettings // what is undefined counts as left out, and the check refuses no model
     checkOptions(settings)
     this.#settings = settings
   }
@@ -61,7 +61,7 @@ export class ConfiguredAgent {
   }
 
   set maxTokens(value: number | undefined) {
-    this.#setOrClear('maxTokens', value)
+    this.configure({ maxTokens: value })
   }
 
   /** Sampling temperature; `undefined` means the service's default. */
@@ -70,17 +70,11 @@ export class ConfiguredAgent {
   }
 
   set temperature(value: number | undefined) {
-    this.#setOrClear('temperature', value)
+    this.configure({ temperature: value })
   }
 
   get workspace(): Workspace | undefined {
     return this.#settings.workspace
-  }
-
-  #setOrClear(name: 'maxTokens' | 'temperature', value: number | undefined): void {
-    const { [name]: _, ...rest } = this.#settings
-    if (value === undefined) this.#settings = rest
-    else this.configure({ [name]: value })
   }
 
   /** The settings as the loop takes them. */

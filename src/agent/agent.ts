@@ -52,8 +52,7 @@ export class Agent extends Conversation {
     const { agentId, sessionId, lastLoopId } = this.context
     const agent = this.with({ ...overrides, agentId, sessionId })
     // One object: no two branches get the same loop id.
-    this.context.loopCounts ??= {}
-    agent.context.loopCounts = this.context.loopCounts
+    agent.context.loopCounts = this.context.loopCounts ??= {}
     if (lastLoopId !== undefined) agent.context.lastLoopId = lastLoopId
     return agent
   }

@@ -1,4 +1,5 @@
 import type { AgentContext } from '../loop/loop-config.ts'
+import { raiseCounts } from '../loop/loop-id.ts'
 import { parseMessages, serializeMessages } from '../session/message-json.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
@@ -47,7 +48,7 @@ export abstract class Conversation extends ConfiguredAgent {
     return this.latestLoopId
   }
 
-  /** When the last run began, epoch ms. */
+  /** When the last run of this session began, epoch ms. */
   get lastActiveAt(): number | undefined {
     return this.startedAt
   }
@@ -125,8 +126,16 @@ export abstract class Conversation extends ConfiguredAgent {
   restore(snapshot: AgentSnapshot): void {
     this.assertIdle()
     const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
-    this.configure(settings)
-    this.context = { systemPrompt: '', tools: [], messages, state, agentId, sessionId, loopCounts }
+    if (settings !== undefined) {
+      const { systemPrompt, thinking, maxTokens, temperature, configId } = settings
+      // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
+      this.configure({ systemPrompt, thinking, maxTokens, temperature, configId })
+    }
+    // Within a session the counts stay one object: forks of this agent hold it too.
+    const isSame = sessionId === this.sessionId
+    const known = isSame ? this.context.loopCounts : undefined
+    if (!isSame) this.startedAt = undefined
+    this.context = { systemPrompt: '', tools: [], messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     this.latestLoopId = lastLoopId
   }
@@ -137,7 +146,7 @@ export abstract class Conversation extends ConfiguredAgent {
     const { messages, state, agentId } = this.context
     const sessionId = newId()
     this.context = { systemPrompt: '', tools: [], messages, agentId, sessionId, ...(state !== undefined && { state }) }
-    this.latestLoopId = undefined
+    this.latestLoopId = this.startedAt = undefined
     return sessionId
   }
 

@@ -102,8 +102,9 @@ export class LiveRun implements AgentRun {
   }
 
   abort(reason?: unknown): void {
-    if (this.#hasEnded) return
+    // Also after `agentEnd`, while a hook has the last word.
     this.#controller.abort(reason)
+    if (this.#hasEnded) return
     this.#options.steering.returnOwned(this.id)
     this.#options.followUps.returnOwned(this.id)
   }

@@ -7,12 +7,15 @@ import type { QueueMode } from '../types/settings.ts'
 class QueuedMessage implements Receipt {
   readonly message: AgentMessage
   readonly owner: string | undefined
+  /** What was said together: delivered together. */
+  readonly input: readonly AgentMessage[]
   readonly settled: Promise<'delivered' | 'returned'>
   status: ReceiptStatus = 'queued'
   #resolve: (status: 'delivered' | 'returned') => void = () => undefined
 
-  constructor(message: AgentMessage, owner: string | undefined) {
+  constructor(message: AgentMessage, input: readonly AgentMessage[], owner: string | undefined) {
     this.message = message
+    this.input = input
     this.owner = owner
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve
@@ -45,7 +48,7 @@ export class MessageQueue implements MessageSupplier {
 
   /** Queues `messages` for the run `owner`, or for the next run. The receipt is that of the last message. */
   add(messages: readonly AgentMessage[], owner: string | undefined): Receipt {
-    const items = messages.map((message) => new QueuedMessage(message, owner))
+    const items = messages.map((message) => new QueuedMessage(message, messages, owner))
     this.#items.push(...items)
     return lastOf(items)
   }
@@ -55,7 +58,8 @@ export class MessageQueue implements MessageSupplier {
   }
 
   peek(): AgentMessage[] {
-    return this.#items.slice(0, this.mode === 'all' ? this.#items.length : 1).map((item) => item.message)
+    const next = this.#items[0]?.input
+    return this.#items.filter(({ input }) => this.mode === 'all' || input === next).map((item) => item.message)
   }
 
   take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {
@@ -85,11 +89,11 @@ export class MessageQueue implements MessageSupplier {
 
 /** The receipt of messages that came too late to be queued. */
 export function returnedReceipt(messages: readonly AgentMessage[]): Receipt {
-  return lastOf(messages.map((message) => new QueuedMessage(message, undefined).settle('returned')))
+  return lastOf(messages.map((message) => new QueuedMessage(message, messages, undefined).settle('returned')))
 }
 
 function lastOf(items: readonly QueuedMessage[]): QueuedMessage {
   const last = items.at(-1)
-  if (last === undefined) throw new RangeError('a receipt needs at least one message')
+  if (last === undefined) throw new RangeError('no messages')
   return last
 }

@@ -8,7 +8,7 @@ import { messageTokens } from './tokens.ts'
  * last change of `state` were made of something else and do not count.
  */
 export function contextTokens(view: readonly AgentMessage[], state: ContextState, counter: TokenCounter): number {
-  const changedAt = lastChange(state)
+  const changedAt = countedFrom(state)
   let tokens = 0
   for (let at = view.length - 1; at >= 0; at -= 1) {
     const message = view[at]
@@ -26,6 +26,10 @@ function countedTokens({ stopReason, usage }: Extract<AgentMessage, { role: 'ass
   return usage.input + usage.cacheRead + usage.cacheWrite + usage.output
 }
 
-function lastChange({ overlay, prunes = [], reverts = [] }: ContextState): number {
-  return Math.max(overlay?.createdAt ?? 0, prunes.at(-1)?.at ?? 0, reverts.at(-1)?.at ?? 0)
+/**
+ * Since when answers were made of what is sent now, epoch ms. The answer of a compaction's turn comes after it, that of a prune's or
+ * revert's turn before: within one millisecond it does not count.
+ */
+function countedFrom({ overlay, prunes = [], reverts = [] }: ContextState): number {
+  return Math.max(overlay?.createdAt ?? 0, 1 + (prunes.at(-1)?.at ?? 0), 1 + (reverts.at(-1)?.at ?? 0))
 }

@@ -57,8 +57,3 @@ export class ExecutionBudget implements Budget {
 function seconds(ms: number): number {
   return Math.floor(ms / 1000)
 }
-
-/** Whether a cost can be computed at all: with every rate zero it is unknown, not free. */
-export function hasRates(cost: CostConfig): boolean {
-  return cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0
-}

@@ -137,7 +137,7 @@ export async function runLoop(
 async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (status: RunStatus) => RunResult): Promise<RunResult> {
   try {
     // Nothing is awaited where there is nothing to load: the first event comes at once.
-    if (needsParts(run)) await loadParts(run)
+    if (needsParts(run)) await import('./loop-parts.ts').then(({ addParts }) => addParts(run))
     const refused = run.lifecycle && (await run.lifecycle.beforeLoop())
     if (refused !== undefined) return end(refused)
     announce(run, origin)
@@ -162,24 +162,7 @@ function announce(run: LoopRun, { kind: continuationKind, parentLoopId }: LoopOr
 }
 
 function needsParts({ config, context }: LoopRun): boolean {
-  return config.hooks !== undefined || config.inputFilters !== undefined || canRevert(context)
-}
-
-function canRevert({ tools }: AgentContext): boolean {
-  return tools.some((tool) => tool.revertPolicy !== undefined)
-}
-
-/** Loads what only some loops need. */
-async function loadParts(run: LoopRun): Promise<void> {
-  const { config, context } = run
-  if (config.hooks !== undefined || config.inputFilters !== undefined) {
-    const { Lifecycle } = await import('./lifecycle.ts')
-    run.lifecycle = new Lifecycle(run)
-  }
-  if (canRevert(context)) {
-    const { NodeIds } = await import('./node-ids.ts')
-    run.nodeIds = new NodeIds(context)
-  }
+  return config.hooks !== undefined || config.inputFilters !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
 }
 
 function outcome(

@@ -22,7 +22,7 @@ async function applyPrune(run: LoopRun, { tokens, memo }: Prune): Promise<void> 
   const { context, events } = run
   const contextWindow = await run.contextWindow()
   const { state = {} } = context
-  const view = contextWindow.view()
+  const view = contextWindow.sent()
   const currentTurn = { loopId: events.loopId, turnIndex: run.turnIndex }
   const counter = contextWindow.counter
   const record = planPrune({ view, tokens, currentTurn, state, counter, ...(memo !== undefined && { memo }) })

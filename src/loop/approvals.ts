@@ -1,6 +1,5 @@
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
-import { startTimer } from './start-timer.ts'
 
 /** What was decided about a call; `timeout`: nobody answered in time. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
@@ -11,11 +10,8 @@ interface Waiting {
 }
 
 /**
- * Calls that wait for a person, and the answers. One for each run: services repeat the ids of calls.
- *
- * **Contract**
- * - A decision is bound to the hash of the arguments that were shown.
- * - `wait` rejects with the signal's reason when it aborts first; afterwards the call no longer waits, and neither timer nor listener is left.
+ * Calls that wait for a person, and the answers. One for each run: services repeat the ids of calls. A decision is bound to the hash of the
+ * arguments that were shown.
  */
 export class Approvals {
   readonly #waiting = new Map<string, Waiting>()
@@ -42,31 +38,20 @@ export class Approvals {
     this.#find(toolCallId).decide(reason === undefined ? { type: 'denied' } : { type: 'denied', reason })
   }
 
-  /** Waits for the decision about `pending`. `timeoutMs` absent means forever. */
-  wait(pending: PendingApproval, signal: AbortSignal, timeoutMs?: number): Promise<ApprovalDecision> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason)
-        return
-      }
-      let stopTimer: (() => void) | undefined
-      const settle = () => {
-        stopTimer?.()
-        signal.removeEventListener('abort', stop)
-        this.#waiting.delete(pending.toolCallId)
-      }
-      const decide = (decision: ApprovalDecision) => {
-        settle()
-        resolve(decision)
-      }
-      const stop = () => {
-        settle()
-        reject(signal.reason)
-      }
-      this.#waiting.set(pending.toolCallId, { pending, decide })
-      signal.addEventListener('abort', stop, { once: true })
-      if (timeoutMs !== undefined) stopTimer = startTimer(timeoutMs, () => decide({ type: 'timeout' }))
-    })
+  /**
+   * Lets `pending` wait; `decide` is called with the decision, at most once, when it no longer waits. Returns how to withdraw it. For whoever
+   * runs the call.
+   */
+  wait(pending: PendingApproval, decide: (decision: ApprovalDecision) => void): () => void {
+    const withdraw = (): void => {
+      this.#waiting.delete(pending.toolCallId)
+    }
+    const decideOnce = (decision: ApprovalDecision): void => {
+      withdraw()
+      decide(decision)
+    }
+    this.#waiting.set(pending.toolCallId, { pending, decide: decideOnce })
+    return withdraw
   }
 
   #find(toolCallId: string): Waiting {

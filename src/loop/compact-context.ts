@@ -27,7 +27,7 @@ const targetShare = 0.75
  */
 export async function compactIfDue(run: LoopRun, isOverflow: boolean): Promise<boolean> {
   const contextWindow = await run.contextWindow()
-  const estimatedTokens = contextWindow.tokens(contextWindow.view())
+  const estimatedTokens = contextWindow.tokens()
   const target = contextWindow.trigger * targetShare
   if (isOverflow) return compactContext(run, { estimatedTokens, targetTokens: Math.min(target, estimatedTokens / 2), force: true })
   return estimatedTokens >= contextWindow.trigger && compactContext(run, { estimatedTokens, targetTokens: target, force: false })
@@ -36,7 +36,7 @@ export async function compactIfDue(run: LoopRun, isOverflow: boolean): Promise<b
 /** Compacts although nothing forces it. Resolves with how the run ends; rejects as `compactContext`, but not for an abort. */
 export async function compactNow(run: LoopRun, focusMessage: string | undefined): Promise<RunStatus> {
   const contextWindow = await run.contextWindow()
-  const estimatedTokens = contextWindow.tokens(contextWindow.view())
+  const estimatedTokens = contextWindow.tokens()
   const targetTokens = Math.min(contextWindow.trigger, estimatedTokens)
   try {
     await compactContext(run, { estimatedTokens, targetTokens, force: true, ...(focusMessage !== undefined && { focusMessage }) })
@@ -62,7 +62,7 @@ export async function compactContext(run: LoopRun, options: CompactOptions): Pro
   const { estimatedTokens, force } = options
   if (contextWindow.limits === undefined) return false
   const limits = withFocus(contextWindow.limits, options.focusMessage)
-  const view = contextWindow.view()
+  const view = contextWindow.sent()
   const ownEstimate = totalTokens(view, limits.counter)
   // The target in the measure of our own estimates.
   const targetTokens = Math.floor(options.targetTokens * Math.min(1, ownEstimate / Math.max(1, estimatedTokens)))
@@ -89,7 +89,7 @@ export async function compactContext(run: LoopRun, options: CompactOptions): Pro
     }
     await run.record({ type: 'compaction', overlay: compacted.overlay })
     contextWindow.change({ overlay: compacted.overlay })
-    const after = contextWindow.view()
+    const after = contextWindow.sent()
     await ended(run, { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, limits.counter) }, compacted.loopsCompacted)
     return true
   } catch (error) {

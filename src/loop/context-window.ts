@@ -27,21 +27,9 @@ export class ContextWindow {
     this.limits = resolveContext(config.contextConfig, config.model.config.contextWindow)
   }
 
-  /** What of the history is sent, in order, as it stands in the history. */
-  view(): readonly AgentMessage[] {
-    const { messages, state } = this.#context
-    if (state === undefined) return messages
-    const viewOf = [messages, messages.length, state]
-    if (viewOf.some((part, at) => part !== this.#viewOf[at])) {
-      this.#view = deriveView(messages, state)
-      this.#viewOf = viewOf
-    }
-    return this.#view
-  }
-
-  /** The view as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
+  /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
   sent(): readonly AgentMessage[] {
-    const view = this.view()
+    const view = this.#derived()
     if (this.#revertPolicy === undefined) return view
     return renderNodes(view, this.#context.state ?? {}, { policy: this.#revertPolicy, turnIndex: this.turnNumber() })
   }
@@ -51,9 +39,9 @@ export class ContextWindow {
     return this.#context.messages.reduce((turns, { role }) => (role === 'assistant' ? turns + 1 : turns), 0)
   }
 
-  /** Tokens of `view` as a prompt: counted by the service where it has, estimated otherwise. */
-  tokens(view: readonly AgentMessage[]): number {
-    return contextTokens(view, this.#context.state ?? {}, this.counter)
+  /** Tokens of what is sent, as a prompt: counted by the service where it has, estimated otherwise. */
+  tokens(): number {
+    return contextTokens(this.sent(), this.#context.state ?? {}, this.counter)
   }
 
   /** How tokens are estimated. */
@@ -69,5 +57,16 @@ export class ContextWindow {
   /** Sends something else of the history from now on. */
   change(changes: Partial<ContextState>): void {
     this.#context.state = { ...this.#context.state, ...changes }
+  }
+
+  #derived(): readonly AgentMessage[] {
+    const { messages, state } = this.#context
+    if (state === undefined) return messages
+    const viewOf = [messages, messages.length, state]
+    if (viewOf.some((part, at) => part !== this.#viewOf[at])) {
+      this.#view = deriveView(messages, state)
+      this.#viewOf = viewOf
+    }
+    return this.#view
   }
 }

@@ -19,6 +19,7 @@ import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-resul
  */
 export async function executeTool(run: LoopRun, call: ToolCallContent): Promise<ToolResultEntry | undefined> {
   try {
+    if (run.signal.aborted) throw run.signal.reason
     const prepared = await prepare(run, call)
     if ('content' in prepared) return await answerWithoutRunning(run, call, prepared)
     const permitted = await permit(run, prepared)
@@ -87,9 +88,9 @@ async function permit(run: LoopRun, call: PreparedCall): Promise<PreparedCall | 
   if (decision.type !== 'replace') return refusal(decision)
   const replaced = await validate(run, call.tool, call.id, decision.args)
   if ('content' in replaced) return replaced
-  // Whoever said yes said it to the other arguments.
-  const wasApproved = decision.wasApproved || outcome !== notAsked
-  const again = wasApproved ? await askApproval(run, replaced) : await approval(run, replaced)
+  // Whoever answered saw the other arguments.
+  const wasAsked = decision.wasAsked || outcome !== notAsked
+  const again = wasAsked ? await askApproval(run, replaced) : await approval(run, replaced)
   return again.type === 'approved' ? replaced : refusal(again)
 }
 
@@ -138,7 +139,8 @@ async function answerWithoutRunning(run: LoopRun, call: ToolCallContent, result:
 
 /** The run was stopped, or has failed with `error`: the call is answered, not run. */
 function answerStopped(run: LoopRun, call: ToolCallContent, error: unknown): Promise<ToolResultEntry> {
-  if (!run.signal.aborted) run.fail(error)
+  // Also after an abort: a journal that has refused is told nothing more.
+  if (error instanceof JournalError || !run.signal.aborted) run.fail(error)
   announce(run, call)
   return conclude(run, call, errorResult('Cancelled'))
 }

@@ -43,6 +43,11 @@ export class FilteredInputs {
     return undefined
   }
 
+  /** Whether something that passed is kept here, because its supplier could not be looked into. */
+  get hasTaken(): boolean {
+    return [...this.#passed.values()].some(({ isTaken }) => isTaken)
+  }
+
   /** What of `supplier` passed. */
   take(supplier: MessageSupplier): readonly AgentMessage[] {
     if (this.#filters.length === 0) return supplier.take()
@@ -75,8 +80,10 @@ export class FilteredInputs {
     const { signal } = this.#run
     const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
     try {
-      // An async function, so that a filter that throws at once is a rejection too.
-      return await raceAbort((async () => filter(said, { messages, signal }))(), signal)
+      // An async function, so that a filter that throws at once is a rejection too. A copy: a filter judges, it does not rewrite.
+      const verdict = await raceAbort((async () => filter(said, { messages: structuredClone(messages), signal }))(), signal)
+      if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
+      throw new TypeError('an input filter must return { type } of pass, warn or reject')
     } catch (error) {
       if (!signal.aborted) this.#run.warn('filterFailed', { message: errorText(error) })
       return { type: 'reject', reason: 'An input filter failed; the input was refused.' }

@@ -26,7 +26,8 @@ interface HookedCall {
 export type ToolDecision = { type: 'run' } | { type: 'replace'; args: JsonObject } | { type: 'skip'; message: string }
 
 /**
- * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some.
+ * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some. Hooks get copies of lists and results: what
+ * they do to them is not done to the history or to an event.
  *
  * **Contract**: nothing here rejects, but `beforeTool` with the signal's reason. See `LoopHooks` and `InputFilter` for what each answer means.
  */
@@ -34,7 +35,6 @@ export class Lifecycle {
   readonly #run: LoopRun
   readonly #hooks: LoopHooks
   readonly #inputs: FilteredInputs
-  readonly #updates = new Map<string, Promise<void>>()
 
   constructor(run: LoopRun) {
     this.#run = run
@@ -45,15 +45,26 @@ export class Lifecycle {
   /** How the run ends before it begins, or `undefined`. */
   async beforeLoop(): Promise<RunStatus | undefined> {
     const { signal, context } = this.#run
-    return this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: context.messages, signal }))
+    const refused = await this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: [...context.messages], signal }))
+    // A run that was stopped begins and ends like any other.
+    return refused === 'aborted' ? undefined : refused
   }
 
-  /** Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. */
-  async beforeTurn(inputs: MessageSupplier): Promise<RunStatus | undefined> {
+  /**
+   * Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. Without `inputs` for a
+   * turn that takes none.
+   */
+  async beforeTurn(inputs?: MessageSupplier): Promise<RunStatus | undefined> {
     const { signal, context, turnIndex } = this.#run
-    const refused = await this.#inputs.filter(inputs)
+    const refused = inputs && (await this.#inputs.filter(inputs))
     if (refused !== undefined) return refused
-    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: context.messages, signal }))
+    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal }))
+  }
+
+  /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
+  get isUnasked(): boolean {
+    const { steering, followUps } = this.#run.config
+    return !this.#inputs.hasTaken && !this.#run.hasWaiting(steering) && !this.#run.hasWaiting(followUps)
   }
 
   /** What of `supplier` may go into the history now. */
@@ -64,7 +75,7 @@ export class Lifecycle {
   afterTurn(message: AssistantEntry, usage: Usage, toolResults: readonly ToolResultEntry[]): Promise<void> {
     const { signal, context, turnIndex } = this.#run
     return this.#observe('afterTurn', (hooks) =>
-      hooks.afterTurn?.({ turnIndex, messages: context.messages, signal, message, toolResults, usage }),
+      hooks.afterTurn?.({ turnIndex, messages: [...context.messages], signal, message, toolResults: [...toolResults], usage }),
     )
   }
 
@@ -80,7 +91,9 @@ export class Lifecycle {
     try {
       const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
       if (verdict === false) return { type: 'skip', message: 'Tool execution skipped by before_tool_execution hook.' }
-      return isReplacement(verdict) ? { type: 'replace', args: verdict.arguments } : { type: 'run' }
+      if (!isReplacement(verdict)) return { type: 'run' }
+      // A copy: the hook cannot change what people are asked about and the tool gets.
+      return { type: 'replace', args: JSON.parse(JSON.stringify(verdict.arguments)) }
     } catch (error) {
       if (signal.aborted) throw error
       this.#log('beforeToolExecution', error)
@@ -89,29 +102,20 @@ export class Lifecycle {
   }
 
   afterTool({ id, name }: HookedCall, result: ToolResult): Promise<void> {
-    const info = { toolCallId: id, toolName: name, result, isError: result.isError === true }
-    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
+    const info = { toolCallId: id, toolName: name, isError: result.isError === true }
+    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.({ ...info, result: structuredClone(result) }))
   }
 
-  /** Reports a partial result with `emit`, unless a hook says no; updates of one call keep their order. */
-  update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => void): void {
-    if (this.#hooks.beforeToolExecutionUpdate === undefined && this.#hooks.afterToolExecutionUpdate === undefined) {
-      emit()
-      return
-    }
-    const info = { toolCallId: id, toolName: name, partialResult }
-    const report = async () => {
-      if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info)))) return
-      emit()
-      await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info))
-    }
-    this.#updates.set(id, (this.#updates.get(id) ?? Promise.resolve()).then(report))
+  /** Whether updates of tools have hooks. */
+  get watchesUpdates(): boolean {
+    return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
   }
 
-  /** Waits until the updates of a call have been reported. */
-  async flushUpdates({ id }: HookedCall): Promise<void> {
-    await this.#updates.get(id)
-    this.#updates.delete(id)
+  /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
+  async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
+    const info = () => ({ toolCallId: id, toolName: name, partialResult: structuredClone(partialResult) })
+    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
+    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
   }
 
   beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
@@ -126,7 +130,7 @@ export class Lifecycle {
   /** The run was aborted: it still waits a second for this hook, which has the last word. */
   async afterLoop({ messages, usage, status }: RunResult): Promise<void> {
     try {
-      const done = this.#call((hooks) => hooks.afterLoop?.({ messages, usage, status }))
+      const done = this.#call((hooks) => hooks.afterLoop?.({ messages: [...messages], usage, status }))
       await settleWithin(done, this.#run.options.signal, lastHookGraceMs)
     } catch (error) {
       this.#log('afterLoop', error)
@@ -180,6 +184,7 @@ export class Lifecycle {
   }
 }
 
+/** Whatever it holds: arguments that are none do not validate, and the call is not run with the old ones. */
 function isReplacement(verdict: unknown): verdict is ReplacedArguments {
-  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict && typeof verdict.arguments === 'object'
+  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
 }

@@ -16,12 +16,26 @@ function configSegment(config: LoopConfig): string {
  */
 export function nextLoopId(context: AgentContext, sessionId: string, config: LoopConfig): string {
   const segment = configSegment(config)
-  context.loopCounts ??= {}
-  const counts = context.loopCounts
-  const count = (Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0) + 1
-  // Not by assignment: a segment may be called __proto__.
-  Object.defineProperty(counts, segment, { value: count, enumerable: true, configurable: true, writable: true })
+  const count = countOf(context.loopCounts, segment) + 1
+  context.loopCounts = raiseCounts(context.loopCounts, { [segment]: count })
   return `${sessionId}.${segment}.${count}`
+}
+
+/** Brings `counts` up to what `others` has counted, and returns it: the same object, as others may hold it. */
+export function raiseCounts(
+  counts: Record<string, number> | undefined = {},
+  others: Readonly<Record<string, number>>,
+): Record<string, number> {
+  for (const segment of Object.keys(others)) {
+    const value = Math.max(countOf(counts, segment), countOf(others, segment))
+    // Not by assignment: a segment may be called __proto__.
+    Object.defineProperty(counts, segment, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return counts
+}
+
+function countOf(counts: Readonly<Record<string, number>> = {}, segment: string): number {
+  return Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0
 }
 
 /** What `agentStart` tells about the configuration: everything that identifies it, nothing that is secret. */

@@ -38,12 +38,12 @@ export async function runTool(run: LoopRun, call: PreparedCall): Promise<ToolRes
   try {
     // An async function, so that a tool that throws at once is a rejection too.
     const work = (async () => call.tool.execute(call.args, context))()
-    const result = toToolResult(call.name, await raceAbort(work, link.signal))
-    if (run.lifecycle !== undefined) await raceAbort(run.lifecycle.flushUpdates(call), link.signal).catch(() => undefined)
+    const result = await raceAbort(work, link.signal).then(
+      (returned) => toToolResult(call.name, returned),
+      (error) => errorResult(run.signal.aborted ? 'Cancelled' : errorText(error)),
+    )
+    if (run.lifecycle?.watchesUpdates) await raceAbort(context.reported, link.signal).catch(() => undefined)
     return result
-  } catch (error) {
-    if (run.signal.aborted) return errorResult('Cancelled')
-    return errorResult(errorText(error))
   } finally {
     context.end()
     run.options.runningTools?.delete(call.id)
@@ -61,6 +61,7 @@ class RunningToolContext implements ToolContext {
   readonly signal: AbortSignal
   readonly budget: Budget
   #run: LoopRun | undefined
+  #reported: Promise<void> = Promise.resolve()
 
   constructor(run: LoopRun, call: PreparedCall, signal: AbortSignal) {
     this.#run = run
@@ -75,12 +76,21 @@ class RunningToolContext implements ToolContext {
   // Arrow functions, because tools pass them on as callbacks.
   readonly update = (partial: ToolResult): void => {
     const { toolCallId, toolName } = this
+    const lifecycle = this.#run?.lifecycle
     if (this.#run === undefined) return
     const partialResult = toToolResult(toolName, partial)
     // Looked up again when it is reported: a hook may take longer than the call.
-    const emit = () => this.#run?.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
-    if (this.#run.lifecycle === undefined) emit()
-    else this.#run.lifecycle.update({ id: toolCallId, name: toolName }, partialResult, emit)
+    const emit = () => {
+      this.#run?.events.emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+      return this.#run !== undefined
+    }
+    if (!lifecycle?.watchesUpdates) {
+      emit()
+      return
+    }
+    const call = { id: toolCallId, name: toolName }
+    const report = () => (this.#run === undefined ? undefined : lifecycle.update(call, partialResult, emit))
+    this.#reported = this.#reported.then(report)
   }
 
   readonly progress = (line: string): void => {
@@ -97,6 +107,11 @@ class RunningToolContext implements ToolContext {
 
   readonly changeContext = (change: ContextChange): void => {
     this.#run?.contextChanges.push(change)
+  }
+
+  /** Resolves when the hooks of all updates so far have run; they keep their order. */
+  get reported(): Promise<void> {
+    return this.#reported
   }
 
   end(): void {

@@ -27,7 +27,8 @@ export async function runTurn(run: LoopRun, inputs: MessageSupplier, triggeredBy
   const { turnIndex } = run
   run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
   const message = await answer(run, inputs)
-  const calls = run.failure === undefined ? runnableCalls(message) : []
+  // Also when the run has failed by now: each is answered then, and none is run.
+  const calls = runnableCalls(message)
   const isCut = message.stopReason === 'length' && message.content.at(-1)?.type === 'toolCall'
   const results = calls.length === 0 ? [] : await runCalls(run, calls, isCut)
   if (message.stopReason === 'error') await run.lifecycle?.onError()

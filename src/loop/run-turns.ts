@@ -35,18 +35,19 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
   let { inputs, trigger } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !run.signal.aborted) {
-    const refused = await run.lifecycle?.beforeTurn(noInputs)
+    const refused = await run.lifecycle?.beforeTurn()
     if (refused !== undefined) return end(refused)
     await resumeTurn(run, start.paused, trigger)
     trigger = 'continuation'
   }
-  for (;;) {
+  for (let isOwed = true; ; ) {
     const ended = await endedEarly(run)
     if (ended !== undefined) return end(ended)
     const reason = run.budget.exceeded()
     if (reason !== undefined) return end(await stopAtLimit(run, reason))
     const refused = await run.lifecycle?.beforeTurn(inputs)
     if (refused !== undefined) return end(refused)
+    if (!isOwed && run.lifecycle?.isUnasked) return end(run.failure === undefined ? 'completed' : 'error')
     const { message, results } = await runTurn(run, inputs, trigger)
     run.budget.recordTurn()
     const stopped = (await endedEarly(run)) ?? statusOf(message)
@@ -55,7 +56,8 @@ export async function runTurns<T>(run: LoopRun, start: TurnsStart, end: (status:
     trigger = 'continuation'
     run.turnIndex += 1
     const { steering, followUps } = run.config
-    if (results.length > 0 || run.hasWaiting(steering)) continue
+    isOwed = results.length > 0
+    if (isOwed || run.hasWaiting(steering)) continue
     if (!run.hasWaiting(followUps)) return end(run.failure === undefined ? 'completed' : 'error')
     inputs = followUps ?? noInputs
   }

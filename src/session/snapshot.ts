@@ -1,6 +1,6 @@
 import { SessionError } from '../types/errors.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
-import { list, object, oneOf, typed } from './check.ts'
+import { type Check, list, object, oneOf, typed } from './check.ts'
 import { readJson } from './invalid-messages.ts'
 import { checkHistory } from './message-json.ts'
 
@@ -8,7 +8,28 @@ const string = typed('string')
 const number = typed('number')
 const json = typed('object')
 const span = object({ firstId: string, lastId: string, turns: number })
-const section = object({ range: span, messages: list(json) })
+const history: Check = (value, path) => void checkHistory(value, path)
+const section = object({ range: span, messages: history })
+const counts: Check = (value, path) => {
+  json(value, path)
+  const record = value as Record<string, unknown> // just shown
+  for (const name in record) number(record[name], `${path}.${name}`)
+}
+const tag = object({
+  kind: oneOf('lesson|finding|outcome|checkpoint'),
+  text: string,
+  createdAtTurn: number,
+  abandonedNodeIds: list(number),
+})
+/** A `RevertRecord`. */
+export const revert = object({
+  id: string,
+  at: number,
+  category: oneOf('failure|tangent|completion|stepSummary'),
+  targetNodeId: number,
+  abandonedNodeIds: list(number),
+  tag,
+})
 
 /** A `CompactionOverlay`. */
 export const overlay = object({
@@ -23,9 +44,6 @@ export const overlay = object({
 /** A `PruneRecord`. */
 export const prune = object({ id: string, at: number, messageIds: list(string), 'memo?': string, tokensRemoved: number })
 
-/** A `RevertRecord`. */
-export const revert = object({ id: string, at: number, targetNodeId: number, abandonedNodeIds: list(number), tag: json })
-
 /** A `ContextState`. */
 export const contextState = object({ 'overlay?': overlay, 'prunes?': list(prune), 'reverts?': list(revert) })
 
@@ -34,9 +52,9 @@ const shape = object({
   agentId: string,
   sessionId: string,
   'lastLoopId?': string,
-  loopCounts: json,
+  loopCounts: counts,
   state: contextState,
-  settings: object({
+  'settings?': object({
     systemPrompt: string,
     thinking: oneOf('off|minimal|low|medium|high'),
     'maxTokens?': number,

@@ -9,7 +9,10 @@ export interface TokenCounter {
   message(message: AgentMessage): number
 }
 
-/** How many loops before the present one are summarised; what is older is left out. Source: spec/14 "CompactionScope". */
+/**
+ * How many loops are summarised, counted back from those of the recent turns; what is older and was never summarised is left out.
+ * `tokenBudget`: as many as `maxContextTokens` would hold. Source: spec/14 "CompactionScope".
+ */
 export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
 
 /** When and how a history is compacted. Source: spec/14, defaults in reference/phi-core-0.10.md §5. */
@@ -18,7 +21,7 @@ export interface CompactionConfig {
   compactAtPct: number
   /** Share of `maxContextTokens` that must stay free below that. Default 0.05. */
   compactBudgetThresholdPct: number
-  /** Default: the 3 loops before the present one. */
+  /** Default: 3 loops before those of the recent turns. */
   scope: CompactionScope
   /** Turns at the beginning that stay as they are. Default 2. */
   keepFirstTurns: number

@@ -280,13 +280,14 @@ export interface ChildEvent extends EventBase {
  *
  * **Ordering** (spec/12 "Hook Ordering", reference/phi-core-0.10.md §3)
  * ```
- * agentStart inputRejected? (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
+ * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
  *   (messageStart messageUpdate* messageEnd | providerRetry)*
  *   (approvalRequested approvalResolved)* toolExecutionStart (toolExecutionUpdate | progressMessage | childEvent)* toolExecutionEnd
- *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* agentEnd
+ *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* inputRejected? agentEnd
  * ```
- * Every `…Start` has its `…End`, whatever happened (a `beforeLoop` hook that says no leaves `agentEnd` alone); calls of one message interleave. A call that still waits when the run ends `paused` has
- * no `toolExecution…` events yet.
+ * Every `…Start` has its `…End`, whatever happened; a `beforeLoop` hook that says no, or throws, leaves `agentEnd` alone. Calls of one message
+ * interleave; a person may be asked more than once about a call. A call that still waits when the run ends `paused` has no `toolExecution…`
+ * events yet. A compaction that was asked for comes without a turn.
  */
 export type AgentEvent =
   | AgentStartEvent

@@ -5,12 +5,13 @@ import type { ToolResult } from './tool.ts'
 import type { Usage } from './usage.ts'
 
 /** What a `before…` hook answers: `false` stops or skips what would follow, anything else lets it go on. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type HookVerdict = boolean | undefined | void | Promise<boolean | undefined | void>
 
 /** What an observer returns; awaited, its value ignored. */
 export type HookDone = unknown
 
-/** A turn as hooks see it. `messages` is the history and must not be changed. */
+/** A turn as hooks see it. `messages` is a copy of the list; its entries are the history and must not be changed. */
 export interface TurnHookInfo {
   /** Counts from 0 within the loop. */
   turnIndex: number
@@ -31,15 +32,17 @@ export interface BeforeToolInfo extends ToolHookInfo {
   args: JsonObject
   signal: AbortSignal
   /**
-   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. When nobody answers in
-   * time, the call waits and the run ends `paused`, whatever the hook returns. Rejects when the run is stopped.
+   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A no is final, also when the
+   * hook returns something else; when nobody answers in time, the call waits and the run ends `paused`, whatever the hook returns. Asked
+   * again, it gives the same answer; a request that is open when the hook says no, or replaces the arguments, is withdrawn. Rejects when the
+   * run is stopped, and with `ConfigError` `unknownCall` once the hook has returned.
    */
   requestApproval(): Promise<boolean>
 }
 
 /**
- * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where the
- * call was approved, or its tool asks for approval of them, a person is asked again.
+ * What `beforeToolExecution` answers beside yes and no: other arguments for the call. They are validated like the model's own, and where a
+ * person was asked about the call, or its tool asks for approval of them, a person is asked again.
  */
 export interface ReplacedArguments {
   arguments: JsonObject
@@ -89,7 +92,7 @@ export interface LoopHooks {
   ): HookDone
   /** A model call failed for good. Not called for an abort. */
   onError?(info: { error: RunFailure; turnIndex: number }): HookDone
-  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments>
+  beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
   afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone

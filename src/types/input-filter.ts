@@ -11,7 +11,7 @@ export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string }
  * - Filters run one after the other. Warnings add up and are appended to the last user message as one text block, a line
  *   `[Warning: …]` each. The first `reject` wins: `inputRejected`, the model is not asked, the run ends with status `rejected`, and
  *   the receipt of a queued message says `returned`.
- * - A filter that throws refuses the input.
+ * - A filter that throws, or answers something else, refuses the input.
  *
  * Source: spec/05 "Input filters", spec/27 "Input Filter Chain".
  */

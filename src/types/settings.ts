@@ -35,5 +35,5 @@ export const defaultRetry: RetryConfig = {
   maxDelayMs: 30_000,
 }
 
-/** How many queued messages one checkpoint delivers. */
+/** How many queued inputs one checkpoint delivers; the messages of one input stay together. */
 export type QueueMode = 'oneAtATime' | 'all'

@@ -19,5 +19,6 @@ export interface AgentSnapshot {
   loopCounts: Record<string, number>
   messages: AgentMessage[]
   state: ContextState
-  settings: { systemPrompt: string; thinking: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
+  /** Absent where they are not known: the settings of whoever goes on stay then. */
+  settings?: { systemPrompt: string; thinking: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
 }

@@ -7,7 +7,6 @@ import { add, ofType, play } from '../support/play.ts'
 
 const endless = () => ({ toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 600, output: 100 } })
 const rates = { inputPerMillion: 1000, outputPerMillion: 1000, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
-const limits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 
 describe('execution limits', () => {
   it.each([

@@ -102,6 +102,84 @@ describe('steering', () => {
   })
 })
 
+/** Steers once, where `point` says, in a run of two calls and an answer; the history as roles and texts. */
+async function steeredAt(point: string, options: Partial<AgentOptions>) {
+  const model = scripted([twoCalls, { text: 'one' }, { text: 'two' }, { text: 'three' }])
+  let isDone = false
+  const receipts: Receipt[] = []
+  const at = (where: string, agent: Agent) => {
+    if (where !== point || isDone) return
+    isDone = true
+    receipts.push(agent.steer('A'), agent.steer('B'))
+  }
+  const step = tool('step', ({ n }) => {
+    at(`tool ${n}`, agent)
+    return 'ok'
+  })
+  const agent: Agent = new Agent({
+    model,
+    tools: [step],
+    hooks: {
+      beforeTurn: ({ turnIndex }) => at(`beforeTurn ${turnIndex}`, agent),
+      afterTurn: ({ turnIndex }) => at(`afterTurn ${turnIndex}`, agent),
+      afterToolExecution: ({ toolCallId }) => at(`afterTool ${toolCallId}`, agent),
+    },
+    ...options,
+  })
+  at('idle', agent)
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => {
+    events.push(event)
+    if (event.type === 'messageUpdate' && event.delta.delta === 'one') at('answer', agent)
+  })
+  const { status } = await agent.prompt('go').result
+  expect(status).toBe('completed')
+  expect(grammarFaults(events)).toEqual([])
+  expect(unansweredCalls(agent.messages)).toEqual([])
+  expect(receipts.map((receipt) => receipt.status)).toEqual(['delivered', 'delivered'])
+  const said = agent.messages.flatMap((m) => {
+    if (m.role === 'user') return [textOf(m.content)]
+    if (m.role === 'toolResult') return [m.isError ? 'skipped' : 'ok']
+    return m.role === 'assistant' ? [`<${textOf(m.content)}>`] : []
+  })
+  return said.join(' ')
+}
+
+describe.each(['parallel', 'sequential', 'batched'] as const)('the six checkpoints, %s', (type) => {
+  const toolExecution = type === 'batched' ? { type, size: 2 } : { type }
+  /** What of three calls runs when steering comes during the first. */
+  const ran = { parallel: 'ok ok ok', sequential: 'ok skipped skipped', batched: 'ok ok skipped' }[type]
+  const all = 'ok ok ok'
+
+  it.each([
+    // On loop re-entry: what was queued while idle opens the run.
+    [
+      'idle',
+      `go A B <> ${all} <one>`,
+      `go A <> ok ${type === 'parallel' ? 'ok ok' : type === 'sequential' ? 'skipped skipped' : 'ok skipped'} B <one>`,
+    ],
+    // Before a turn, after its hook.
+    ['beforeTurn 0', `go A B <> ${all} <one>`, `go A <> ${ran} B <one>`],
+    ['beforeTurn 1', `go <> ${all} A B <one>`, `go <> ${all} A <one> B <two>`],
+    // Between tools, between batches, after all.
+    ['tool 1', `go <> ${ran} A B <one>`, `go <> ${ran} A <one> B <two>`],
+    ['tool 3', `go <> ${all} A B <one>`, `go <> ${all} A <one> B <two>`],
+    // After a turn.
+    ['afterTurn 0', `go <> ${all} A B <one>`, `go <> ${all} A <one> B <two>`],
+    ['afterTurn 1', `go <> ${all} <one> A B <two>`, `go <> ${all} <one> A <two> B <three>`],
+    // Never within an answer.
+    ['answer', `go <> ${all} <one> A B <two>`, `go <> ${all} <one> A <two> B <three>`],
+  ])('%s', async (point, together, oneByOne) => {
+    expect(await steeredAt(point, { toolExecution, steeringMode: 'all' })).toBe(together)
+    expect(await steeredAt(point, { toolExecution, steeringMode: 'oneAtATime' })).toBe(oneByOne)
+    // With filters the same, but for what comes after they have looked: it waits for the next turn.
+    if (point.startsWith('beforeTurn')) return
+    const inputFilters = [async () => ({ type: 'pass' as const })]
+    expect(await steeredAt(point, { toolExecution, steeringMode: 'all', inputFilters })).toBe(together)
+    expect(await steeredAt(point, { toolExecution, steeringMode: 'oneAtATime', inputFilters })).toBe(oneByOne)
+  })
+})
+
 describe('follow-ups', () => {
   it('are answered when the agent would stop, in order, as the last message of the request', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }])
@@ -207,6 +285,67 @@ describe('receipts', () => {
       expect(receipt.status).toBe('delivered')
       expect(agent.messages.map((message) => message.id)).toContain(receipt.message.id)
     }
+  })
+})
+
+describe('follow-ups, both modes', () => {
+  it.each([
+    ['oneAtATime', ['go', 'go a', 'go a b', 'go a b c']],
+    ['all', ['go', 'go a b c']],
+  ] as const)('%s', async (followUpMode, requests) => {
+    const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
+    const agent = new Agent({ model, followUpMode })
+    const receipts = ['a', 'b', 'c'].map((said) => agent.followUp(said))
+    await agent.prompt('go').result
+    expect(model.provider.requests.map((_, at) => lastTexts(model, at)?.join(' '))).toEqual(requests)
+    expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
+  })
+
+  it('come after steering, and a mode may change while something waits', async () => {
+    const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
+    const agent = new Agent({ model })
+    for (const said of ['a', 'b', 'c']) agent.followUp(said)
+    agent.steer('s')
+    agent.subscribe((event) => event.type === 'turnEnd' && agent.setFollowUpMode('all'))
+    await agent.prompt('go').result
+    expect(model.provider.requests.map((_, at) => lastTexts(model, at)?.join(' '))).toEqual(['go s', 'go s a b c'])
+  })
+})
+
+describe('an abort', () => {
+  it('returns only what belonged to the aborted run, from every place in both queues; the rest opens the next', async () => {
+    const model = scripted([{ text: 'never' }, { text: 'a' }, { text: 'b' }, { text: 'c' }], { gate: () => Promise.resolve() })
+    const agent = new Agent({ model })
+    const idle = [agent.followUp('f1'), agent.followUp('f2')]
+    const run = agent.prompt('go')
+    const owned: Receipt[] = []
+    run.subscribe((event) => {
+      if (event.type !== 'messageStart' || event.message.role !== 'assistant') return
+      owned.push(run.steer('s1'), run.followUp('f3'), agent.steer('s2'), agent.followUp('f4'))
+      run.abort()
+      // Too late for this run, and it is not idle yet.
+      owned.push(agent.steer('s3'))
+    })
+    await run.result
+    expect(owned.map(({ status }) => status)).toEqual(Array(5).fill('returned'))
+    expect(await Promise.all(owned.map(({ settled }) => settled))).toEqual(Array(5).fill('returned'))
+    expect(idle.map(({ status }) => status)).toEqual(['queued', 'queued'])
+    await agent.prompt('on').result
+    expect(idle.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+    const ids = new Set(agent.messages.map(({ id }) => id))
+    expect([...idle, ...owned].map(({ message }) => ids.has(message.id))).toEqual([true, true, ...Array(5).fill(false)])
+  })
+
+  it('after the end returns nothing: what a limit left stays for the next run', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), limits: { maxTurns: 1 } })
+    const run = agent.prompt('go')
+    const receipt = run.followUp('later')
+    expect((await run.result).status).toBe('limit')
+    run.abort()
+    expect(receipt.status).toBe('queued')
+    agent.configure({ limits: false })
+    await agent.prompt('on').result
+    expect(receipt.status).toBe('delivered')
   })
 })
 

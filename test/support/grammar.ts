@@ -2,36 +2,125 @@ import type { AgentEvent, AgentMessage } from '../../src/index.ts'
 
 /** What is wrong with the order of a finished run's events: an empty list means nothing. */
 export function grammarFaults(events: readonly AgentEvent[]): string[] {
-  const faults: string[] = []
-  const open = { turn: -1, messages: new Set<string>(), tools: new Set<string>(), approvals: new Set<string>() }
-  const close = (set: Set<string>, id: string, what: string) => {
-    if (!set.delete(id)) faults.push(`${what} of ${id} without its start`)
-  }
+  const grammar = new Grammar(events.length)
   events.forEach((event, index) => {
-    if (event.seq !== index + 1) faults.push(`seq ${event.seq} at position ${index}`)
-    if ((event.type === 'agentStart') !== (index === 0)) faults.push(`${event.type} at position ${index}`)
-    if ((event.type === 'agentEnd') !== (index === events.length - 1)) faults.push(`${event.type} at position ${index} of ${events.length}`)
-    if (event.type === 'turnStart') {
-      if (open.turn !== -1) faults.push('turnStart inside a turn')
-      open.turn = event.turnIndex
-    }
-    if (event.type === 'turnEnd') {
-      if (open.turn !== event.turnIndex) faults.push(`turnEnd ${event.turnIndex} inside turn ${open.turn}`)
-      if (open.messages.size + open.tools.size + open.approvals.size > 0) faults.push('turnEnd with something open')
-      open.turn = -1
-    }
-    if (event.type === 'messageStart') open.messages.add(event.messageId)
-    if (event.type === 'messageUpdate' && !open.messages.has(event.messageId)) faults.push('messageUpdate outside its message')
-    if (event.type === 'messageEnd') close(open.messages, event.messageId, 'messageEnd')
-    if (event.type === 'toolExecutionStart') open.tools.add(event.toolCallId)
-    if (event.type === 'toolExecutionUpdate' && !open.tools.has(event.toolCallId)) faults.push('toolExecutionUpdate outside its call')
-    if (event.type === 'progressMessage' && !open.tools.has(event.toolCallId)) faults.push('progressMessage outside its call')
-    if (event.type === 'toolExecutionEnd') close(open.tools, event.toolCallId, 'toolExecutionEnd')
-    if (event.type === 'approvalRequested') open.approvals.add(event.toolCallId)
-    if (event.type === 'approvalResolved') close(open.approvals, event.toolCallId, 'approvalResolved')
+    grammar.position(event, index)
+    grammar.turn(event)
+    grammar.message(event)
+    grammar.call(event)
   })
-  if (open.messages.size + open.tools.size + open.approvals.size > 0 || open.turn !== -1) faults.push('something is still open')
-  return faults
+  return grammar.ended()
+}
+
+/** What has begun and not ended, and what was wrong so far. */
+class Grammar {
+  readonly #faults: string[] = []
+  readonly #count: number
+  readonly #messages = new Set<string>()
+  readonly #tools = new Set<string>()
+  readonly #approvals = new Set<string>()
+  #turn = -1
+  #lastTurn = -1
+  #isCompacting = false
+  #mayCompactBetweenTurns = false
+  #wasRejected = false
+  #runId = ''
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  position(event: AgentEvent, index: number): void {
+    if (index === 0) this.#runId = event.runId
+    if (event.runId !== this.#runId) this.#faults.push(`${event.type} of another run`)
+    if (event.seq !== index + 1) this.#faults.push(`seq ${event.seq} at position ${index}`)
+    const isLast = index === this.#count - 1
+    // A beforeLoop hook that says no, or throws, leaves it alone.
+    const isAlone = isLast && event.type === 'agentEnd' && (event.status === 'rejected' || event.status === 'error')
+    if ((event.type === 'agentStart') !== (index === 0) && !(index === 0 && isAlone))
+      this.#faults.push(`${event.type} at position ${index}`)
+    if ((event.type === 'agentEnd') !== isLast) this.#faults.push(`${event.type} at position ${index} of ${this.#count}`)
+    if (event.type === 'agentStart') this.#mayCompactBetweenTurns = event.continuationKind.kind === 'compaction'
+    if (this.#wasRejected && (event.type !== 'agentEnd' || event.status !== 'rejected'))
+      this.#faults.push(`${event.type} after inputRejected`)
+    this.#wasRejected = event.type === 'inputRejected'
+  }
+
+  turn(event: AgentEvent): void {
+    const { type } = event
+    if (type === 'turnStart') {
+      if (this.#turn !== -1) this.#faults.push('turnStart inside a turn')
+      if (event.turnIndex !== this.#lastTurn + 1) this.#faults.push(`turn ${event.turnIndex} after turn ${this.#lastTurn}`)
+      this.#turn = event.turnIndex
+      this.#lastTurn = event.turnIndex
+    }
+    if (type === 'inputRejected' && this.#turn !== -1) this.#faults.push('inputRejected inside a turn')
+    if (outsideOfTurns.has(type) || type === 'turnStart') return
+    const isCompaction = type === 'compactionStarted' || type === 'compactionEnded'
+    if (this.#turn === -1 && !(isCompaction && this.#mayCompactBetweenTurns) && !betweenTurns(event)) {
+      this.#faults.push(`${type} outside a turn`)
+    }
+    if (type === 'compactionStarted' || type === 'turnRequest') this.#nothingOpen(type)
+    if (isCompaction) {
+      if (this.#isCompacting !== (type === 'compactionEnded')) this.#faults.push(`${type} without its pair`)
+      this.#isCompacting = type === 'compactionStarted'
+    } else if (this.#isCompacting) this.#faults.push(`${type} inside a compaction`)
+    if (type === 'turnEnd') {
+      if (this.#turn !== event.turnIndex) this.#faults.push(`turnEnd ${event.turnIndex} inside turn ${this.#turn}`)
+      this.#nothingOpen(type)
+      this.#turn = -1
+    }
+  }
+
+  message(event: AgentEvent): void {
+    if (event.type === 'messageStart') this.#begin(this.#messages, event.messageId, event.type)
+    if (event.type === 'messageUpdate' && !this.#messages.has(event.messageId)) this.#faults.push('messageUpdate outside its message')
+    if (event.type === 'messageEnd') this.#close(this.#messages, event.messageId, event.type)
+  }
+
+  call(event: AgentEvent): void {
+    const { type } = event
+    if (type === 'toolExecutionStart') {
+      if (this.#approvals.has(event.toolCallId)) this.#faults.push('toolExecutionStart before the approval was resolved')
+      this.#begin(this.#tools, event.toolCallId, type)
+    }
+    if (type === 'toolExecutionUpdate' || type === 'progressMessage' || type === 'childEvent') {
+      if (!this.#tools.has(event.toolCallId)) this.#faults.push(`${type} outside its call`)
+    }
+    if (type === 'toolExecutionEnd') this.#close(this.#tools, event.toolCallId, type)
+    if (type === 'approvalRequested') {
+      if (this.#tools.has(event.toolCallId)) this.#faults.push('approvalRequested for a call that runs')
+      this.#begin(this.#approvals, event.toolCallId, type)
+    }
+    if (type === 'approvalResolved') this.#close(this.#approvals, event.toolCallId, type)
+  }
+
+  ended(): string[] {
+    this.#nothingOpen('the end')
+    if (this.#turn !== -1 || this.#isCompacting) this.#faults.push('a turn or a compaction is still open')
+    return this.#faults
+  }
+
+  #begin(set: Set<string>, id: string, what: string): void {
+    if (set.has(id)) this.#faults.push(`${what} of ${id} twice`)
+    set.add(id)
+  }
+
+  #close(set: Set<string>, id: string, what: string): void {
+    if (!set.delete(id)) this.#faults.push(`${what} of ${id} without its start`)
+  }
+
+  #nothingOpen(when: string): void {
+    if (this.#messages.size + this.#tools.size + this.#approvals.size > 0) this.#faults.push(`something is open at ${when}`)
+  }
+}
+
+const outsideOfTurns = new Set(['agentStart', 'agentEnd', 'inputRejected', 'parallelLoopStart', 'parallelLoopEnd'])
+
+/** What the loop itself has to say comes between turns: the limit that stopped it, the calls that wait. */
+function betweenTurns(event: AgentEvent): boolean {
+  if (event.type !== 'messageStart' && event.type !== 'messageEnd') return false
+  return event.message.role === 'user' || event.message.role === 'extension'
 }
 
 /** Tool calls of finished messages that have no result right after them; failed and aborted messages do not count. */

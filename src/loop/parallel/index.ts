@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { contextOf, snapshotOfContext } from './agent-context.ts'
 export type { Evaluation, EvaluationInput, EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
 export { judgeSystemPrompt } from './judge/judge-prompt.ts'
 export { type LlmJudgeOptions, llmJudge } from './judge/llm-judge.ts'

@@ -1,6 +1,9 @@
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../types/errors.ts'
+import { isContextOverflowText } from '../../types/overflow.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
 import { retryAfterMs } from './retry-after.ts'
+
+export { isContextOverflowText } from '../../types/overflow.ts'
 
 /** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
 export interface Failure {
@@ -21,42 +24,8 @@ export interface Failure {
 
 const maxQuote = 500
 
-const overflowPhrases = [
-  'prompt is too long',
-  'input is too long',
-  'exceeds the context window',
-  'exceeds the maximum',
-  'maximum prompt length',
-  'reduce the length of the messages',
-  'maximum context length',
-  'exceeds the limit of',
-  'exceeds the available context size',
-  'greater than the context length',
-  'context window exceed',
-  'exceeded model token limit',
-  'context length exceeded',
-  'context_length_exceeded',
-  'too many tokens',
-  'token limit exceeded',
-  'exceed context limit',
-  'request_too_large',
-  'prompt exceeds max length',
-  'range of input length',
-  "is longer than the model's context length",
-  'too large for model with',
-  'maximum allowed input length',
-  'exceed_context_size_error',
-  'too_many_prompt_tokens',
-]
-
 /** Amazon Bedrock's answer to the bare id of most models, with either apostrophe. */
 const onlyByProfile = /on-demand throughput isn.t supported/
-
-/** Whether `text` is a service's way of saying that the prompt does not fit. Source: reference/phi-core-0.10.md §5, providers.md §7 #39. */
-export function isContextOverflowText(text: string): boolean {
-  const lower = text.toLowerCase()
-  return overflowPhrases.some((phrase) => lower.includes(phrase))
-}
 
 /**
  * The error for a refusal by a service.

@@ -7,7 +7,7 @@ import { fitForJudge } from './fit-judge.ts'
 import { type JudgeMaterial, judgePrompt, judgeSystemPrompt, parseJudgeReply } from './judge-prompt.ts'
 import { questionOf, transcript } from './transcript.ts'
 
-/** Who judges. */
+/** Who judges, with which settings and which words. */
 export interface LlmJudgeOptions {
   /** Model and settings of the judge. With `contextConfig.maxContextTokens`, what it reads is cut to four fifths of that. */
   config: LoopConfig

@@ -1,0 +1,9 @@
+import { emptyUsage } from 'phi-core'
+import type { EvaluationStrategy } from 'phi-core/parallel'
+
+/** The first branch that answers with JSON wins; the others are stopped at once. */
+export const firstJson: EvaluationStrategy = {
+  name: 'firstJson',
+  settled: ({ index, result }) => (result.status === 'completed' && result.text.startsWith('{') ? index : undefined),
+  evaluate: () => ({ selectedIndex: 0, usage: emptyUsage() }), // none did
+}

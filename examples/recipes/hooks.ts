@@ -1,0 +1,33 @@
+import { Agent, defineTool, type LoopHooks, textOf } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+const remove = defineTool<{ path: string }>({
+  name: 'remove',
+  description: 'Removes a file.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  execute: ({ path }) => `removed ${path}`,
+})
+
+/** Watches every step, keeps the model out of /etc, and moves what has no folder into /work. */
+function house(write: (line: string) => void): LoopHooks {
+  return {
+    beforeTurn: ({ turnIndex }) => write(`turn ${turnIndex}`),
+    beforeToolExecution: async ({ args }) => {
+      const path = String(args.path)
+      if (path.startsWith('/etc/')) return false
+      return path.startsWith('/') ? undefined : { arguments: { path: `/work/${path}` } }
+    },
+    afterToolExecution: ({ toolName, result }) => write(`${toolName}: ${textOf(result.content)}`),
+    afterLoop: ({ status, usage }) => write(`${status}, ${usage.totalTokens} tokens`),
+  }
+}
+
+export async function hooked(write: (line: string) => void): Promise<void> {
+  // A scripted model: no service is asked.
+  const model = scripted([
+    { toolCalls: ['/etc/hosts', 'notes.txt'].map((path) => ({ name: 'remove', arguments: { path } })), usage: { input: 20, output: 9 } },
+    { text: 'One of two.', usage: { input: 50, output: 4 } },
+  ])
+  const agent = new Agent({ model, tools: [remove], toolExecution: { type: 'sequential' }, hooks: house(write) })
+  write(await agent.prompt('Remove both.').text())
+}

@@ -1,0 +1,20 @@
+import { Agent, type InputFilter } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+const noKeys: InputFilter = (text) =>
+  /\bsk-\w{8,}/.test(text) ? { type: 'reject', reason: 'Your message contains a key. Send it without.' } : { type: 'pass' }
+
+const german: InputFilter = async (text) =>
+  text.includes('ß') ? { type: 'warn', warning: 'The text is German; answer in English.' } : { type: 'pass' }
+
+export async function filtered(write: (line: string) => void): Promise<void> {
+  // A scripted model: it repeats what it was told, and no service is asked.
+  const model = scripted(({ messages }) => ({ text: JSON.stringify(messages.at(-1)?.content.slice(1)) }))
+  const agent = new Agent({ model, inputFilters: [noKeys, german] })
+
+  const refused = await agent.prompt('Is sk-live12345678 valid?').result
+  write(`${refused.status}: ${refused.rejection}`)
+  write(`history: ${agent.messages.length}, model asked: ${model.provider.requests.length}`)
+
+  write(await agent.prompt('Wie heißt du?').text())
+}

@@ -1,0 +1,19 @@
+import type { AgentContext, AgentEvent, LoopConfig } from 'phi-core'
+import { llmJudge, parallelLoop } from 'phi-core/parallel'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function judged(write: (line: string) => void): Promise<void> {
+  // Scripted models: no service is asked. Two answer, the third reads both answers and names the better one.
+  const configs: LoopConfig[] = [{ model: scripted([{ text: 'Four.' }]) }, { model: scripted([{ text: '2 + 2 = 4.' }]) }]
+  const strategy = llmJudge({ config: { model: scripted([{ text: '2' }], { id: 'judge' }) } })
+  const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
+  const texts = new Map<string, string>()
+  const emit = (event: AgentEvent) => {
+    if (event.type !== 'messageUpdate') return
+    texts.set(event.loopId, (texts.get(event.loopId) ?? '') + event.delta.delta)
+  }
+  const { signal } = new AbortController()
+  const { selectedIndex, selectedContext } = await parallelLoop({ prompt: 'What is 2 + 2?', context, configs, strategy, emit, signal })
+  write(`branches and judge said: ${[...texts.values()].join(' | ')}`)
+  write(`chosen: ${selectedIndex}, goes on with ${selectedContext.messages.length} messages`)
+}

@@ -1,0 +1,23 @@
+import { Agent, type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt, memoryWorkspace } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function profiled(write: (line: string) => void): Promise<void> {
+  const workspace = memoryWorkspace({ 'review.md': 'Say what breaks, and how to reproduce it.' })
+  const systemPrompt = await composeSystemPrompt(
+    agentPrompt,
+    { identity: 'You review code.', instructions: 'file:review.md', constraints: 'Never rewrite the code.' },
+    { workspace },
+  )
+  const reviewer: AgentProfile = { name: 'Reviewer', systemPrompt, thinking: 'high', temperature: 0, configId: 'reviewer' }
+
+  // A scripted model: no service is asked.
+  const model = scripted([{ text: 'Nothing breaks.' }])
+  const agent = new Agent(applyProfile(reviewer, { model, thinking: 'low', sessionId: 's1' })) // What is said here wins.
+  const run = agent.prompt('Review this.')
+  await run.result
+  write(model.provider.requests[0]?.systemPrompt ?? '')
+  write(`${run.loopId}, thinking ${agent.thinking}, temperature ${agent.temperature}`)
+
+  const session = agent.newSession()
+  write(`new session: ${session !== 's1'}, messages: ${agent.messages.length}, rotated: ${agent.checkAndRotate(3_600_000) !== undefined}`)
+}

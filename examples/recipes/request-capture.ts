@@ -1,0 +1,23 @@
+import { Agent, type AnnotatedRequest } from 'phi-core'
+import { diffTurnRequests } from 'phi-core/context'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function captured(write: (line: string) => void): Promise<void> {
+  // A scripted model: no service is asked.
+  const model = scripted([{ text: 'Nine.' }, { text: 'Ten.' }, { text: 'Eleven.' }])
+  const agent = new Agent({ model, systemPrompt: 'It is 9:00.', captureTurnRequests: true })
+  let previous: AnnotatedRequest | undefined
+  agent.subscribe((event) => {
+    if (event.type !== 'turnRequest') return
+    const { request } = event
+    write(request.provenance.map((origin) => (origin.kind === 'loopTurn' ? origin.role : origin.kind)).join(', '))
+    const { commonMessages, firstChange } = diffTurnRequests(previous ?? request, request)
+    if (firstChange === undefined) write(`  ${commonMessages} messages as before`)
+    else write(`  cached prefix broken by ${firstChange.part}: "${firstChange.before}" is now "${firstChange.after}"`)
+    previous = request
+  })
+  await agent.prompt('What time is it?').result
+  await agent.prompt('And in an hour?').result
+  agent.configure({ systemPrompt: 'It is 10:00.' })
+  await agent.prompt('And then?').result
+}

@@ -1,0 +1,26 @@
+import { Agent, defineTool, textOf } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+import { revertTool } from 'phi-core/tools'
+
+const connect = defineTool<{ port: number }>({
+  name: 'connect',
+  description: 'Connects to the service.',
+  parameters: { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] },
+  execute: ({ port }) => `Port ${port}: refused. ${'Trace … '.repeat(200)}`,
+})
+
+export async function wentBack(write: (line: string) => void): Promise<void> {
+  // A scripted model: no service is asked. Its first attempt fails, so it goes back to where it was asked.
+  const back = { category: 'failure', step: 'n0', summary: 'Port 80 refuses.' }
+  const model = scripted([
+    { toolCalls: [{ name: 'connect', arguments: { port: 80 } }] },
+    { toolCalls: [{ name: 'revert_to_state', arguments: back }] },
+    { text: 'I will try another port.' },
+  ])
+  const agent = new Agent({ model, tools: [connect, revertTool()] })
+  for await (const event of agent.prompt('Connect.')) {
+    if (event.type === 'revertApplied') write(`back to n${event.target}: ${event.applied}, left: ${event.abandonedNodeIds.join(', ')}`)
+  }
+  for (const [turn, { messages }] of model.provider.requests.entries()) write(`request ${turn}: ${messages.length} messages`)
+  for (const block of model.provider.requests[2]?.messages[0]?.content ?? []) write(textOf([block]))
+}

@@ -1,0 +1,28 @@
+import { Agent, exploreBranches, parseSnapshot } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function branched(write: (line: string) => void): Promise<void> {
+  // A scripted model: no service is asked. It says what it was asked last, and how many messages it has seen.
+  const model = scripted(({ messages }) => ({ text: `${messages.length}: ${JSON.stringify(messages.at(-1)?.content)}` }))
+  const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })
+  await agent.prompt('Plan a trip.').result
+
+  // Elsewhere, perhaps tomorrow: the snapshot is text, without model and key.
+  const text = JSON.stringify(agent.checkpoint())
+  const restored = new Agent({ model })
+  restored.restore(parseSnapshot(text))
+  write(`${restored.sessionId}, ${restored.messages.length} messages`)
+
+  const branches = exploreBranches(restored, [
+    { tag: 'sea', prompt: 'To the sea.' },
+    { tag: 'hills', prompt: 'To the hills.', thinking: 'high' },
+  ])
+  for (const { tag, run } of branches) {
+    const { loopId } = await run.result
+    write(`${tag}: ${loopId}, ${await run.text()}`)
+  }
+  // Go on with one of them.
+  const [sea] = branches
+  if (sea) restored.restore(sea.agent.checkpoint())
+  write(await restored.send('By train?').text())
+}

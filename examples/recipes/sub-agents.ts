@@ -1,0 +1,30 @@
+import { Agent, defineTool, textOf } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+import { SubAgentTool } from 'phi-core/sub-agent'
+
+const readFile = defineTool<{ path: string }>({
+  name: 'read_file',
+  description: 'Reads a file.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  execute: ({ path }) => `${path} is about bees.`,
+})
+
+export async function delegated(write: (line: string) => void): Promise<void> {
+  // Scripted models: no service is asked.
+  const researcher = new SubAgentTool({
+    name: 'researcher',
+    description: 'Reads files and reports.',
+    systemPrompt: 'Report in one sentence.',
+    model: scripted([{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.md' } }] }, { text: 'It is about bees.' }]),
+    tools: [readFile],
+    maxTurns: 5,
+  })
+  const model = scripted([{ toolCalls: [{ name: 'researcher', arguments: { task: 'What is a.md about?' } }] }, { text: 'Bees.' }])
+  const run = new Agent({ model, tools: [researcher] }).prompt('Have a.md read.')
+  for await (const event of run) {
+    // While it works: all it has said so far, and the calls it makes.
+    if (event.type === 'toolExecutionUpdate') write(textOf(event.partialResult.content).trim().replace('\n', ' / '))
+    if (event.type === 'toolExecutionEnd') write(`result: ${textOf(event.result.content)} [loop …${event.childLoopId?.slice(-6)}]`)
+  }
+  write(await run.text())
+}

@@ -1,0 +1,128 @@
+import type { Budget } from '../../types/budget.ts'
+import type { CompactionInput, CompactionStrategy } from '../../types/compaction.ts'
+import { errorText } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import { type AgentMessage, withId } from '../../types/message.ts'
+import { totalTokens } from '../tokens.ts'
+import { turnsOf } from '../turns.ts'
+import { defaultCompaction } from './default-compaction.ts'
+import { compactedWithin, recentWithin, type SectionInput, type Sections } from './default-sections.ts'
+import { keepNewest } from './keep-newest.ts'
+import { middleTurns } from './middle-turns.ts'
+import { fittingFirst, fittingSplit, freeTokens, type Split, splitFor } from './split.ts'
+import { markerTokens, middleMarker } from './summary-lines.ts'
+import { unlessAborted } from './unless-aborted.ts'
+
+/** What a strategy may use. */
+export interface StrategyOptions {
+  /** Owned by the loop. */
+  signal: AbortSignal
+  budget: Budget
+  warn(event: string, fields: JsonObject): void
+}
+
+/** The parts of a strategy that are not the default's. */
+export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {
+  const names = ['keepFirst', 'keepCompacted', 'keepRecent'] as const
+  return names.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
+}
+
+/**
+ * What a strategy makes of a history. A part that throws or answers with what is none is logged, and the default does it instead; what is too
+ * long is cut, the newest turns staying. Rejects only with the signal's reason.
+ */
+export async function strategySections(input: SectionInput, options: StrategyOptions): Promise<Sections> {
+  return new StrategyRun(input, options).sections()
+}
+
+class StrategyRun {
+  readonly #input: SectionInput
+  readonly #options: StrategyOptions
+  readonly #strategy: CompactionStrategy
+  readonly #own: readonly (keyof CompactionStrategy)[]
+
+  constructor(input: SectionInput, options: StrategyOptions) {
+    this.#input = input
+    this.#options = options
+    this.#strategy = input.context.compaction.strategy ?? {}
+    this.#own = ownParts(this.#strategy)
+  }
+
+  async sections(): Promise<Sections> {
+    const { outline, context, target } = this.#input
+    const asked = splitFor(outline, await this.#keepFirst(), context.compaction)
+    const reserve = this.#reserve()
+    const beginning = { ...asked, first: fittingFirst(outline, asked.first, target) }
+    const own = await this.#keepRecent(beginning, reserve)
+    // Without a strategy for them, as many recent turns are kept as leave room for the summary.
+    const split = own === undefined ? fittingSplit(outline, asked, target, reserve) : beginning
+    const recent = own ?? recentWithin(this.#input, split, reserve)
+    const room = freeTokens(outline, { ...split, recent: 0 }, target) - totalTokens(recent, context.counter)
+    const byDefault = compactedWithin(this.#input, split, { room, asked })
+    return { split, recent, ...byDefault, compacted: (await this.#keepCompacted(split, room)) ?? byDefault.compacted }
+  }
+
+  async #keepFirst(): Promise<number> {
+    const { outline, context, target } = this.#input
+    const turns = outline.parts.slice(0, outline.maxFirst).map((part) => part.messages)
+    const count = await this.#ask('keepFirst', turns, target)
+    return typeof count === 'number' ? count : context.compaction.keepFirstTurns
+  }
+
+  async #keepRecent(split: Split, reserve: number): Promise<readonly AgentMessage[] | undefined> {
+    const { outline, target } = this.#input
+    const turns = outline.parts.slice(outline.parts.length - split.recent).map((part) => part.messages)
+    const maxTokens = freeTokens(outline, { ...split, recent: 0 }, target) - reserve
+    const messages = await this.#askForMessages('keepRecent', turns, maxTokens)
+    if (messages === undefined) return undefined
+    const kept = this.#cut(messages, maxTokens, 0)
+    // The newest turn stays even where it is too much.
+    return kept.at(-1) === messages.at(-1) ? kept : turnsOf(messages).at(-1)
+  }
+
+  async #keepCompacted(split: Split, room: number): Promise<readonly AgentMessage[] | undefined> {
+    const { outline, context } = this.#input
+    const { turns, removed } = middleTurns(outline, split, context)
+    const limit = Math.min(context.compaction.maxSummaryTokens, room)
+    const maxTokens = removed === 0 ? limit : limit - markerTokens(context.counter)
+    if (turns.length === 0 || maxTokens <= 0) return undefined
+    const messages = await this.#askForMessages('keepCompacted', turns, maxTokens)
+    return messages && this.#cut(messages, limit, removed)
+  }
+
+  /** What must stay free beside the turns that are kept: a summary that is worth asking for, or a marker. */
+  #reserve(): number {
+    const { context, target } = this.#input
+    if (this.#own.includes('keepCompacted')) return Math.min(context.compaction.maxSummaryTokens, Math.floor(target / 4))
+    return markerTokens(context.counter)
+  }
+
+  #cut(messages: readonly AgentMessage[], maxTokens: number, removed: number): AgentMessage[] {
+    return keepNewest(turnsOf(messages), { maxTokens, removed, marker: middleMarker, counter: this.#input.context.counter })
+  }
+
+  async #askForMessages(
+    part: 'keepCompacted' | 'keepRecent',
+    turns: CompactionInput['turns'],
+    maxTokens: number,
+  ): Promise<AgentMessage[] | undefined> {
+    const answer = await this.#ask(part, turns, maxTokens)
+    return Array.isArray(answer) ? answer.map(withId) : undefined
+  }
+
+  async #ask(part: keyof CompactionStrategy, turns: CompactionInput['turns'], maxTokens: number) {
+    if (!this.#own.includes(part)) return undefined
+    const { signal, budget, warn } = this.#options
+    const { compaction: config, counter } = this.#input.context
+    try {
+      // Called on the strategy, which may be an instance of a class.
+      const answer = await unlessAborted(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
+      if (part === 'keepFirst' ? Number.isFinite(answer) : Array.isArray(answer)) return answer
+      warn('compactionStrategyFailed', { part, message: 'It did not answer with what this part needs.' })
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      warn('compactionStrategyFailed', { part, message: errorText(error) })
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,75 @@
+import type { TokenCounter } from '../../types/compaction.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import { totalTokens } from '../tokens.ts'
+
+const cutMark = /\n\n\[\.\.\. (\d+) lines truncated \.\.\.\]\n\n/
+
+/**
+ * `text` with at most `maxLines` lines: half of them from its beginning (rounded down), the others from its end, and between them how many
+ * are missing. What was cut before and is short enough stays as it is; cut again, the lines missing add up. Never longer than it was.
+ *
+ * Source: spec/27 "truncate_head_tail".
+ */
+function truncateLines(text: string, maxLines: number): string {
+  const mark = cutMark.exec(text)
+  const lines = mark === null ? linesOf(text) : [...linesOf(text.slice(0, mark.index)), ...linesOf(text.slice(mark.index + mark[0].length))]
+  if (lines.length <= maxLines) return text
+  const head = Math.floor(maxLines / 2)
+  const tail = maxLines - head
+  const omitted = lines.length - maxLines + Number(mark?.[1] ?? 0)
+  const end = lines.slice(lines.length - tail).join('\n')
+  const cut = `${lines.slice(0, head).join('\n')}\n\n[... ${omitted} lines truncated ...]\n\n${end}`
+  return cut.length < text.length ? cut : text
+}
+
+/** `messages` with long tool outputs cut to `maxLines` lines. Messages that are short enough keep their identity, the others their id. */
+export function cutToolOutputs(messages: readonly AgentMessage[], maxLines: number): AgentMessage[] {
+  return mapToolTexts(messages, (text) => truncateLines(text, maxLines))
+}
+
+/**
+ * `messages` with tool outputs cut to fewer and fewer lines, then to fewer and fewer characters, until all fits `maxTokens`; cut as short as
+ * that goes when it does not.
+ */
+export function cutToolOutputsToFit(
+  messages: readonly AgentMessage[],
+  { maxTokens, maxLines, counter }: { maxTokens: number; maxLines: number; counter: TokenCounter },
+): AgentMessage[] {
+  let cut = cutToolOutputs(messages, maxLines)
+  for (let lines = maxLines >> 1; lines >= 4 && totalTokens(cut, counter) > maxTokens; lines >>= 1) cut = cutToolOutputs(messages, lines)
+  const few = cut
+  for (let characters = 4096; characters >= 64 && totalTokens(cut, counter) > maxTokens; characters >>= 1) {
+    cut = mapToolTexts(few, (text) => truncateCharacters(text, characters))
+  }
+  return cut
+}
+
+/** A trailing line break ends a line and begins none. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+function truncateCharacters(text: string, maxCharacters: number): string {
+  const note = (omitted: number) => `\n\n[... ${omitted} characters truncated ...]\n\n`
+  if (text.length <= maxCharacters + note(text.length).length) return text
+  // Not through the middle of a character outside the basic plane.
+  const head = text.slice(0, maxCharacters / 2).replace(/[\ud800-\udbff]$/, '')
+  const tail = text.slice(-maxCharacters / 2).replace(/^[\udc00-\udfff]/, '')
+  return head + note(text.length - head.length - tail.length) + tail
+}
+
+function mapToolTexts(messages: readonly AgentMessage[], change: (text: string) => string): AgentMessage[] {
+  return messages.map((message) => {
+    if (message.role !== 'toolResult') return message
+    let isSame = true
+    const content = message.content.map((block) => {
+      const text = block.type === 'text' ? change(block.text) : ''
+      if (block.type !== 'text' || text === block.text) return block
+      isSame = false
+      return { ...block, text }
+    })
+    return isSame ? message : { ...message, content }
+  })
+}

@@ -1,0 +1,33 @@
+import { newId } from '../../types/ids.ts'
+import { now } from '../../types/message.ts'
+import type { AgentSnapshot } from '../../types/snapshot.ts'
+import type { AgentContext } from '../loop-config.ts'
+
+/** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools are given beside it. */
+export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = []): AgentContext {
+  const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
+  return {
+    systemPrompt: settings?.systemPrompt ?? '',
+    messages,
+    tools,
+    state,
+    agentId,
+    sessionId,
+    loopCounts,
+    ...(lastLoopId !== undefined && { lastLoopId }),
+  }
+}
+
+/** The conversation of a context, such as `selectedContext`, for `agent.restore`; the settings of the agent stay. */
+export function snapshotOfContext({ messages, state = {}, agentId, sessionId, lastLoopId, loopCounts = {} }: AgentContext): AgentSnapshot {
+  return structuredClone({
+    version: 1,
+    createdAt: now(),
+    agentId: agentId ?? newId(),
+    sessionId: sessionId ?? newId(),
+    loopCounts,
+    messages,
+    state,
+    ...(lastLoopId !== undefined && { lastLoopId }),
+  })
+}

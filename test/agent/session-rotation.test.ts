@@ -1,0 +1,73 @@
+import { describe, expect, it, vi } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { longHistory, requestText } from '../support/long-history.ts'
+import { play } from '../support/play.ts'
+
+const done = { text: 'done' }
+
+describe('newSession', () => {
+  it('goes on under a new id with the same history, as the same agent (basic_agent_new_session)', async () => {
+    const { agent, model } = await play([done, { text: 'more' }])
+    const before = agent.sessionId
+    const { agentId } = agent
+    const sessionId = agent.newSession()
+    expect(agent.sessionId).toBe(sessionId)
+    expect(sessionId).not.toBe(before)
+    expect([agent.agentId, agent.lastLoopId]).toEqual([agentId, undefined])
+    const run = agent.prompt('next')
+    const starts: unknown[] = []
+    run.subscribe((event) => event.type === 'agentStart' && starts.push([event.sessionId, event.parentLoopId, event.loopId]))
+    await run.result
+    expect(starts).toEqual([[sessionId, undefined, `${sessionId}.scripted.scripted.1`]])
+    expect(model.provider.requests[1]?.messages).toHaveLength(3)
+  })
+
+  it('keeps what was compacted', async () => {
+    const model = scripted([done])
+    const agent = new Agent({ model, messages: longHistory(20, 100) })
+    await agent.compact().result
+    agent.newSession()
+    await agent.prompt('next').result
+    expect(requestText(model.provider.requests[0])).not.toContain('answer old-5;')
+  })
+
+  it('is refused while a run is on', async () => {
+    const agent = new Agent({ model: scripted([done]) })
+    const run = agent.prompt('go')
+    expect(() => agent.newSession()).toThrow(expect.objectContaining({ code: 'busy' }))
+    await run.result
+  })
+})
+
+describe('checkAndRotate (basic_agent_check_and_rotate)', () => {
+  it('keeps the session of an agent that never spoke', () => {
+    const agent = new Agent({ model: scripted([]) })
+    const { sessionId } = agent
+    expect(agent.checkAndRotate(0)).toBeUndefined()
+    expect([agent.sessionId, agent.lastActiveAt]).toEqual([sessionId, undefined])
+  })
+
+  it('keeps it within the time, begins a new one after it, once', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
+    try {
+      const { agent } = await play([done, done])
+      const { sessionId } = agent
+      expect(agent.lastActiveAt).toBe(1_000_000)
+      vi.setSystemTime(1_000_000 + 1_800_000)
+      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+      expect(agent.sessionId).toBe(sessionId)
+      vi.setSystemTime(1_000_000 + 1_800_001)
+      const rotated = agent.checkAndRotate(1_800_000)
+      expect(rotated).toBe(agent.sessionId)
+      expect(rotated).not.toBe(sessionId)
+      // The new session is empty of runs: it is not idle.
+      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+      await agent.prompt('next').result
+      expect(agent.sessionId).toBe(rotated)
+      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, AgentBusyError, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../support/grammar.ts'
+import { play, tool } from '../support/play.ts'
+
+const oneCall = [{ toolCalls: [{ name: 'step', arguments: {} }] }, { text: 'done' }]
+
+/** Empties a list that is not meant to be changed. */
+function emptied(list: readonly unknown[]): void {
+  if (Array.isArray(list)) list.length = 0
+}
+
+describe('what hooks and filters do to what they are given', () => {
+  const step = tool('step', (_, ctx) => {
+    ctx.update({ content: [{ type: 'text', text: 'half' }] })
+    return 'ok'
+  })
+
+  it('is not done to the history or to events: results and updates', async () => {
+    const { agent, events } = await play(oneCall, {
+      tools: [step],
+      hooks: {
+        beforeToolExecutionUpdate: ({ partialResult }) => emptied(partialResult.content),
+        afterToolExecutionUpdate: ({ partialResult }) => emptied(partialResult.content),
+        afterToolExecution: ({ result }) => emptied(result.content),
+      },
+    })
+    expect(agent.messages[2]).toMatchObject({ content: [{ type: 'text', text: 'ok' }] })
+    expect(events.find((event) => event.type === 'toolExecutionUpdate')).toMatchObject({ partialResult: { content: [{ text: 'half' }] } })
+    expect(events.find((event) => event.type === 'toolExecutionEnd')).toMatchObject({ result: { content: [{ text: 'ok' }] } })
+  })
+
+  it('nor to the list of messages, or the results of a turn', async () => {
+    const clear = ({ messages }: { messages: readonly unknown[] }) => emptied(messages)
+    const { agent, events, result } = await play(oneCall, {
+      tools: [step],
+      hooks: {
+        beforeLoop: clear,
+        beforeTurn: clear,
+        afterTurn: ({ messages, toolResults }) => {
+          emptied(messages)
+          emptied(toolResults)
+        },
+        afterLoop: clear,
+      },
+    })
+    expect(agent.messages).toHaveLength(4)
+    expect(result.messages).toHaveLength(4)
+    expect(grammarFaults(events)).toEqual([])
+    expect(events.find((event) => event.type === 'turnEnd')).toMatchObject({ toolResults: [{ toolName: 'step' }] })
+  })
+
+  it('nor to an input that is filtered, or to the messages of the caller', async () => {
+    const mine = userMessage('hello')
+    const { agent, model } = await play(
+      [{ text: 'hi' }],
+      {
+        inputFilters: [
+          (_, { messages }) => {
+            for (const message of messages) if (message.role === 'user') emptied(message.content)
+            return { type: 'pass' }
+          },
+        ],
+      },
+      [mine],
+    )
+    expect(textOf(mine.content)).toBe('hello')
+    expect(agent.messages[0]).toMatchObject({ content: [{ text: 'hello' }] })
+    expect(model.provider.requests[0]?.messages[0]).toMatchObject({ content: [{ text: 'hello' }] })
+  })
+})
+
+describe('hooks that call the agent they belong to', () => {
+  it('are told that it is busy; settings they change hold from the next run', async () => {
+    const told: boolean[] = []
+    const busy = () => {
+      for (const act of [
+        () => agent.prompt('again'),
+        () => agent.send('again'),
+        () => agent.continueLoop(),
+        () => agent.compact(),
+        () => agent.appendMessage(userMessage('x')),
+        () => agent.newSession(),
+        () => agent.restore(agent.checkpoint()),
+      ]) {
+        try {
+          act()
+          told.push(false)
+        } catch (error) {
+          told.push(error instanceof AgentBusyError)
+        }
+      }
+      agent.configure({ maxTokens: 5 })
+    }
+    const model = scripted([...oneCall, { text: 'next' }])
+    const names = ['beforeLoop', 'beforeTurn', 'afterTurn', 'beforeToolExecution', 'afterToolExecution'] as const
+    const agent = new Agent({
+      model,
+      tools: [tool('step', () => 'ok')],
+      hooks: Object.fromEntries(names.map((name) => [name, busy])),
+    })
+    expect((await agent.prompt('go').result).status).toBe('completed')
+    expect(told).toHaveLength(7 * 7)
+    expect(told).not.toContain(false)
+    expect(model.provider.requests.map((request) => request.maxTokens)).toEqual([undefined, undefined])
+    await agent.prompt('next').result
+    expect(model.provider.requests[2]?.maxTokens).toBe(5)
+  })
+})
+
+describe('a snapshot', () => {
+  it('without a setting puts back its default, and the time of another session is forgotten', async () => {
+    const model = scripted([{ text: 'a' }])
+    const agent = new Agent({ model, maxTokens: 100, temperature: 0.5, configId: 'mine' })
+    await agent.prompt('x').result
+    agent.restore(new Agent({ model }).checkpoint())
+    expect(agent.maxTokens).toBeUndefined()
+    expect(agent.temperature).toBeUndefined()
+    expect(agent.settings.configId).toBeUndefined()
+    expect(agent.lastActiveAt).toBeUndefined()
+    expect(agent.checkAndRotate(0)).toBeUndefined()
+  })
+
+  it('that holds more than it should cannot change other settings', () => {
+    const agent = new Agent({ model: scripted([]), limits: { maxTurns: 2 } })
+    const snapshot = agent.checkpoint()
+    const written = { ...snapshot, later: 1, settings: { ...snapshot.settings, limits: false, contextManagement: false, tools: [] } }
+    agent.restore(parseSnapshot(JSON.stringify(written)))
+    expect(agent.settings.limits).toEqual({ maxTurns: 2 })
+    expect(agent.settings).not.toHaveProperty('contextManagement')
+  })
+})

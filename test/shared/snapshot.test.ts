@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, exploreBranches, parseSnapshot } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
+import { longHistory } from '../support/long-history.ts'
+
+describe('snapshot', () => {
+  it.each(wires)('%s: another agent goes on from the text of it, compacted and all', async (wire) => {
+    const { tool } = addTool()
+    const before = new Agent({
+      model: fixtureModel(wire, 'tool').model,
+      tools: [tool],
+      messages: longHistory(20, 100),
+      systemPrompt: 'be brief',
+    })
+    await before.compact().result
+    await before.prompt('What is 2 + 3?').result
+    const text = JSON.stringify(before.checkpoint())
+    for (const secret of ['test-key', 'fixture-secret', 'http']) expect(text).not.toContain(secret)
+
+    const { model, requests } = fixtureModel(wire, 'text')
+    const after = new Agent({ model, tools: [tool] })
+    after.restore(parseSnapshot(text))
+    expect(after.messages).toEqual(before.messages)
+    const { loopId, sessionId } = await after.send('And now?').result
+    expect([sessionId, loopId === before.lastLoopId]).toEqual([before.sessionId, false])
+    const [request = ''] = await requests()
+    for (const said of ['be brief', 'sum 5', 'And now?', 'answer old-0;']) expect(request).toContain(said)
+    expect(request).not.toContain('answer old-5;')
+  })
+
+  it('branches run side by side from one point', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'start' }]) })
+    await agent.prompt('go').result
+    const branches = exploreBranches(
+      agent,
+      wires.map((wire) => ({ tag: wire, prompt: 'Say hello.', model: fixtureModel(wire, 'text').model })),
+    )
+    const results = await Promise.all(branches.map(({ run }) => run.result))
+    expect(results.map(({ text }) => text)).toEqual(wires.map(() => 'Hello, world.'))
+    expect(new Set(results.map(({ loopId }) => loopId)).size).toBe(wires.length)
+    expect(agent.messages).toHaveLength(2)
+  })
+
+  it('that is broken is refused, with the place', () => {
+    const broken = { ...new Agent({ model: scripted([]) }).checkpoint(), sessionId: 7 }
+    expect(() => parseSnapshot(JSON.stringify(broken))).toThrow('snapshot.sessionId')
+  })
+})

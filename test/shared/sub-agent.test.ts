@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { Agent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
+import { grammarFaults } from '../support/grammar.ts'
+
+const description = 'Says hello.'
+const asking = { toolCalls: [{ name: 'helper', arguments: { task: 'Say hello.' } }] }
+
+describe('sub-agent', () => {
+  it.each(wires)('%s: answers its task on its own, heard while it works', async (wire) => {
+    const { model, requests } = fixtureModel(wire, 'text')
+    const helper = new SubAgentTool({ name: 'helper', description, model, forward: 'events' })
+    const agent = new Agent({ model: scripted([asking, { text: 'thanks' }]), tools: [helper] })
+    const run = agent.prompt('Not for the helper.')
+    const events = await eventsOf(run)
+    expect(grammarFaults(events)).toEqual([])
+    const [ended] = ofType(events, 'toolExecutionEnd')
+    expect(ended).toMatchObject({ isError: false, result: { content: [{ type: 'text', text: 'Hello, world.' }] } })
+    const children = ofType(events, 'childEvent').map(({ event }) => event)
+    expect(ofType(children, 'agentStart')).toMatchObject([{ loopId: ended?.childLoopId, parentLoopId: run.loopId }])
+    expect(ofType(events, 'toolExecutionUpdate').length).toBeGreaterThan(0)
+    const [request = ''] = await requests()
+    expect(request).toContain('Say hello.')
+    expect(request).not.toContain('Not for the helper.')
+  })
+
+  it.each(wires)('%s: stops with the run that called it', async (wire) => {
+    const { model, idle } = fixtureModel(wire, 'hang')
+    const helper = new SubAgentTool({ name: 'helper', description, model })
+    const agent = new Agent({ model: scripted([asking, { text: 'never' }]), tools: [helper] })
+    const run = agent.prompt('go')
+    await eventsOf(run, (event) => {
+      if (event.type === 'toolExecutionUpdate') run.abort()
+    })
+    expect(await run.result).toMatchObject({ status: 'aborted' })
+    await idle()
+  })
+})
