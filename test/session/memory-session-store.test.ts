@@ -1,5 +1,82 @@
 import { describe, expect, it } from 'vitest'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, memorySessionStore } from '../../src/session/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
+import type { LogDriver } from '../../src/types/session-store.ts'
 
 sessionStoreSuite({ describe, it, expect }, { name: 'memorySessionStore', create: memorySessionStore })
+
+let latest = memoryDriver()
+
+/** The lines a session has now, in place of those it had. */
+async function damage(sessionId: string, how: (lines: string[]) => string[]): Promise<void> {
+  const lines = how([...((await latest.read(sessionId, 0)) ?? [])])
+  await latest.delete(sessionId)
+  const claim = await latest.claim(sessionId, 'agent-1')
+  await latest.append(
+    claim,
+    lines.map((text) => ({ epoch: 0, seq: Number.MAX_SAFE_INTEGER, text })),
+  )
+  await latest.release(claim)
+}
+
+sessionStoreSuite(
+  { describe, it, expect },
+  {
+    name: 'logSessionStore over a driver whose lines are changed',
+    create: () => {
+      latest = memoryDriver()
+      return logSessionStore(latest)
+    },
+    another: () => logSessionStore(latest),
+    damage,
+  },
+)
+
+/** What was written becomes visible to `read`, `claim` and `list` with `settle`; older writers cannot be refused. */
+function delayed(): { driver: LogDriver; settle: () => Promise<void> } {
+  const written = new Map<string, { at: number; agentId: string; lines: string[] }>()
+  let visible = new Map<string, { at: number; agentId: string; lines: string[] }>()
+  const agents = new Map<string, string>()
+  let clock = 0
+  const driver: LogDriver = {
+    promises: { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'nothing' },
+    claim: async (sessionId, agentId) => {
+      agents.set(sessionId, agentId)
+      const lines = visible.get(sessionId)?.lines ?? []
+      const epochs = lines.map((line) => Number(/"epoch":(\d+)/.exec(line)?.[1]))
+      return { sessionId, epoch: Math.max(0, ...epochs) + 1, lines: [...lines] }
+    },
+    append: async ({ sessionId }, added) => {
+      const lines = [...(written.get(sessionId)?.lines ?? []), ...added.map(({ text }) => text)]
+      written.set(sessionId, { at: clock++, agentId: agents.get(sessionId) ?? '', lines })
+    },
+    release: async () => {},
+    read: async (sessionId) => visible.get(sessionId)?.lines,
+    list: async () => [...visible].map(([sessionId, { at, agentId }]) => ({ sessionId, agentId, createdAt: 0, lastActiveAt: at })),
+    delete: async (sessionId) => {
+      written.delete(sessionId)
+      return visible.has(sessionId)
+    },
+  }
+  return {
+    driver,
+    settle: async () => {
+      visible = new Map(written)
+    },
+  }
+}
+
+let settle = async (): Promise<void> => {}
+
+sessionStoreSuite(
+  { describe, it, expect },
+  {
+    name: 'logSessionStore over a driver that shows late what was written',
+    create: () => {
+      const created = delayed()
+      settle = created.settle
+      return logSessionStore(created.driver)
+    },
+    settle: () => settle(),
+  },
+)

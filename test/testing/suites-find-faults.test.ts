@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { type FaultFetch, type ProviderFixture, sessionStoreSuite, streamProviderSuite, type TestRunner } from '../../src/testing/index.ts'
 import { ProviderError } from '../../src/types/errors.ts'
 import type { AssistantMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import type { StreamProvider } from '../../src/types/provider.ts'
-import type { SessionStore, StoredSession } from '../../src/types/session-store.ts'
+import type { Session } from '../../src/types/session.ts'
+import type { LogClaim, LogDriver, SessionStore, SessionSummary } from '../../src/types/session-store.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 
 /** Runs a suite and gives back the names of the tests that failed. */
@@ -23,38 +24,149 @@ async function failures(suite: (runner: TestRunner) => void): Promise<string[]> 
   return failed
 }
 
-function storeWith(fault: Partial<SessionStore>): () => SessionStore {
-  return () => ({ ...memorySessionStore(), ...fault })
+/** A store, and what is seen of it by others, over a driver with a fault. */
+function storeFailures(
+  fault: (driver: LogDriver) => Partial<LogDriver>,
+  wrap = (store: SessionStore): SessionStore => store,
+): Promise<string[]> {
+  const create = (): SessionStore => {
+    const driver = memoryDriver()
+    return wrap(logSessionStore({ ...driver, ...fault(driver) }))
+  }
+  return failures((runner) => sessionStoreSuite(runner, { name: 'faulty', create }))
 }
 
 describe('sessionStoreSuite', () => {
-  it('finds a store that keeps references', async () => {
-    const create = (): SessionStore => {
-      const kept = new Map<string, StoredSession>()
-      const store = memorySessionStore()
+  it('has nothing against a store that keeps the contract', async () => {
+    expect(await storeFailures(() => ({}))).toEqual([])
+  })
+
+  it('finds writers that are not fenced', async () => {
+    const failed = await storeFailures((driver) => {
+      const newest = new Map<string, LogClaim>()
       return {
-        ...store,
-        save: async (session) => {
+        claim: async (sessionId, agentId) => {
+          const claim = await driver.claim(sessionId, agentId)
+          newest.set(sessionId, claim)
+          return claim
+        },
+        append: (claim, lines) => driver.append(newest.get(claim.sessionId) ?? claim, lines),
+      }
+    })
+    expect(failed).toContain('refuses the older of two writers, or reports the fork')
+    expect(failed).toContain('refuses an older writer also before the newer one has written')
+    expect(failed).toContain('refuses a writer whose session was saved by somebody else')
+    expect(failed).toContain('gives one of those that open at once the right to write, or reports the fork')
+  })
+
+  it('finds a claim that reads before it fences', async () => {
+    const failed = await storeFailures((driver) => ({
+      claim: async (sessionId, agentId) => {
+        const lines = (await driver.read(sessionId, 0)) ?? []
+        for (let count = 0; count < 5; count++) await undefined
+        return { ...(await driver.claim(sessionId, agentId)), lines }
+      },
+    }))
+    expect(failed).toContain('loses nothing that it acknowledged while writers take over from each other')
+  })
+
+  it('finds acknowledgements that come before the record is there', async () => {
+    const failed = await storeFailures((driver) => ({
+      append: async (claim, lines) => {
+        setTimeout(() => void driver.append(claim, lines).catch(() => {}), 0)
+      },
+    }))
+    expect(failed).toContain('acknowledges what every reader can see from then on')
+  })
+
+  it('finds lists without an order, lists that miss sessions, and ones that show those nobody wrote to', async () => {
+    const order = 'lists ids, most recently written first'
+    expect(
+      await storeFailures((driver) => ({
+        list: async () => (await driver.list()).map((each) => ({ ...each, lastActiveAt: 0 })).reverse(),
+      })),
+    ).toContain(order)
+    expect(await storeFailures((driver) => ({ list: async () => (await driver.list()).slice(1) }))).toContain(order)
+    const claimed: SessionSummary[] = []
+    const early = await storeFailures((driver) => ({
+      claim: async (sessionId, agentId) => {
+        claimed.push({ sessionId, agentId, createdAt: 0, lastActiveAt: 0 })
+        return driver.claim(sessionId, agentId)
+      },
+      list: async () => claimed,
+    }))
+    expect(early).toContain('creates a session with its first record, not when it is opened')
+  })
+
+  it('finds a tail that is lost, and one that is lost only for readers in the middle', async () => {
+    const cut = await storeFailures((driver) => ({ read: async (id, after) => (await driver.read(id, after))?.slice(0, -1) }))
+    expect(cut).toContain('acknowledges what every reader can see from then on')
+    const late = await storeFailures((driver) => ({ read: (id, after) => driver.read(id, after === 0 ? 0 : after + 1) }))
+    expect(late).toContain('gives what comes after a cursor, also while somebody writes')
+  })
+
+  it('finds text that is changed on its way', async () => {
+    const lossy = (driver: LogDriver): Partial<LogDriver> => ({
+      append: (claim, lines) =>
+        driver.append(
+          claim,
+          lines.map((line) => ({ ...line, text: line.text.replaceAll('\\u0000', '') })),
+        ),
+    })
+    expect(await storeFailures(lossy)).toContain('keeps any JSON value')
+    const small = (driver: LogDriver): Partial<LogDriver> => ({
+      append: (claim, lines) =>
+        driver.append(
+          claim,
+          lines.map((line) => ({ ...line, text: line.text.slice(0, 100_000) })),
+        ),
+    })
+    expect(await storeFailures(small)).toContain('keeps bodies of megabytes')
+  })
+
+  it('finds a store that deletes nothing, and one that says so of everything', async () => {
+    const name = 'deletes, and says whether there was something to delete'
+    expect(await storeFailures(() => ({ delete: async () => true }))).toContain(name)
+    expect(await storeFailures((driver) => ({ delete: async (id) => !(await driver.delete(id)) }))).toContain(name)
+  })
+
+  it('finds a store that keeps references', async () => {
+    const failed = await storeFailures(
+      () => ({}),
+      (store) => {
+        const kept = new Map<string, Session>()
+        const save = async (session: Session): Promise<void> => {
           await store.save(session)
           kept.set(session.sessionId, session)
-        },
-        load: async (id) => kept.get(id) ?? (await store.load(id)),
-      }
-    }
-    const failed = await failures((runner) => sessionStoreSuite(runner, { name: 'leaky', create }))
+        }
+        return { ...store, save, load: async (id) => kept.get(id) ?? (await store.load(id)) }
+      },
+    )
     expect(failed).toContain('stores a copy: changing the argument during or after the save has no effect')
     expect(failed).toContain('loads a copy: changing it has no effect')
   })
 
-  it('finds a store without an order, and one that takes any id', async () => {
-    const unordered = storeWith({ listIds: async () => [] })
-    expect(await failures((runner) => sessionStoreSuite(runner, { name: 'x', create: unordered }))).toContain(
-      'lists ids, most recently saved first',
+  it('finds a store that takes any id', async () => {
+    const failed = await storeFailures(
+      () => ({}),
+      (store) => ({ ...store, delete: async () => false }),
     )
-    const careless = storeWith({ delete: async () => false })
-    expect(await failures((runner) => sessionStoreSuite(runner, { name: 'x', create: careless }))).toContain(
-      'refuses the id "../up" in save, load and delete',
-    )
+    expect(failed).toContain('refuses the id "../up" in save, load, tail, open and delete')
+  })
+
+  it('finds promises that are not kept: the suite only waits for what is declared as eventual', async () => {
+    const create = (): SessionStore => {
+      const driver = memoryDriver()
+      let visible: readonly string[] | undefined
+      const read = async (sessionId: string, after: number): Promise<readonly string[] | undefined> => {
+        const seen = visible
+        visible = await driver.read(sessionId, after)
+        return seen
+      }
+      return logSessionStore({ ...driver, read })
+    }
+    const failed = await failures((runner) => sessionStoreSuite(runner, { name: 'late', create, settle: () => Promise.resolve() }))
+    expect(failed).toContain('loads what was saved')
   })
 })
 

@@ -1,0 +1,101 @@
+import { crc32 } from '../types/crc32.ts'
+import type { SessionStore } from '../types/session-store.ts'
+import { note, notesIn, sampleSession } from './session-samples.ts'
+import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
+import type { TestRunner } from './test-runner.ts'
+
+const agent = { agentId: 'agent-1' }
+const checksumLength = ',"crc":"00000000"}'.length
+
+/** Logs that are damaged, or that another version has written. Only where the harness can change what is stored. */
+export function damageTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  const { damage } = options
+  if (damage === undefined) return
+
+  it('keeps everything before a torn end, says so, and goes on from there', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await damage('s1', (lines) => [...lines.slice(0, 2), lines.at(-1)?.slice(0, 30) ?? ''])
+    const { records, damage: found } = await store.tail('s1')
+    expect([notesIn(records), found?.kind, found?.afterSeq]).toEqual([['1', '2'], 'torn', 2])
+    const writer = await store.open('s1', agent)
+    expect([notesIn(writer.records), writer.damage?.kind]).toEqual([['1', '2'], 'torn'])
+    await writer.append([note('new')])
+    await writer.close()
+    const repaired = await store.tail('s1')
+    expect([notesIn(repaired.records), repaired.damage]).toEqual([['1', '2', 'new'], undefined])
+  })
+
+  it('keeps everything before a damaged record, says so, and goes on from there', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('note', 'nota') : line)))
+    const { records, damage: found } = await store.tail('s1')
+    expect([notesIn(records), found?.kind, found?.afterSeq]).toEqual([['1'], 'corrupt', 1])
+    expect((await store.load('s1')).sessionId).toBe('s1')
+    const writer = await store.open('s1', agent)
+    await writer.append([note('new')])
+    await writer.close()
+    const repaired = await store.tail('s1')
+    expect([notesIn(repaired.records), repaired.damage]).toEqual([['1', 'new'], undefined])
+  })
+
+  it('says that nothing can be read where that is so, and still saves and deletes', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await damage('s1', (lines) => lines.map((line) => line.slice(1)))
+    expect(await refusalOf(store.load('s1'))).toBe('invalidSession')
+    const { records, damage: found } = await store.tail('s1')
+    expect([records.length, found?.afterSeq]).toEqual([0, 0])
+    await store.save(sampleSession('s1'))
+    expect(await store.load('s1')).toEqual(sampleSession('s1'))
+    expect(await store.delete('s1')).toBe(true)
+  })
+
+  it('keeps records of unknown types, byte for byte, also when the session is saved', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    const body = '{"number":12345678901234567890,"twice":1,"twice":2}'
+    await damage('s1', (lines) =>
+      lines.map((line, index) => (index === 1 ? sealed(`${line.split('"type"')[0]}"type":"future","body":${body}`) : line)),
+    )
+    const writer = await store.open('s1', agent)
+    await writer.append([note('4')])
+    await writer.close()
+    expect(notesIn((await store.tail('s1')).records)).toEqual(['1', 'unknown', '3', '4'])
+    await store.save(sampleSession('s1'))
+    const kept: string[] = []
+    await damage('s1', (lines) => {
+      kept.push(...lines.filter((line) => line.includes(`"type":"future","body":${body},"crc"`)))
+      return lines
+    })
+    expect(kept.length > 0).toBe(true)
+    expect(await store.load('s1')).toEqual(sampleSession('s1'))
+  })
+
+  it('reads what a newer version has written, but refuses to write there', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await damage('s1', (lines) =>
+      lines.map((line, index) => (index === 2 ? sealed(line.slice(0, -checksumLength).replace('"v":1', '"v":2')) : line)),
+    )
+    expect(await refusalOf(store.open('s1', agent))).toBe('newerSchema')
+    expect(await refusalOf(store.save(sampleSession('s1')))).toBe('newerSchema')
+    const { records, damage: found } = await store.tail('s1')
+    expect([notesIn(records), found]).toEqual([['1', '2', 'unknown'], undefined])
+    expect((await store.load('s1')).sessionId).toBe('s1')
+    expect(await store.delete('s1')).toBe(true)
+  })
+}
+
+async function writeThree(store: SessionStore): Promise<void> {
+  const writer = await store.open('s1', agent)
+  for (const text of ['1', '2', '3']) await writer.append([note(text)])
+  await writer.close()
+}
+
+/** A line of this text with a checksum that fits. */
+function sealed(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  return `${text},"crc":"${crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')}"}`
+}
