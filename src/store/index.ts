@@ -1,6 +1,7 @@
 export type { CompactionNote, NoteView, PruneNote, RevertNote } from './note-view.ts'
 export { reduce } from './reduce.ts'
 export { childOf } from './reduce-child.ts'
+export { restoredState } from './restored-state.ts'
 export type { BlockView, BranchesView, MessageView, RetryView, RunState, ToolStatus, ToolView, TurnView } from './state.ts'
 export { allMessages, initialState } from './state.ts'
 export type { Store, StoreOptions } from './store.ts'

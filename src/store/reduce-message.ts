@@ -36,17 +36,22 @@ export function messageEnded(state: RunState, event: MessageEndEvent): RunState 
   const { live, ...rest } = state
   const before = live?.id === event.messageId ? live : state.messages.findLast((view) => view.id === event.messageId)
   const view: MessageView = {
-    id: event.messageId,
-    role: event.message.role,
-    status: 'done',
-    blocks: blocksOf(event.message, before?.blocks ?? []),
+    ...settledView(event.messageId, event.message, before?.blocks),
     startedAt: before?.startedAt ?? event.at,
     endedAt: event.at,
-    message: event.message,
   }
   const next: RunState = { ...rest, messages: place(state.messages, view), tools: withCallsOf(state.tools, event.message) }
   if (live !== undefined && live.id !== event.messageId) next.live = live
   return next
+}
+
+/** A finished message on its own. `streamed` are the blocks that were shown while it came. */
+export function settledView(id: string, message: AgentMessage, streamed: readonly BlockView[] = []): MessageView {
+  return { id, role: message.role, status: 'done', blocks: blocksOf(message, streamed), startedAt: timeOf(message), message }
+}
+
+function timeOf(message: AgentMessage): number {
+  return message.role === 'extension' ? 0 : message.timestamp
 }
 
 /** Two messages at once are not the rule; the older one then lives on in the list. */
@@ -93,7 +98,7 @@ function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string
 }
 
 /** The calls of a finished message have all their arguments. */
-function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState['tools'] {
+export function withCallsOf(tools: RunState['tools'], message: AgentMessage): RunState['tools'] {
   if (message.role !== 'assistant') return tools
   let next: Record<string, ToolView> | undefined
   for (const block of message.content) {

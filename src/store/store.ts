@@ -7,6 +7,8 @@ import { initialState, type RunState } from './state.ts'
 export interface StoreOptions {
   /** Runs `flush` soon, once. Default `queueMicrotask`; in a page pass `requestAnimationFrame`. */
   schedule?: (flush: () => void) => void
+  /** What to begin with, such as `restoredState(messages)` of a stored conversation. Default: `initialState()`. */
+  initial?: RunState
 }
 
 /** Holds the newest `RunState` and tells who is interested. The pair `subscribe`, `getSnapshot` is what React's `useSyncExternalStore` takes. */
@@ -32,7 +34,7 @@ export interface Store {
 export function createStore(source?: AsyncIterable<AgentEvent>, options: StoreOptions = {}): Store {
   const schedule = options.schedule ?? queueMicrotask
   const listeners = new Set<() => void>()
-  let next = initialState()
+  let next = options.initial ?? initialState()
   let published = next
   let isScheduled = false
 
