@@ -9,7 +9,34 @@ const newName = () => `test-${stores++}-${crypto.randomUUID()}`
 const newStore = (options: IndexedDbSessionOptions = {}) => indexedDbSessionStore({ name: newName(), ...options })
 const agent = { agentId: 'agent' }
 
-sessionStoreSuite({ describe, it, expect }, { name: 'indexedDbSessionStore', create: () => newStore() })
+let latest = ''
+
+/** The lines a session has now, in place of those it had. */
+async function damage(sessionId: string, how: (lines: string[]) => string[]): Promise<void> {
+  const database = await openDB(latest)
+  const range = IDBKeyRange.bound([sessionId], [sessionId, []])
+  const rows: { epoch: number; seq: number; text: string }[] = await database.getAll('records', range)
+  await database.delete('records', range)
+  let place = { epoch: 1, seq: 0 }
+  for (const [index, text] of how(rows.map((row) => row.text)).entries()) {
+    place = rows[index] ?? { epoch: place.epoch, seq: place.seq + 1 }
+    await database.add('records', { sid: sessionId, epoch: place.epoch, seq: place.seq, text })
+  }
+  database.close()
+}
+
+sessionStoreSuite(
+  { describe, it, expect },
+  {
+    name: 'indexedDbSessionStore',
+    create: () => {
+      latest = newName()
+      return newStore({ name: latest })
+    },
+    another: () => newStore({ name: latest }),
+    damage,
+  },
+)
 
 /** The browser aborts the transaction that adds a record with `text`, and says why, as it does when a disk is full. */
 function abortAt(text: string, reason?: DOMException): void {
