@@ -3,4 +3,6 @@ export { type BashOptions, bashTool, defaultDenyPatterns } from './bash/bash-too
 export { SandboxUnavailable } from './bash/sandbox.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
 export { ripgrepSearcher } from './search/ripgrep.ts'
+export { fileSessionStore } from './session/file-session-store.ts'
+export { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from './session/ledger-files.ts'
 export { nodeWorkspace } from './workspace/node-workspace.ts'

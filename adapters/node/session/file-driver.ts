@@ -1,0 +1,118 @@
+import { join, resolve } from 'node:path'
+import { type LogClaim, type LogDriver, SessionError } from '../../../src/index.ts'
+import { claimLog, type HeldLog } from './claim.ts'
+import { deleteFiles } from './delete-session.ts'
+import { countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
+import type { FileOperations } from './file-operations.ts'
+import { folderOf } from './folder-name.ts'
+import { listSessions } from './list-sessions.ts'
+import { nodeFileOperations } from './node-file-operations.ts'
+import { reported, sessionFailure } from './session-failure.ts'
+import { isSnapshotDue, removeFiles, takeSnapshot } from './snapshot.ts'
+
+/** A log that is written, and whether a snapshot is to follow its first record. */
+interface Writing extends HeldLog {
+  isSnapshotDue: boolean
+}
+
+/** How many sessions a driver remembers the order of; only what was written within one tick of the file system's clock needs it. */
+const rememberedOrder = 1000
+
+/** Closes the logs of writers that were dropped without a close. */
+const abandoned = new FinalizationRegistry((close: () => Promise<void>) => void close().catch(() => {}))
+
+/**
+ * Keeps each session as files in a folder of its own below `directory`; see `fileSessionStore` for what they are and what they promise.
+ * `operations` are those of the host unless a test brings its own.
+ */
+export function fileDriver(directory: string, operations: FileOperations = nodeFileOperations()): LogDriver {
+  const root = resolve(directory)
+  const folder = (sessionId: string) => join(root, folderOf(sessionId))
+  const writing = new WeakMap<LogClaim, Writing>()
+  /** Sessions in the order of their last record. */
+  const written = new Set<string>()
+
+  async function stop(claim: LogClaim): Promise<void> {
+    const log = writing.get(claim)
+    writing.delete(claim)
+    abandoned.unregister(claim)
+    if (log !== undefined) await operations.close?.(log.path)
+  }
+
+  function remember(sessionId: string): void {
+    written.delete(sessionId)
+    written.add(sessionId)
+    if (written.size <= rememberedOrder) return
+    for (const oldest of written) return void written.delete(oldest)
+  }
+
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
+    claim: (sessionId) =>
+      reported(`open session ${sessionId}`, async () => {
+        const { log, files } = await claimLog(operations, folder(sessionId))
+        const claim: LogClaim = { sessionId, epoch: log.epoch, lines: linesOf(files) }
+        abandoned.register(claim, async () => operations.close?.(log.path), claim)
+        writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files) })
+        return claim
+      }),
+    async append(claim, lines) {
+      const log = writing.get(claim)
+      if (log === undefined) throw conflict(claim)
+      try {
+        let text = ''
+        for (const line of lines) text += `${line.text}\n`
+        await operations.append(log.path, text)
+        await operations.sync(log.path)
+        if (!(await isNewest(operations, log))) throw conflict(claim)
+      } catch (error) {
+        await stop(claim)
+        // Whoever removes a log has begun a newer epoch, or deleted the session.
+        if (isAbsent(error)) throw conflict(claim)
+        throw sessionFailure(error, `write to session ${claim.sessionId}`)
+      }
+      remember(claim.sessionId)
+      if (!log.isSnapshotDue) return
+      log.isSnapshotDue = false
+      // The logs are still there without it, and the next writer tries again.
+      await takeSnapshot(operations, log).catch(() => {})
+    },
+    async discardOlder(claim) {
+      const log = writing.get(claim)
+      if (log === undefined) return
+      log.isSnapshotDue = false
+      await reported(`remove what session ${claim.sessionId} replaces`, async () => {
+        const files = (await listEpochs(operations, log.folder)) ?? []
+        await removeFiles(
+          operations,
+          log.folder,
+          files.filter((file) => file.epoch < log.epoch),
+        )
+      })
+    },
+    release: (claim) => reported(`close session ${claim.sessionId}`, () => stop(claim)),
+    read: (sessionId) =>
+      reported(`read session ${sessionId}`, () =>
+        withEpochs(operations, folder(sessionId), async (files) => {
+          const lines = linesOf(await readFiles(operations, folder(sessionId), countingFiles(files)))
+          return lines.length === 0 ? undefined : lines
+        }),
+      ),
+    list: () => reported('list the sessions', () => listSessions(operations, root, [...written])),
+    delete: (sessionId) => reported(`delete session ${sessionId}`, () => deleteFiles(operations, folder(sessionId))),
+  }
+}
+
+/** Whether no other writer has begun and nothing was deleted. Asked after the write: whoever comes later will find it. */
+async function isNewest(operations: FileOperations, { folder, epoch, deletedUpTo }: HeldLog): Promise<boolean> {
+  const files = await listEpochs(operations, folder)
+  if (files === undefined || newestEpoch(files, 'deleted') > deletedUpTo) return false
+  return newestEpoch(files) === epoch && files.some((file) => file.kind === 'log' && file.epoch === epoch)
+}
+
+function conflict({ sessionId, epoch }: LogClaim): SessionError {
+  return new SessionError(
+    'conflict',
+    `Session ${sessionId} has a newer writer than epoch ${epoch}, or was deleted. What was just written may not count; open it again.`,
+  )
+}

@@ -1,0 +1,24 @@
+import type { SessionStore } from '../../../src/index.ts'
+import { logSessionStore } from '../../../src/session/index.ts'
+import { fileDriver } from './file-driver.ts'
+
+/**
+ * Sessions as append-only logs below `directory`, which is made with the first of them. For Node, Deno and Bun.
+ *
+ * **Contract** (beside that of `SessionStore`)
+ * - An acknowledged record survives the end of the process and a power cut: file and directory are synced before.
+ * - Writers may be in different processes: each begins an epoch, and an older one is refused with `conflict` before its next
+ *   acknowledgement. No lock is taken, none can be left behind. This rests on exclusive creation and on reading what another process has
+ *   just written; network file systems such as NFS and SMB do not guarantee them.
+ * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. When the logs have outgrown it,
+ *   `snapshot.<epoch>` takes the place of all older ones. A deleted session leaves an empty `deleted.<epoch>`.
+ * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
+ *   case and noted behind a `+`.
+ * - An append costs one write, one sync and one look at the folder, however long the session is.
+ * - `quota` when the disk is full, `io` for other failures; no path in any message.
+ *
+ * Source: reference/reliability.md §2.
+ */
+export function fileSessionStore(directory: string): SessionStore {
+  return logSessionStore(fileDriver(directory))
+}

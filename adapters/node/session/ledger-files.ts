@@ -1,0 +1,143 @@
+import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Session, SessionError } from '../../../src/index.ts'
+import { assertSessionId } from '../../../src/session/index.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { isAbsent } from './epoch-files.ts'
+import { syncDirectory } from './node-file-operations.ts'
+import { reported } from './session-failure.ts'
+
+const ending = '.json'
+
+/**
+ * Writes `<directory>/<session id>.json` as the Rust implementation does: its JSON, two spaces deep, in one flat directory, which is made
+ * where it is missing.
+ *
+ * **Contract**
+ * - Whoever reads sees the old file or the new one, and the new one survives a power cut when this resolves. Of several that save the same
+ *   session at once each succeeds, and one of them is what stays.
+ * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what the format cannot hold, `quota`, `io`.
+ * - Needs zod 4, as `phi-core/schema` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
+ *
+ * Source: spec/13 "Persistence API", reference/phi-core-0.10.md §2 and §3 row 36.
+ */
+export async function saveSession(session: Session, directory: string): Promise<void> {
+  assertSessionId(session.sessionId)
+  const { sessionToSpec } = await import('../../../src/schema/index.ts')
+  const text = JSON.stringify(sessionToSpec(session), null, 2)
+  const target = fileOf(session.sessionId, directory)
+  await reported(`save session ${session.sessionId}`, async () => {
+    await mkdir(directory, { recursive: true })
+    const temporary = `${target}.tmp.${process.pid}.${process.hrtime.bigint()}`
+    try {
+      await writeDurably(temporary, text)
+      await rename(temporary, target)
+    } catch (error) {
+      await unlink(temporary).catch(() => {})
+      throw error
+    }
+    await syncDirectory(dirname(target))
+  })
+}
+
+/**
+ * Reads `<directory>/<session id>.json`, also one that the Rust implementation wrote. Rejects with `SessionError`: `invalidId`, `notFound`,
+ * `invalidSession` for what is no such file, `io`. Needs zod 4. Source: spec/13 "Persistence API".
+ */
+export async function loadSession(sessionId: string, directory: string): Promise<Session> {
+  assertSessionId(sessionId)
+  const text = await reported(`load session ${sessionId}`, () => readFile(fileOf(sessionId, directory), 'utf8').catch(absentAs(sessionId)))
+  const { sessionFromSpec } = await import('../../../src/schema/index.ts')
+  return sessionFromSpec(parsed(text, sessionId))
+}
+
+/** The ids of the `.json` files in `directory`, the most recently written first; none when there is no such directory. */
+export async function listSessionIds(directory: string): Promise<string[]> {
+  return reported('list the sessions', async () => {
+    const ids = (await namesIn(directory)).filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
+    const found: { sessionId: string; modified: number }[] = []
+    for (const sessionId of ids.filter(isSessionId)) {
+      const modified = await modifiedAt(fileOf(sessionId, directory))
+      if (modified !== undefined) found.push({ sessionId, modified })
+    }
+    return found.sort((a, b) => b.modified - a.modified).map(({ sessionId }) => sessionId)
+  })
+}
+
+/**
+ * Every session of one agent, the most recently written first. Reads all files of `directory`; rejects as `loadSession` does with the
+ * first that cannot be read. Source: spec/13 "Persistence API".
+ */
+export async function loadSessionsForAgent(agentId: string, directory: string): Promise<Session[]> {
+  const sessions: Session[] = []
+  for (const sessionId of await listSessionIds(directory)) sessions.push(await loadSession(sessionId, directory))
+  return sessions.filter((session) => session.agentId === agentId)
+}
+
+/** Removes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. Source: spec/13 "Persistence API". */
+export async function deleteSession(sessionId: string, directory: string): Promise<void> {
+  assertSessionId(sessionId)
+  await reported(`delete session ${sessionId}`, async () => {
+    await unlink(fileOf(sessionId, directory)).catch(absentAs(sessionId))
+    await syncDirectory(directory)
+  })
+}
+
+function fileOf(sessionId: string, directory: string): string {
+  return join(directory, `${sessionId}${ending}`)
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const handle: FileHandle = await open(path, 'wx')
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** `undefined` when it was deleted since it was listed, or is a directory. */
+async function modifiedAt(path: string): Promise<number | undefined> {
+  try {
+    const found = await stat(path)
+    return found.isFile() ? found.mtimeMs : undefined
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
+function absentAs(sessionId: string): (error: unknown) => never {
+  return (error) => {
+    if (!isAbsent(error)) throw error
+    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listSessionIds().`)
+  }
+}
+
+function isSessionId(id: string): boolean {
+  try {
+    assertSessionId(id)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parsed(text: string, sessionId: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own words quote the file, which may be private.
+    throw new SessionError('invalidSession', `Session ${sessionId} is not valid JSON (${text.length} characters).`)
+  }
+}

@@ -1,0 +1,42 @@
+// Runs in Node, Deno and Bun: see scripts/test.ts.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
+import { sessionStoreSuite } from '../../../../src/testing/index.ts'
+
+describe('on the disk', () => {
+  let directory = ''
+  const made: string[] = []
+  afterEach(() => {
+    for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true })
+  })
+
+  function create() {
+    directory = mkdtempSync(join(tmpdir(), 'phi-sessions-'))
+    made.push(directory)
+    return fileSessionStore(directory)
+  }
+
+  /** Puts the lines that there are, changed by `how`, in place of all files of the session. */
+  async function damage(sessionId: string, how: (lines: string[]) => string[]): Promise<void> {
+    const folder = join(directory, sessionId)
+    const names = readdirSync(folder).toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+    const lines = names.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
+    const last = names.at(-1) ?? ''
+    for (const name of names) writeFileSync(join(folder, name), name === last ? how(lines).join('\n') : '')
+  }
+
+  sessionStoreSuite({ describe, it, expect }, { name: 'fileSessionStore', create, another: () => fileSessionStore(directory), damage })
+
+  it('keeps what it acknowledged for the next process', async () => {
+    const writer = await create().open('s1', { agentId: 'agent-1' })
+    const message = { role: 'user' as const, id: 'm1', content: [{ type: 'text' as const, text: 'Hello' }], timestamp: 1 }
+    await writer.append([{ entry: { type: 'input', message } }])
+    await writer.close()
+    const { records } = await fileSessionStore(directory).tail('s1')
+    expect(records.map(({ entry }) => entry)).toEqual([{ type: 'input', message }])
+    expect(readdirSync(join(directory, 's1'))).toEqual(['log.1'])
+  })
+})
