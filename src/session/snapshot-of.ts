@@ -139,14 +139,14 @@ function isCut({ status }: LoopRecord): boolean {
 }
 
 function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable<string> {
-  for (const { loopId } of records) if (loopId !== undefined) yield loopId
-  for (const { loopId, parallelGroup } of loops) {
-    yield loopId
-    yield* parallelGroup?.allLoopIds ?? []
+  for (const { loopId, entry } of records) {
+    if (loopId !== undefined) yield loopId
+    if (entry.type === 'parallelGroup') yield* entry.group.allLoopIds
   }
+  for (const { parallelGroup } of loops) yield* parallelGroup?.allLoopIds ?? []
 }
 
-function settingsOf(chain: readonly LoopRecord[]): AgentSnapshot['settings'] {
+function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['settings']> {
   const { thinkingLevel = 'off', temperature, configId } = chain.findLast((loop) => loop.config !== undefined)?.config ?? {}
   return {
     systemPrompt: '',
