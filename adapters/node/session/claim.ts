@@ -1,5 +1,6 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
+import { makeDurableDirectory } from './durable-directory.ts'
 import { countingFiles, listEpochs, newestEpoch, type ReadFile, readFiles, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 
@@ -79,20 +80,4 @@ export async function createdFirst(operations: FileOperations, path: string): Pr
     if (systemCode(error) === 'EEXIST') return false
     throw error
   }
-}
-
-/** Its name in the directory above is durable too, also when another process has just made it. */
-async function makeDurableDirectory(operations: FileOperations, path: string): Promise<void> {
-  const parent = dirname(path)
-  try {
-    await operations.makeDirectory(path)
-  } catch (error) {
-    const code = systemCode(error)
-    if (code === 'ENOENT' && parent !== path) {
-      await makeDurableDirectory(operations, parent)
-      return makeDurableDirectory(operations, path)
-    }
-    if (code !== 'EEXIST') throw error
-  }
-  await operations.syncDirectory(parent)
 }

@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { type Session, SessionError } from '../../../src/index.ts'
 import { assertSessionId } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
+import { makeDurableDirectory } from './durable-directory.ts'
 import { isAbsent } from './epoch-files.ts'
-import { syncDirectory } from './node-file-operations.ts'
+import { nodeFileOperations, syncDirectory } from './node-file-operations.ts'
 import { reported } from './session-failure.ts'
 
 const ending = '.json'
@@ -23,20 +24,21 @@ const ending = '.json'
  */
 export async function saveSession(session: Session, directory: string): Promise<void> {
   assertSessionId(session.sessionId)
-  const { sessionToSpec } = await import('../../../src/schema/index.ts')
-  const text = JSON.stringify(sessionToSpec(session), null, 2)
+  // Before anything is awaited: what the caller changes from now on does not count.
+  const copy = structuredClone(session)
+  const { sessionToSpecJson } = await import('../../../src/schema/index.ts')
+  const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)
   await reported(`save session ${session.sessionId}`, async () => {
-    await mkdir(directory, { recursive: true })
     const temporary = `${target}.tmp.${process.pid}.${process.hrtime.bigint()}`
     try {
-      await writeDurably(temporary, text)
+      await writeNew(temporary, text)
       await rename(temporary, target)
     } catch (error) {
       await unlink(temporary).catch(() => {})
       throw error
     }
-    await syncDirectory(dirname(target))
+    await syncDirectory(directory)
   })
 }
 
@@ -47,8 +49,12 @@ export async function saveSession(session: Session, directory: string): Promise<
 export async function loadSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
   const text = await reported(`load session ${sessionId}`, () => readFile(fileOf(sessionId, directory), 'utf8').catch(absentAs(sessionId)))
-  const { sessionFromSpec } = await import('../../../src/schema/index.ts')
-  return sessionFromSpec(parsed(text, sessionId))
+  const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+  try {
+    return sessionFromSpecJson(text)
+  } catch (error) {
+    throw SessionError.isInstance(error) ? new SessionError(error.code, `Cannot load session ${sessionId}: ${error.message}`) : error
+  }
 }
 
 /** The ids of the `.json` files in `directory`, the most recently written first; none when there is no such directory. */
@@ -84,11 +90,16 @@ export async function deleteSession(sessionId: string, directory: string): Promi
 }
 
 function fileOf(sessionId: string, directory: string): string {
-  return join(directory, `${sessionId}${ending}`)
+  return join(resolve(directory), `${sessionId}${ending}`)
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
-  const handle: FileHandle = await open(path, 'wx')
+/** Writes and syncs a new file, in a directory that is made where it is missing. */
+async function writeNew(path: string, text: string): Promise<void> {
+  const handle = await open(path, 'wx').catch(async (error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error
+    await makeDurableDirectory(nodeFileOperations(), dirname(path))
+    return open(path, 'wx')
+  })
   try {
     await handle.writeFile(text)
     await handle.sync()
@@ -130,14 +141,5 @@ function isSessionId(id: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function parsed(text: string, sessionId: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's own words quote the file, which may be private.
-    throw new SessionError('invalidSession', `Session ${sessionId} is not valid JSON (${text.length} characters).`)
   }
 }

@@ -1,0 +1,22 @@
+import { dirname } from 'node:path'
+import { systemCode } from '../workspace/fs-errors.ts'
+import type { FileOperations } from './file-operations.ts'
+
+/**
+ * Makes a directory, and those above it that are missing. Its name in the directory above is durable when this resolves, also when another
+ * process has just made it.
+ */
+export async function makeDurableDirectory(operations: FileOperations, path: string): Promise<void> {
+  const parent = dirname(path)
+  try {
+    await operations.makeDirectory(path)
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT' && parent !== path) {
+      await makeDurableDirectory(operations, parent)
+      return makeDurableDirectory(operations, path)
+    }
+    if (code !== 'EEXIST') throw error
+  }
+  await operations.syncDirectory(parent)
+}
