@@ -4,6 +4,7 @@ export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
 export { type Branch, type BranchSpec, exploreBranches } from './agent/explore-branches.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
 export { type AgentProfile, applyProfile, profileDefaults } from './agent/profile.ts'
+export { type ResumeOptions, resumeAgent } from './agent/resume-agent.ts'
 export {
   agentPrompt,
   composeSystemPrompt,
@@ -135,7 +136,32 @@ export type {
 } from './types/provider.ts'
 export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export type { AgentRun, Receipt, ReceiptStatus, RunResult } from './types/run.ts'
-export type { SessionStore, StoredSession } from './types/session-store.ts'
+export type {
+  ChildLoopRef,
+  LoopEvent,
+  LoopRecord,
+  LoopStatus,
+  ParallelGroupRecord,
+  Session,
+  SessionFormation,
+  SessionScope,
+  SpawnRef,
+  Turn,
+} from './types/session.ts'
+export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session-record.ts'
+export type {
+  LogClaim,
+  LogDriver,
+  LogLine,
+  NewSessionRecord,
+  RecordedConversation,
+  SessionRecording,
+  SessionStore,
+  SessionSummary,
+  SessionTail,
+  SessionWriter,
+  StorePromises,
+} from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'

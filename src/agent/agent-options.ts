@@ -2,16 +2,18 @@ import { checkConfig, checkPositive } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind } from '../types/event.ts'
+import type { Journal } from '../types/journal.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import type { ResponseFormatInput } from '../types/provider.ts'
+import type { SessionStore } from '../types/session-store.ts'
 import type { QueueMode } from '../types/settings.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
 
 /** What of a loop's configuration an agent passes on unchanged. */
-type LoopSettings = Omit<LoopConfig, 'model' | 'thinkingLevel' | 'steering' | 'followUps' | 'firstTurnTrigger'>
+type LoopSettings = Omit<LoopConfig, 'model' | 'journal' | 'thinkingLevel' | 'steering' | 'followUps' | 'firstTurnTrigger'>
 
 /** How an agent is set up. Only the model is required. Source: spec/24, defaults in reference/phi-core-0.10.md §5. */
 export interface AgentOptions extends LoopSettings {
@@ -35,6 +37,10 @@ export interface AgentOptions extends LoopSettings {
   agentId?: string
   /** Default: a new id. */
   sessionId?: string
+  /** Records every loop in its session: everything said is durable before the run goes on. See also `resumeAgent`. Default: nothing is stored. */
+  session?: SessionStore
+  /** Makes every loop durable in another way; not together with `session`. */
+  journal?: Journal
   /** Bytes of events a run remembers for late readers. Default 4 MiB. */
   replayBytes?: number
 }
@@ -57,6 +63,7 @@ export function checkOptions(options: Partial<AgentOptions>): void {
     throw new ConfigError('invalidOption', 'An agent needs a model, for example new Agent({ model: anthropic("claude-…", { apiKey }) }).')
   }
   checkConfig(options)
+  if (options.session && options.journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
   checkPositive('replayBytes', options.replayBytes)
   if (options.tools !== undefined) checkTools(options.tools)
 }

@@ -9,8 +9,9 @@ import type { AgentEvent, ContinuationKind } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { now, type PromptInput } from '../types/message.ts'
 import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
+import type { SessionRecording, SessionStore } from '../types/session-store.ts'
 import type { AgentOptions, PromptOptions } from './agent-options.ts'
-import { Conversation } from './conversation.ts'
+import { blank, Conversation } from './conversation.ts'
 import { LiveRun } from './live-run.ts'
 
 /**
@@ -54,7 +55,13 @@ export class Agent extends Conversation {
     // One object: no two branches get the same loop id.
     agent.context.loopCounts = this.context.loopCounts ??= {}
     if (lastLoopId !== undefined) agent.context.lastLoopId = lastLoopId
+    agent.recorder = this.recorder
     return agent
+  }
+
+  /** Gives back the right to write to its session, once what was said is durable. Another prompt takes it again. */
+  async close(): Promise<void> {
+    await this.recorder.recording?.close()
   }
 
   /** True from `prompt` until `agentEnd`. */
@@ -155,11 +162,18 @@ export class Agent extends Conversation {
     this.#runningTools = new Map()
     const { agentId, sessionId } = this
     const { loopCounts = {} } = this.context
-    this.context = { systemPrompt: '', tools: [], messages: [], agentId, sessionId, loopCounts }
+    this.context = { ...blank, messages: [], agentId, sessionId, loopCounts }
   }
 
   protected assertIdle(): void {
     if (this.#run !== undefined) throw new AgentBusyError()
+  }
+
+  /** Writes to `session` for this agent and its forks. Loaded when first needed: most agents are not recorded. */
+  async #record(session: SessionStore): Promise<SessionRecording> {
+    const { LiveRecording } = await import('../session/live-recording.ts')
+    this.recorder.recording ??= new LiveRecording(session)
+    return this.recorder.recording
   }
 
   #start(
@@ -169,6 +183,9 @@ export class Agent extends Conversation {
   ): AgentRun {
     const context = this.context
     const config: LoopConfig = { ...this.loopConfig(), steering: this.steering, followUps: this.followUps }
+    const { replayBytes, logger, session } = this.settings
+    const { formation } = this
+    if (session) config.journal = { append: async (record) => (await this.#record(session)).append(record, { ...context, formation }) }
     if (options.responseFormat !== undefined) config.responseFormat = options.responseFormat
     context.systemPrompt = this.systemPrompt
     context.tools = this.tools
@@ -178,7 +195,6 @@ export class Agent extends Conversation {
     context.loopId = loopId
     this.latestLoopId = loopId
     this.startedAt = now()
-    const { replayBytes, logger } = this.settings
     const run: LiveRun = new LiveRun({
       ...options,
       id: newId(),

@@ -3,11 +3,16 @@ import { raiseCounts } from '../loop/loop-id.ts'
 import { parseMessages, serializeMessages } from '../session/message-json.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
+import type { SessionFormation } from '../types/session.ts'
+import type { SessionRecording } from '../types/session-store.ts'
 import type { QueueMode } from '../types/settings.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { ConfiguredAgent } from './agent-settings.ts'
 import { MessageQueue } from './message-queue.ts'
+
+/** What a run fills in when it begins. */
+export const blank = { systemPrompt: '', tools: [] }
 
 /**
  * What was said: history, identity, and the messages that wait. Changed only between runs. Source: spec/24 "BasicAgent", spec/41.
@@ -18,13 +23,16 @@ export abstract class Conversation extends ConfiguredAgent {
   protected context: AgentContext & { agentId: string; sessionId: string }
   protected latestLoopId: string | undefined
   protected startedAt: number | undefined
+  /** Shared with forks: a session has one writer. */
+  protected recorder: { recording?: SessionRecording } = {}
+  protected formation: SessionFormation | undefined
 
   constructor(options: AgentOptions) {
     const { messages = [], agentId = newId(), sessionId = newId(), steeringMode, followUpMode, ...settings } = options
     super(settings)
     this.steering = new MessageQueue(steeringMode ?? 'oneAtATime')
     this.followUps = new MessageQueue(followUpMode ?? 'oneAtATime')
-    this.context = { systemPrompt: '', tools: [], messages: messages.map(withId), agentId, sessionId }
+    this.context = { ...blank, messages: messages.map(withId), agentId, sessionId }
   }
 
   /** Throws `AgentBusyError` while a run is on. */
@@ -121,10 +129,11 @@ export abstract class Conversation extends ConfiguredAgent {
 
   /**
    * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. For text from outside use
-   * `parseSnapshot`, which checks it. Throws `AgentBusyError` while a run is on.
+   * `parseSnapshot`, which checks it. With `recording`, what follows is written there; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
    */
-  restore(snapshot: AgentSnapshot): void {
+  restore(snapshot: AgentSnapshot, recording?: SessionRecording): void {
     this.assertIdle()
+    if (recording !== undefined) this.recorder = { recording }
     const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
     if (settings !== undefined) {
       const { systemPrompt, thinking, maxTokens, temperature, configId } = settings
@@ -135,17 +144,18 @@ export abstract class Conversation extends ConfiguredAgent {
     const isSame = sessionId === this.sessionId
     const known = isSame ? this.context.loopCounts : undefined
     if (!isSame) this.startedAt = undefined
-    this.context = { systemPrompt: '', tools: [], messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
+    this.context = { ...blank, messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     this.latestLoopId = lastLoopId
   }
 
-  /** Goes on under a new session id, with the same history, and returns it. Throws `AgentBusyError` while a run is on. */
-  newSession(): string {
+  /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. Throws `AgentBusyError` while a run is on. */
+  newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
     this.assertIdle()
+    this.formation = formation
     const { messages, state, agentId } = this.context
     const sessionId = newId()
-    this.context = { systemPrompt: '', tools: [], messages, agentId, sessionId, ...(state !== undefined && { state }) }
+    this.context = { ...blank, messages, agentId, sessionId, ...(state !== undefined && { state }) }
     this.latestLoopId = this.startedAt = undefined
     return sessionId
   }
@@ -153,7 +163,10 @@ export abstract class Conversation extends ConfiguredAgent {
   /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
   checkAndRotate(idleMs: number): string | undefined {
     const isIdle = this.startedAt !== undefined && now() - this.startedAt > idleMs
-    return isIdle ? this.newSession() : undefined
+    const { sessionId: previousSessionId } = this
+    return isIdle
+      ? this.newSession({ type: 'inactivityTimeout', at: now(), thresholdSecs: Math.floor(idleMs / 1000), previousSessionId })
+      : undefined
   }
 
   #setHistory(messages: AgentMessage[]): void {

@@ -36,15 +36,6 @@ export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Pro
   })
 }
 
-/** Waits `ms`; rejects with the signal's reason when it aborts first. Leaves neither timer nor listener. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  let stopTimer: (() => void) | undefined
-  const wait = new Promise<void>((resolve) => {
-    stopTimer = startTimer(ms, resolve)
-  })
-  return raceAbort(wait, signal).finally(stopTimer)
-}
-
 /** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {

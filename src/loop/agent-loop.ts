@@ -124,12 +124,15 @@ export async function runLoop(
   const end = (status: RunStatus): RunResult => {
     run.release()
     context.lastLoopId = ids.loopId
-    const ended = outcome(run, status)
+    const ended = { ...outcome(run, status), messages: run.newMessages }
     run.events.emit({ type: 'agentEnd', ...ended })
     const { runId, sessionId, loopId } = ids
     return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
   }
   const result = await guarded(run, origin, body, end)
+  if (run.hasBegun && config.journal) {
+    await run.record({ type: 'loopEnd', ...outcome(run, result.status) }).catch((error) => run.warnFailed('loopEndNotRecorded', error))
+  }
   await run.lifecycle?.afterLoop(result)
   return result
 }
@@ -140,7 +143,7 @@ async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (s
     if (needsParts(run)) await import('./loop-parts.ts').then(({ addParts }) => addParts(run))
     const refused = run.lifecycle && (await run.lifecycle.beforeLoop())
     if (refused !== undefined) return end(refused)
-    announce(run, origin)
+    await announce(run, origin)
     return await body(run, end)
   } catch (error) {
     // Nothing below lets an error through; a defect must not cost the caller its agentEnd.
@@ -149,30 +152,25 @@ async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (s
   }
 }
 
-function announce(run: LoopRun, { kind: continuationKind, parentLoopId }: LoopOrigin): void {
-  const { metadata } = run.options
-  run.events.emit({
-    type: 'agentStart',
-    agentId: run.agentId,
-    ...(parentLoopId !== undefined && { parentLoopId }),
-    continuationKind,
-    configSnapshot: configSnapshot(run.config),
-    ...(metadata !== undefined && { metadata }),
-  })
+/** Nothing is awaited where there is no journal: the input follows at once. */
+function announce(run: LoopRun, { kind: continuationKind, parentLoopId }: LoopOrigin): Promise<void> | undefined {
+  const { config, options, events } = run
+  const { metadata } = options
+  const snapshot = configSnapshot(config)
+  const start = { ...(parentLoopId !== undefined && { parentLoopId }), continuationKind, ...(metadata !== undefined && { metadata }) }
+  run.hasBegun = true
+  events.emit({ type: 'agentStart', agentId: run.agentId, configSnapshot: snapshot, ...start })
+  return config.journal && run.record({ type: 'loopStart', config: snapshot, ...start })
 }
 
 function needsParts({ config, context }: LoopRun): boolean {
   return config.hooks !== undefined || config.inputFilters !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
 }
 
-function outcome(
-  run: LoopRun,
-  status: RunStatus,
-): Pick<AgentEndEvent, 'status' | 'messages' | 'usage' | 'error' | 'rejection' | 'pendingApprovals'> {
+function outcome(run: LoopRun, status: RunStatus): Pick<AgentEndEvent, 'status' | 'usage' | 'error' | 'rejection' | 'pendingApprovals'> {
   const error = status === 'error' ? (run.failure ?? run.modelFailure) : undefined
   return {
     status,
-    messages: run.newMessages,
     usage: run.usage,
     ...(error !== undefined && { error }),
     ...(status === 'rejected' && run.rejection !== undefined && { rejection: run.rejection }),

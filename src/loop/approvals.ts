@@ -57,10 +57,6 @@ export class Approvals {
   #find(toolCallId: string): Waiting {
     const entry = this.#waiting.get(toolCallId)
     if (entry !== undefined) return entry
-    const known = this.pending().map((pending) => pending.toolCallId)
-    throw new ConfigError(
-      'unknownCall',
-      `No tool call "${toolCallId}" waits for approval. Waiting now: ${known.length === 0 ? 'none' : known.join(', ')}.`,
-    )
+    throw new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
   }
 }

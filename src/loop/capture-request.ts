@@ -7,7 +7,7 @@ import { raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /**
- * Reports what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except
+ * Reports and records what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except
  * with the signal's reason: what cannot be shown is left out and logged.
  *
  * Source: spec/42, reference/phi-core-0.10.md §3 rows 27, 28.
@@ -39,6 +39,7 @@ export async function captureRequest(
   }
   const { turnIndex } = run
   run.events.emit({ type: 'turnRequest', turnIndex, request: captured, ...(afterOverflow && { afterOverflow }) })
+  await run.record({ type: 'turnRequest', request: captured })
 }
 
 /** Encoded without a key: encoding is pure, the body is the one that will be sent. */

@@ -9,23 +9,13 @@ import type { LoopRun } from './loop-run.ts'
  * Source: spec/14 "When compaction fires", reference/phi-core-0.10.md §3 rows 15, 16.
  */
 export async function keepWithinContext(run: LoopRun): Promise<void> {
-  if (!isFarFromFull(run)) await compactWhere(run, false)
-}
-
-/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now. Rejects only with `JournalError`. */
-export function recoverFromOverflow(run: LoopRun): Promise<boolean> {
-  return compactWhere(run, true)
-}
-
-async function compactWhere(run: LoopRun, isOverflow: boolean): Promise<boolean> {
-  if (run.config.contextConfig === false || run.signal.aborted) return false
+  if (run.config.contextConfig === false || run.signal.aborted || isFarFromFull(run)) return
   try {
     const { compactIfDue } = await import('./compact-context.ts')
-    return await compactIfDue(run, isOverflow)
+    await compactIfDue(run, false)
   } catch (error) {
     if (error instanceof JournalError) throw error
     run.warnFailed('compactionFailed', error)
-    return false
   }
 }
 

@@ -55,6 +55,8 @@ export class LoopRun {
   nodeIds: NodeIds | undefined
   /** What refused to go on. */
   rejection: string | undefined
+  /** Whether `agentStart` was emitted. */
+  hasBegun = false
   turnIndex = 0
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a defect. */
@@ -137,11 +139,11 @@ export class LoopRun {
 
   /**
    * Makes `entry` durable. Throws `JournalError` when the journal refuses, or does not answer within a second of an abort. Returns at once
-   * when there is no journal, or when the run has failed: then it is asked for nothing more.
+   * when there is no journal, or when it has refused something: then it is asked for nothing more.
    */
   async record(entry: JournalEntry): Promise<void> {
     const { journal } = this.config
-    if (journal === undefined || this.failure !== undefined) return
+    if (journal === undefined || this.failure?.code === 'journal') return
     const { sessionId, loopId, runId } = this.events
     const record = { entry, agentId: this.agentId, sessionId, loopId, runId, turnIndex: this.turnIndex, at: now() }
     try {

@@ -1,4 +1,3 @@
-import { errorText, ProviderError } from '../types/errors.ts'
 import type { RetryConfig } from '../types/settings.ts'
 
 /** Longest wait a service may ask for, in ms; longer requests are cut to this. Source: reference/reliability.md §3. */
@@ -13,10 +12,4 @@ export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?
   const base = config.initialDelayMs * config.backoffMultiplier ** (attempt - 1)
   const capped = Math.min(base, config.maxDelayMs)
   return Math.floor(capped * (0.8 + Math.random() * 0.4))
-}
-
-/** Anything a provider threw, as a `ProviderError`. */
-export function asProviderError(error: unknown): ProviderError {
-  if (ProviderError.isInstance(error)) return error
-  return new ProviderError('other', errorText(error), { cause: error })
 }

@@ -26,7 +26,7 @@ export interface TurnOutcome {
 export async function runTurn(run: LoopRun, inputs: MessageSupplier, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const { turnIndex } = run
   run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
-  const message = await answer(run, inputs)
+  const message = await answer(run, inputs, triggeredBy)
   // Also when the run has failed by now: each is answered then, and none is run.
   const calls = runnableCalls(message)
   const isCut = message.stopReason === 'length' && message.content.at(-1)?.type === 'toolCall'
@@ -51,10 +51,11 @@ export async function runCalls(run: LoopRun, calls: readonly ToolCallContent[], 
 }
 
 /** Accepts the input, asks the model, and puts both into the history. */
-async function answer(run: LoopRun, inputs: MessageSupplier): Promise<AssistantEntry> {
+async function answer(run: LoopRun, inputs: MessageSupplier, triggeredBy: TurnTrigger): Promise<AssistantEntry> {
   let message: AssistantEntry | undefined
   try {
-    const { steering, followUps } = run.config
+    const { steering, followUps, journal } = run.config
+    if (journal) await run.record({ type: 'turnStart', triggeredBy })
     await addInput(run, run.takeFrom(inputs), inputs === followUps ? 'followUp' : undefined)
     await addInput(run, run.takeFrom(steering), 'steering')
     await keepWithinContext(run)

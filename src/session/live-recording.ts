@@ -1,26 +1,9 @@
-import type { ContextState } from '../types/context-change.ts'
 import { SessionError } from '../types/errors.ts'
 import type { JournalRecord } from '../types/journal.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { SessionFormation, SessionScope, SpawnRef } from '../types/session.ts'
+import { type AgentMessage, now } from '../types/message.ts'
+import type { SessionFormation, SpawnRef } from '../types/session.ts'
 import type { SessionEntry } from '../types/session-record.ts'
-import type { NewSessionRecord, SessionStore, SessionWriter } from '../types/session-store.ts'
-
-/** What a recording keeps beside messages, and how it says the session came about. */
-export interface RecordingOptions {
-  /** Also keep what the model was sent each turn. Default `false`. */
-  captureTurnRequests?: boolean
-  /** Default `persistent`. */
-  scope?: SessionScope
-  /** Set for a sub-agent's session. */
-  spawnRef?: SpawnRef
-}
-
-/** The conversation a loop works on, as it is when a record is written. */
-export interface RecordedConversation {
-  readonly messages: readonly AgentMessage[]
-  readonly state?: ContextState
-}
+import type { NewSessionRecord, RecordedConversation, SessionRecording, SessionStore, SessionWriter } from '../types/session-store.ts'
 
 /** Where a resumed session goes on. */
 export interface ResumePoint {
@@ -49,20 +32,20 @@ interface HistoryEnd {
  *
  * Source: reference/reliability.md §2.
  */
-export class LiveRecording {
-  readonly #store: SessionStore
-  readonly #options: RecordingOptions
+export class LiveRecording implements SessionRecording {
+  readonly store: SessionStore
+  readonly #spawnRef: SpawnRef | undefined
   readonly #ends = new Map<string, HistoryEnd>()
   #writer: Promise<SessionWriter> | undefined
   #sessionId: string | undefined
   #resumed: ResumePoint | undefined
-  #formation: SessionFormation | undefined
   /** Epoch of a writer of this recording that failed. */
   #lastEpoch: number | undefined
 
-  constructor(store: SessionStore, options: RecordingOptions = {}) {
-    this.#store = store
-    this.#options = options
+  /** `spawnRef` is that of a sub-agent's session. */
+  constructor(store: SessionStore, { spawnRef }: { spawnRef?: SpawnRef } = {}) {
+    this.store = store
+    this.#spawnRef = spawnRef
   }
 
   /** Goes on with a session that was read from the store. */
@@ -71,18 +54,12 @@ export class LiveRecording {
     if (point.loopId !== undefined) this.#ends.set(point.loopId, endOf(point.messages))
   }
 
-  /** Says why the next session is opened. */
-  formAs(formation: SessionFormation): void {
-    this.#formation = formation
-  }
-
-  /** Resolves when `record` is durable. Rejects with `SessionError`. */
+  /** Resolves when `record` is durable. Rejects with `SessionError`. Records are written in the order of the calls. */
   async append(record: JournalRecord, conversation: RecordedConversation): Promise<void> {
-    const { entry } = record
-    if (entry.type === 'turnRequest' && this.#options.captureTurnRequests !== true) return
-    const writer = await this.#open(record)
+    const entries = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
+    const writer = await this.#open(record, conversation)
     try {
-      await writer.append(this.#entriesOf(record, conversation).map((made) => placed(record, made)))
+      await writer.append(entries)
     } catch (error) {
       this.#startOver(writer)
       throw error
@@ -118,12 +95,12 @@ export class LiveRecording {
   }
 
   /** A rotated session id opens the next session. */
-  async #open({ sessionId, agentId }: JournalRecord): Promise<SessionWriter> {
+  #open({ sessionId, agentId }: JournalRecord, { formation }: RecordedConversation): Promise<SessionWriter> {
     if (this.#writer !== undefined && this.#sessionId === sessionId) return this.#writer
     if (this.#sessionId !== sessionId) this.#lastEpoch = undefined
-    await this.close()
     this.#sessionId = sessionId
-    const writer = this.#begin(sessionId, agentId)
+    const start = this.#start(agentId, formation)
+    const writer = this.#begin(sessionId, { agentId, start, previous: this.#writer })
     this.#writer = writer
     // Another try may work.
     writer.catch(() => {
@@ -132,8 +109,12 @@ export class LiveRecording {
     return writer
   }
 
-  async #begin(sessionId: string, agentId: string): Promise<SessionWriter> {
-    const writer = await this.#store.open(sessionId, { agentId })
+  async #begin(
+    sessionId: string,
+    { agentId, start, previous }: { agentId: string; start: NewSessionRecord; previous: Promise<SessionWriter> | undefined },
+  ): Promise<SessionWriter> {
+    await previous?.then((writer) => writer.close()).catch(() => undefined)
+    const writer = await this.store.open(sessionId, { agentId })
     const last = writer.records.at(-1)
     const resumed = this.#resumed
     const isOurs = last !== undefined && last.epoch === this.#lastEpoch
@@ -141,17 +122,15 @@ export class LiveRecording {
       await writer.close()
       throw existing(sessionId, resumed !== undefined)
     }
-    const first = resumed === undefined ? (isOurs ? [] : this.#start(agentId)) : recoveredEntries(resumed)
+    const first = resumed === undefined ? (isOurs ? [] : [start]) : recoveredEntries(resumed)
     if (first.length > 0) await writer.append(first)
     this.#resumed = undefined
     return writer
   }
 
-  #start(agentId: string): NewSessionRecord[] {
-    const { scope = 'persistent', spawnRef } = this.#options
-    const formation = this.#formation ?? { type: 'firstLoop', at: Date.now() }
-    this.#formation = undefined
-    return [{ entry: { type: 'sessionStart', agentId, formation, scope, ...(spawnRef !== undefined && { spawnRef }) } }]
+  #start(agentId: string, formation: SessionFormation = { type: 'firstLoop', at: now() }): NewSessionRecord {
+    const spawnRef = this.#spawnRef
+    return { entry: { type: 'sessionStart', agentId, formation, scope: 'persistent', ...(spawnRef !== undefined && { spawnRef }) } }
   }
 }
 

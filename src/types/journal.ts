@@ -1,9 +1,10 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { PruneRecord, RevertRecord } from './context-change.ts'
-import type { ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './event.ts'
+import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from './event.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
+import type { ParallelGroupRecord } from './session.ts'
 import type { Usage } from './usage.ts'
 
 /** What must be durable before the run goes on. */
@@ -24,7 +25,8 @@ export type JournalEntry =
     }
   | { type: 'turnStart'; triggeredBy: TurnTrigger }
   | { type: 'turnRequest'; request: AnnotatedRequest }
-  | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string }
+  | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
+  | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string; pendingApprovals?: PendingApproval[] }
 
 /** A `JournalEntry` and where it belongs. */
 export interface JournalRecord {
@@ -43,7 +45,9 @@ export interface JournalRecord {
  *
  * **Contract**
  * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after
- *   each result, in that order; and for each compaction, prune and revert before a request uses it.
+ *   each result, in that order; and for each compaction, prune and revert before a request uses it. Calls overlap where tools run at the
+ *   same time; they are made in the order in which the records belong.
+ * - `loopStart` comes before every other entry of a loop, `loopEnd` is its last, right after `agentEnd`.
  * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
  * - Without a journal nothing is awaited.
  *

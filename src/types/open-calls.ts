@@ -1,4 +1,3 @@
-import type { JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
 
 /**
@@ -8,15 +7,12 @@ import type { AgentMessage } from './message.ts'
  * - `approvalPaused`: a run ended `paused`; nobody has decided yet.
  * - `callsInterrupted`: the process ended; these calls were not begun, or may be run twice without harm.
  */
-export const openCallKinds = ['approvalPaused', 'callsInterrupted'] as const
+const openCallKinds = ['approvalPaused', 'callsInterrupted']
 
 /** The calls that `message` says are still to be run; none when it is something else. */
 export function openCallsOf(message: AgentMessage): string[] {
-  if (message.role !== 'extension' || !openCallKinds.some((kind) => kind === message.kind)) return []
-  return idsOf(message.data)
-}
-
-function idsOf(data: JsonValue): string[] {
-  if (data === null || typeof data !== 'object' || Array.isArray(data) || !Array.isArray(data.toolCallIds)) return []
-  return data.toolCallIds.filter((id) => typeof id === 'string')
+  if (message.role !== 'extension' || !openCallKinds.includes(message.kind)) return []
+  const { data } = message
+  const ids = data !== null && typeof data === 'object' && 'toolCallIds' in data ? data.toolCallIds : []
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
 }

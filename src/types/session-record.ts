@@ -2,7 +2,7 @@ import type { ContextState } from './context-change.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
-import type { ChildLoopRef, LoopRecord, ParallelGroupRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+import type { ChildLoopRef, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
 
 /** What a record of a session says: what a run must make durable, and what only a session knows. */
 export type SessionEntry =
@@ -19,7 +19,6 @@ export type SessionEntry =
   /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
   | { type: 'history'; messages: AgentMessage[]; state: ContextState }
   | { type: 'childLoop'; ref: ChildLoopRef }
-  | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
   /** Instead of all other entries of a loop that was stored as a whole, without its events. */
   | { type: 'loop'; loop: Omit<LoopRecord, 'events'> }
   /** What `snapshotOf` made up for calls that the process did not finish: error results, and the mark of those that may run again. */

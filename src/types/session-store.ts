@@ -1,4 +1,7 @@
-import type { Session } from './session.ts'
+import type { ContextState } from './context-change.ts'
+import type { JournalRecord } from './journal.ts'
+import type { AgentMessage } from './message.ts'
+import type { Session, SessionFormation } from './session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
 
 /** What a store can promise where it runs. The shared suite tests what is declared. */
@@ -75,6 +78,23 @@ export interface SessionStore {
   listForAgent(agentId: string): Promise<string[]>
   /** Resolves with whether there was something to delete. */
   delete(sessionId: string): Promise<boolean>
+}
+
+/** The conversation a loop works on, as it is when a record is written. */
+export interface RecordedConversation {
+  readonly messages: readonly AgentMessage[]
+  readonly state?: ContextState | undefined
+  /** Why the session was opened. Default: for its first loop. */
+  readonly formation?: SessionFormation | undefined
+}
+
+/** Writes what the agents of one session make durable; one writer for all of them. */
+export interface SessionRecording {
+  readonly store: SessionStore
+  /** Resolves when `record` is durable. Rejects with `SessionError`. Records are written in the order of the calls. */
+  append(record: JournalRecord, conversation: RecordedConversation): Promise<void>
+  /** Gives the right to write back. */
+  close(): Promise<void>
 }
 
 /** A record as a driver keeps it: one line of text that holds its own checksum. Drivers do not look into it. */

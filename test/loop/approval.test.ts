@@ -103,7 +103,7 @@ describe('approval', () => {
 
   it('refuses decisions about calls that do not wait', async () => {
     await ask((run) => {
-      expect(() => run.approve('nope')).toThrow('No tool call "nope" waits for approval. Waiting now: c1.')
+      expect(() => run.approve('nope')).toThrow('No tool call "nope" waits for approval. See run.pendingApprovals().')
       run.deny('c1')
       expect(() => run.deny('c1')).toThrow(ConfigError)
     })

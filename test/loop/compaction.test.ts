@@ -521,7 +521,7 @@ describe('compaction that is stopped or cannot be stored', () => {
       order.push('request')
       return { text: 'fine' }
     })
-    expect(order).toEqual(['input', 'compaction', 'request', 'assistant'])
+    expect(order).toEqual(['loopStart', 'turnStart', 'input', 'compaction', 'request', 'assistant', 'loopEnd'])
     const overlay = entries.flatMap((entry) => (entry.type === 'compaction' ? [entry.overlay] : []))[0]
     expect(agent.checkpoint().state).toEqual({ overlay })
   })

@@ -21,13 +21,17 @@ function memoryJournal(refuseAt = Number.POSITIVE_INFINITY): Journal & { records
 const kinds = (records: JournalRecord[]) => records.map((record) => record.entry.type)
 
 describe('journal', () => {
-  it('gets each input, each answer, the intent before and the result after each tool', async () => {
+  it('gets the beginning and end of the loop and of each turn, each input, each answer, the intent before and the result after each tool', async () => {
     const journal = memoryJournal()
     const { agent, result } = await play(script, { tools: [add], journal })
-    expect(kinds(journal.records)).toEqual(['input', 'assistant', 'toolIntent', 'toolResult', 'assistant'])
+    expect(kinds(journal.records)).toEqual([
+      ...['loopStart', 'turnStart', 'input', 'assistant', 'toolIntent', 'toolResult'],
+      ...['turnStart', 'assistant', 'loopEnd'],
+    ])
+    expect(journal.records.at(-1)?.entry).toMatchObject({ type: 'loopEnd', status: 'completed', usage: result.usage })
     const ids = new Set(journal.records.map(({ agentId, sessionId, loopId }) => `${agentId} ${sessionId} ${loopId}`))
     expect(ids).toEqual(new Set([`${agent.agentId} ${agent.sessionId} ${result.loopId}`]))
-    expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 1])
+    expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 2])
   })
 
   it('is awaited: the tool does not run before its intent is durable', async () => {
@@ -40,18 +44,27 @@ describe('journal', () => {
     }
     const spy = tool('add', () => `ok ${order.push('run')}`)
     await play(script, { tools: [spy], journal })
-    expect(order).toEqual(['input', 'assistant', 'toolIntent', 'run', 'toolResult', 'assistant'])
+    expect(order.filter((what) => !/loop|turn/.test(what))).toEqual(['input', 'assistant', 'toolIntent', 'run', 'toolResult', 'assistant'])
   })
 
-  it.each([0, 1, 2, 3, 4])('refusing record %i ends the run before the next side effect', async (refuseAt) => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])('refusing record %i ends the run before the next side effect', async (refuseAt) => {
     const ran: string[] = []
     const spy = tool('add', () => `ok ${ran.push('run')}`)
     const { events, model, result } = await play(script, { tools: [spy], journal: memoryJournal(refuseAt) })
     expect(result.status).toBe('error')
     expect(result.error).toMatchObject({ code: 'journal', message: expect.stringContaining('disk full') })
     expect(grammarFaults(events)).toEqual([])
-    expect(model.provider.requests).toHaveLength([0, 1, 1, 1, 2][refuseAt] ?? 0)
-    expect(ran).toHaveLength([0, 0, 0, 1, 1][refuseAt] ?? 0)
+    expect(model.provider.requests).toHaveLength([0, 0, 0, 1, 1, 1, 1, 2][refuseAt] ?? 0)
+    expect(ran).toHaveLength([0, 0, 0, 0, 0, 1, 1, 1][refuseAt] ?? 0)
+  })
+
+  it('refusing the end of a loop changes nothing that was said; it is logged', async () => {
+    const logged: string[] = []
+    const logger = { warn: (event: string) => logged.push(event) }
+    const { agent, result } = await play(script, { tools: [add], journal: memoryJournal(8), logger })
+    expect(result.status).toBe('completed')
+    expect(agent.messages).toHaveLength(4)
+    expect(logged).toEqual(['loopEndNotRecorded'])
   })
 
   const halfway = [{ text: 'half', fail: { code: 'network' as const, message: 'cut', afterText: true } }, { text: 'whole' }]
@@ -65,7 +78,7 @@ describe('journal', () => {
   })
 
   it('refusing an answer that failed halfway ends the run without another call', async () => {
-    const { events, model, result } = await play(halfway, { journal: memoryJournal(1) })
+    const { events, model, result } = await play(halfway, { journal: memoryJournal(3) })
     expect(result.error?.code).toBe('journal')
     expect(model.provider.requests).toHaveLength(1)
     expect(events.map((event) => event.type)).not.toContain('providerRetry')
@@ -90,7 +103,7 @@ describe('journal', () => {
   })
 
   it('leaves a history that goes on after a refusal', async () => {
-    for (const refuseAt of [0, 1, 2, 3, 4]) {
+    for (const refuseAt of [0, 1, 2, 3, 4, 5, 6, 7]) {
       const { agent } = await play([...script, { text: 'fine' }, { text: 'fine' }, { text: 'fine' }], {
         tools: [add],
         journal: memoryJournal(refuseAt),

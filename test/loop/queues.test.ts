@@ -273,7 +273,8 @@ describe('receipts', () => {
     for (const how of ['steer', 'followUp'] as const) {
       const slow = gate()
       let appended = 0
-      const journal: Journal = { append: () => (++appended === 1 ? slow.opened : Promise.resolve()) }
+      // The third record is the first input.
+      const journal: Journal = { append: () => (++appended === 3 ? slow.opened : Promise.resolve()) }
       const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]), journal })
       const old = agent.prompt('one')
       await seen(old, 'turnStart')

@@ -1,0 +1,36 @@
+import { LiveRecording } from '../session/live-recording.ts'
+import { snapshotOf } from '../session/snapshot-of.ts'
+import type { SessionStore } from '../types/session-store.ts'
+import { Agent } from './agent.ts'
+import type { AgentOptions } from './agent-options.ts'
+
+/** How a stored session is taken up again. */
+export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId' | 'agentId' | 'messages'> {
+  /** The loop to go on from. Default: the one that ran last. */
+  loopId?: string
+}
+
+/**
+ * An agent that goes on with a session as `store` has it, in this or another process: history, node ids, compaction, prunes and reverts, and loop
+ * ids that are not used twice. What it says is recorded in the same session.
+ *
+ * **Contract**
+ * - Settings, model and tools are those of `options`.
+ * - A call that was running when the process ended has an error result that says that its outcome is unknown; it is not run again, unless
+ *   its tool is idempotent. `agent.continueLoop()` goes on where the session broke off, `agent.send()` says something more.
+ * - Nothing is written before the agent's first run, which takes over from any other writer. When somebody else has written in between, that
+ *   run ends with an error (`journal`, caused by `conflict`): resume again.
+ * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`.
+ *
+ * Source: ARCHITECTURE §3 "Sessions", reference/reliability.md §2.
+ */
+export async function resumeAgent(store: SessionStore, sessionId: string, options: ResumeOptions): Promise<Agent> {
+  const { loopId, ...settings } = options
+  const { records, cursor } = await store.tail(sessionId)
+  const { unfinished, settings: _, ...snapshot } = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
+  const recording = new LiveRecording(store)
+  recording.resume({ cursor, loopId: snapshot.lastLoopId, messages: snapshot.messages, recovered: unfinished.recovered })
+  const agent = new Agent({ ...settings, session: store, sessionId, agentId: snapshot.agentId })
+  agent.restore(snapshot, recording)
+  return agent
+}
