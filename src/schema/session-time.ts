@@ -1,0 +1,54 @@
+import * as z from 'zod'
+
+/** A time as the Rust crate writes it, in its shortest exact form, and what of it is ours. */
+export interface SpecTime {
+  /** Epoch ms; what is finer is cut off. */
+  at: number
+  text: string
+}
+
+const pattern = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
+
+/** Reads an RFC 3339 time with nanoseconds and any offset; `undefined` for anything else, such as February 30. */
+export function parseTime(text: string): SpecTime | undefined {
+  const [whole, date, time, fraction = '', sign, hours = '0', minutes = '0'] = pattern.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const local = `${date}T${time}`
+  const localAt = Date.parse(`${local}Z`)
+  if (Number.isNaN(localAt) || new Date(localAt).toISOString().slice(0, 19) !== local) return undefined
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
+  const seconds = localAt - (sign === '-' ? -offset : offset)
+  const nanos = fraction.padEnd(9, '0').slice(0, 9)
+  return { at: seconds + Number(nanos.slice(0, 3)), text: `${new Date(seconds).toISOString().slice(0, 19)}${shortest(nanos)}Z` }
+}
+
+/** Epoch ms as the Rust crate writes a time. */
+export function formatTime(at: number): string {
+  const [seconds = '', rest = ''] = new Date(at).toISOString().split('.')
+  return `${seconds}${shortest(rest.slice(0, 3).padEnd(9, '0'))}Z`
+}
+
+/** None, three, six or nine digits. */
+function shortest(nanos: string): string {
+  if (nanos === '000000000') return ''
+  return `.${nanos.replace(/(?:000){1,2}$/, '')}`
+}
+
+export const timeSchema: z.ZodType<SpecTime> = z.string().transform((text, ctx) => {
+  const time = parseTime(text)
+  if (time !== undefined) return time
+  ctx.addIssue({ code: 'custom', message: 'RFC 3339 time' })
+  return z.NEVER
+})
+
+/** Times of one object that say more than milliseconds can, by their key there: kept beside ours, so that they are written as they were. */
+export function exactTimes(times: Readonly<Record<string, SpecTime | null | undefined>>): { specTimes?: Record<string, string> } {
+  const exact = Object.entries(times).flatMap(([key, time]) => (time && time.text !== formatTime(time.at) ? [[key, time.text]] : []))
+  return exact.length === 0 ? {} : { specTimes: Object.fromEntries(exact) }
+}
+
+/** The time `at` of `owner` under `key`: as it was read, unless it was changed since. */
+export function writeTime(owner: object, key: string, at: number): string {
+  const exact: unknown = Reflect.get(Object(Reflect.get(owner, 'specTimes')), key)
+  return typeof exact === 'string' && parseTime(exact)?.at === at ? exact : formatTime(at)
+}
