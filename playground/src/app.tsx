@@ -4,15 +4,22 @@ import { Announcer } from './conversation/announcer.tsx'
 import { Composer } from './conversation/composer.tsx'
 import { Conversation } from './conversation/conversation.tsx'
 import { ScenarioBar } from './conversation/scenario-bar.tsx'
+import type { Desk } from './desk.ts'
 import { Timeline } from './inspector/timeline.tsx'
-import type { Session } from './session.ts'
+import { InterferenceNotice } from './sessions/interference-notice.tsx'
+import { SessionList } from './sessions/session-list.tsx'
 import { StatusBar } from './status/status-bar.tsx'
 
-/** The page: status on top, the conversation, and the events it is made of. */
-export function App({ session }: { session: Session }) {
-  const pane = useSignal<'conversation' | 'events'>('conversation')
+/** On a narrow page one of them is shown at a time. */
+const panes = { sessions: 'Conversations', conversation: 'Conversation', events: 'Events' } as const
+
+/** The page: status on top, the stored conversations, the one that is shown, and the events it is made of. */
+export function App({ desk }: { desk: Desk }) {
+  const pane = useSignal<keyof typeof panes>('conversation')
+  const session = desk.current.value
   const state = session.state.value
   const isRunning = state.status === 'running'
+  const isElsewhere = desk.interference.value !== undefined
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -24,20 +31,28 @@ export function App({ session }: { session: Session }) {
 
   return (
     <div class="app" data-pane={pane.value}>
-      <StatusBar state={state} model={session.agent.model.config.name} onReset={() => session.reset()} />
+      <StatusBar state={state} model={session.agent.model.config.name} />
       <nav class="panes" aria-label="Panes">
-        <button type="button" aria-pressed={pane.value === 'conversation'} onClick={() => (pane.value = 'conversation')}>
-          Conversation
-        </button>
-        <button type="button" aria-pressed={pane.value === 'events'} onClick={() => (pane.value = 'events')}>
-          Events
-        </button>
+        {Object.entries(panes).map(([name, label]) => (
+          <button key={name} type="button" aria-pressed={pane.value === name} onClick={() => (pane.value = name as keyof typeof panes)}>
+            {label}
+          </button>
+        ))}
       </nav>
+      <SessionList desk={desk} onPick={() => (pane.value = 'conversation')} />
       <main class="conversation-pane">
-        <Conversation state={state} onApprove={session.approve} onDeny={session.deny} />
+        <Conversation
+          key={session.agent.sessionId}
+          state={state}
+          onApprove={session.approve}
+          onDeny={session.deny}
+          onGoOn={isElsewhere ? undefined : session.goOn}
+        />
         <footer class="dock">
-          <ScenarioBar isDisabled={isRunning} onPick={(prompt) => session.send(prompt)} />
-          <Composer session={session} isRunning={isRunning} />
+          {desk.warning.value !== undefined && <p class="warning">{desk.warning.value}</p>}
+          <InterferenceNotice desk={desk} />
+          <ScenarioBar isDisabled={isRunning || isElsewhere} onPick={(prompt) => session.send(prompt)} />
+          <Composer session={session} isRunning={isRunning} isDisabled={isElsewhere} />
         </footer>
       </main>
       <Timeline events={session.events} />

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Agent, AgentEvent, Receipt } from '../../src/index.ts'
-import { createStore, type RunState } from '../../src/store/index.ts'
+import { createStore, type RunState, restoredState } from '../../src/store/index.ts'
 
 /** A message that waits for the run to take it. */
 export interface QueuedMessage {
@@ -25,18 +25,19 @@ export interface Session {
   abort(): void
   approve(toolCallId: string): void
   deny(toolCallId: string): void
-  /** Forgets the conversation. */
-  reset(): void
+  /** Has the model answer what a run that was broken off has left. */
+  goOn(): void
+  /** Stops what runs, and lets other tabs write to the conversation. */
+  close(): Promise<void>
 }
 
 /** How many events the timeline keeps. */
 export const eventLimit = 500
 
-/** Publishes what `agent` does in this tab, once per frame. */
+/** Publishes what `agent` has said so far, and what it does in this tab, once per frame. */
 export function createSession(agent: Agent): Session {
-  let store = createStore(undefined, { schedule: nextFrame })
-  let log: AgentEvent[] = []
-  let forgottenRun: string | undefined
+  const store = createStore(undefined, { schedule: nextFrame, initial: restoredState(agent.messages) })
+  const log: AgentEvent[] = []
   const state = signal(store.getSnapshot())
   const events = signal<readonly AgentEvent[]>([])
   const queued = signal<readonly QueuedMessage[]>([])
@@ -48,7 +49,6 @@ export function createSession(agent: Agent): Session {
   }
 
   agent.subscribe((event) => {
-    if (event.runId === forgottenRun) return
     store.dispatch(event)
     log.push(frozen(event))
     if (log.length > eventLimit) log.shift()
@@ -82,18 +82,17 @@ export function createSession(agent: Agent): Session {
     if (pending !== undefined) run?.approve(toolCallId, { argumentsHash: pending.argumentsHash })
   }
 
-  function reset(): void {
-    forgottenRun = agent.currentRun?.id
-    agent.reset()
-    log = []
-    store = createStore(undefined, { schedule: nextFrame })
-    store.subscribe(publish)
-    publish()
+  async function close(): Promise<void> {
+    const run = agent.currentRun
+    abort()
+    await run?.result
+    await agent.close()
   }
 
+  const goOn = () => void agent.continueLoop()
   const deny = (toolCallId: string) => agent.currentRun?.deny(toolCallId, 'The visitor said no.')
   const abort = () => agent.abort('stopped by the visitor')
-  return { agent, state, events, queued, draft, send, followUp, abort, approve, deny, reset }
+  return { agent, state, events, queued, draft, send, followUp, abort, approve, deny, goOn, close }
 }
 
 /** The event as it is now: an assistant message that begins is a live view, which would show its own future. */

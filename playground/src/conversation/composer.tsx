@@ -1,7 +1,7 @@
 import type { Session } from '../session.ts'
 
 /** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `App`). */
-export function Composer({ session, isRunning }: { session: Session; isRunning: boolean }) {
+export function Composer({ session, isRunning, isDisabled }: { session: Session; isRunning: boolean; isDisabled: boolean }) {
   const { draft, queued } = session
 
   function submit(isLater: boolean): void {
@@ -41,10 +41,11 @@ export function Composer({ session, isRunning }: { session: Session; isRunning: 
           aria-label="Message"
           placeholder={isRunning ? 'Steer the running agent…' : 'Write to the agent…'}
           value={draft.value}
+          disabled={isDisabled}
           onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" disabled={isDisabled}>
           {isRunning ? 'Steer' : 'Send'}
         </button>
         {isRunning && (

@@ -9,10 +9,12 @@ interface ConversationProps {
   state: RunState
   onApprove: (toolCallId: string) => void
   onDeny: (toolCallId: string) => void
+  /** Absent where nothing can be said. */
+  onGoOn: (() => void) | undefined
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up. */
-export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
+export function Conversation({ state, onApprove, onDeny, onGoOn }: ConversationProps) {
   const { messages, live, tools, notes } = state
   const box = useRef<HTMLElement>(null)
   const isFollowing = useSignal(true)
@@ -47,6 +49,16 @@ export function Conversation({ state, onApprove, onDeny }: ConversationProps) {
           ...(live === undefined ? [] : notesAfter(notes, live.id)),
         ]}
         <Failure state={state} />
+        {isBrokenOff(state) && (
+          <div class="notice broken-off" data-testid="broken-off">
+            <p>The page ended before the answer did. Everything up to here was kept.</p>
+            {onGoOn !== undefined && (
+              <button type="button" onClick={onGoOn}>
+                Go on
+              </button>
+            )}
+          </div>
+        )}
       </section>
       {!isFollowing.value && (
         <button type="button" class="jump" onClick={() => (isFollowing.value = true)}>
@@ -78,6 +90,12 @@ function Failure({ state }: { state: RunState }) {
     )
   }
   return state.status === 'aborted' ? <p class="notice">Stopped. Nothing is lost: go on with a new message.</p> : null
+}
+
+/** A stored conversation whose last message still waits for an answer. */
+function isBrokenOff({ runId, messages }: RunState): boolean {
+  const role = messages.at(-1)?.role
+  return runId === undefined && (role === 'user' || role === 'toolResult')
 }
 
 function isAtBottom(element: HTMLElement): boolean {

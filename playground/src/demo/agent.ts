@@ -1,20 +1,20 @@
-import { Agent, type InputFilter, type Message, memoryWorkspace, textOf } from '../../../src/index.ts'
+import { type AgentOptions, type InputFilter, type Message, memoryWorkspace, textOf } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { files } from './files.ts'
-import { currentScenario } from './scenarios.ts'
+import { answerAfter, currentScenario } from './scenarios.ts'
 import { demoTools } from './tools.ts'
 
 /** An agent on the scripted model, with tools over files in memory. */
-export function demoAgent(): Agent {
+export function demoOptions(): AgentOptions {
   const workspace = memoryWorkspace(files)
-  return new Agent({
+  return {
     model: scripted(demoScript(), { name: 'Demo model', delayMs: 24, chunkSize: 6 }),
     systemPrompt: 'You keep the logbook of a polar expedition.',
     tools: demoTools(workspace),
     workspace,
     thinking: 'low',
     inputFilters: [noPasswords],
-  })
+  }
 }
 
 /** Refuses what should not be in a logbook, before the model sees it. */
@@ -28,7 +28,8 @@ function demoScript(): Script {
     const current = currentScenario(messages)
     if (current === undefined) return freeAnswer(messages)
     const { scenario, prompt, results } = current
-    const turn = played.get(prompt) ?? 0
+    // A conversation that was read from the store has come as far as its answers.
+    const turn = played.get(prompt) ?? answerAfter(current)
     played.set(prompt, turn + 1)
     return scenario.answers[turn]?.(results) ?? { text: 'That is all I have.' }
   }

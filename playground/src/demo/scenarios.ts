@@ -102,8 +102,18 @@ function coldest(found: string): string {
   return `${lowest.day.charAt(0).toUpperCase()}${lowest.day.slice(1)} with ${lowest.degrees} °C`
 }
 
-/** The scenario a conversation is in, and the results its tools gave since its prompt; `undefined` when a person wrote freely. */
-export function currentScenario(messages: readonly Message[]): { scenario: Scenario; prompt: Message; results: string[] } | undefined {
+/** Where a conversation is in a scenario. */
+export interface ScenarioPlace {
+  scenario: Scenario
+  prompt: Message
+  /** Texts of the tool results since the prompt. */
+  results: string[]
+  /** Answers since the prompt; failures leave none. */
+  answered: number
+}
+
+/** The scenario a conversation is in; `undefined` when a person wrote freely. */
+export function currentScenario(messages: readonly Message[]): ScenarioPlace | undefined {
   const last = messages.at(-1)
   const index = messages.findLastIndex((message) => message.role === 'user')
   const prompt = messages[index]
@@ -111,6 +121,19 @@ export function currentScenario(messages: readonly Message[]): { scenario: Scena
   const said = textOf(prompt.content)
   const scenario = scenarios.find((one) => one.prompt === said)
   if (scenario === undefined) return undefined
-  const results = messages.slice(index).flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
-  return { scenario, prompt, results }
+  const since = messages.slice(index)
+  const results = since.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
+  const answered = since.filter((message) => message.role === 'assistant' && message.stopReason === 'toolUse').length
+  return { scenario, prompt, results, answered }
+}
+
+/** Which of the scenario's answers comes next, counting the failures before it. */
+export function answerAfter({ scenario, results, answered }: ScenarioPlace): number {
+  let seen = 0
+  const next = scenario.answers.findIndex((answer) => {
+    if ('fail' in answer(results)) return false
+    seen++
+    return seen > answered
+  })
+  return answered === 0 ? 0 : next
 }

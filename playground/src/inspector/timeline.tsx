@@ -1,4 +1,4 @@
-import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals'
+import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { AgentEvent } from '../../../src/index.ts'
 import { eventLimit } from '../session.ts'
@@ -8,7 +8,7 @@ import { EventRow } from './event-row.tsx'
 export function Timeline({ events }: { events: ReadonlySignal<readonly AgentEvent[]> }) {
   const hasDeltas = useSignal(false)
   const list = useRef<HTMLOListElement>(null)
-  const shown = useComputed(() => (hasDeltas.value ? events.value : events.value.filter((event) => event.type !== 'messageUpdate')))
+  const shown = hasDeltas.value ? events.value : events.value.filter((event) => event.type !== 'messageUpdate')
   const wasAtBottom = list.current === null || list.current.scrollHeight - list.current.scrollTop - list.current.clientHeight < 24
 
   useLayoutEffect(() => {
@@ -28,8 +28,8 @@ export function Timeline({ events }: { events: ReadonlySignal<readonly AgentEven
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
       <ol ref={list} tabIndex={0} aria-label="Event list">
-        {shown.value.length === 0 && <li class="nothing">Nothing has happened yet.</li>}
-        {shown.value.map((event) => (
+        {shown.length === 0 && <li class="nothing">Nothing has happened yet on this page.</li>}
+        {shown.map((event) => (
           <EventRow key={`${event.runId}-${event.seq}`} event={event} />
         ))}
       </ol>

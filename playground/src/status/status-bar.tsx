@@ -1,4 +1,4 @@
-import type { RunState } from '../../../src/store/index.ts'
+import { allMessages, type RunState } from '../../../src/store/index.ts'
 import { RetryNotice } from './retry-notice.tsx'
 import { ThemeToggle } from './theme-toggle.tsx'
 
@@ -14,7 +14,7 @@ const labels: Record<RunState['status'], string> = {
 }
 
 /** Which model, what it is doing, and what it has used. */
-export function StatusBar({ state, model, onReset }: { state: RunState; model: string; onReset: () => void }) {
+export function StatusBar({ state, model }: { state: RunState; model: string }) {
   const { input, cacheRead, cacheWrite, output } = state.usage
   return (
     <header class="status-bar">
@@ -30,16 +30,18 @@ export function StatusBar({ state, model, onReset }: { state: RunState; model: s
       </p>
       <RetryNotice retry={state.retry} />
       <dl class="usage">
-        <Figure name="turns" value={state.turns.length} />
+        <Figure name="turns" value={turnsIn(state)} />
         <Figure name="in" value={input + cacheRead + cacheWrite} unit="tok" />
         <Figure name="out" value={output} unit="tok" />
       </dl>
-      <button type="button" class="quiet" onClick={onReset}>
-        New
-      </button>
       <ThemeToggle />
     </header>
   )
+}
+
+/** Answers, not `state.turns`: those of a stored conversation were of other pages. */
+function turnsIn(state: RunState): number {
+  return allMessages(state).filter(({ role }) => role === 'assistant').length
 }
 
 function Figure({ name, value, unit = '' }: { name: string; value: number; unit?: string }) {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 
-/** Light, dark, or what the system prefers. Not remembered: the page stores nothing. */
+/** Light, dark, or what the system prefers. Not remembered: the page stores conversations and nothing else. */
 export function ThemeToggle() {
   const isDark = useSignal(matchMedia('(prefers-color-scheme: dark)').matches)
   const toggle = () => {
