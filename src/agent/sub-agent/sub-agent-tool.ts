@@ -1,9 +1,12 @@
 import { agentLoop } from '../../loop/agent-loop.ts'
 import { checkPositive } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
+import { LiveRecording } from '../../session/live-recording.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonObject, JsonSchema } from '../../types/json.ts'
+import type { SpawnRef } from '../../types/session.ts'
+import type { SessionStore } from '../../types/session-store.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import type { AgentTool, ToolContext, ToolResult } from '../../types/tool.ts'
 import { checkOptions } from '../agent-options.ts'
@@ -41,6 +44,8 @@ export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLi
   timeoutMs?: number
   /** Ask a person before a task begins. */
   needsApproval?: NonNullable<AgentTool['needsApproval']>
+  /** Records every task in a session of its own there, which names the call that began it. Default: nothing is stored. */
+  session?: SessionStore
   /** `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default `updates`. */
   forward?: 'updates' | 'events'
 }
@@ -83,9 +88,21 @@ export class SubAgentTool implements AgentTool {
   readonly #systemPrompt: string
   readonly #tools: readonly AgentTool[]
   readonly #passEvents: boolean
+  readonly #session: SessionStore | undefined
 
   constructor(options: SubAgentOptions) {
-    const { name, label = name, description, systemPrompt = '', tools = [], forward, timeoutMs, needsApproval, ...settings } = options
+    const {
+      name,
+      label = name,
+      description,
+      systemPrompt = '',
+      tools = [],
+      forward,
+      session,
+      timeoutMs,
+      needsApproval,
+      ...settings
+    } = options
     checkSubAgent(name, tools)
     this.name = name
     this.label = label
@@ -97,6 +114,7 @@ export class SubAgentTool implements AgentTool {
     this.#tools = [...tools]
     this.#systemPrompt = systemPrompt
     this.#passEvents = forward === 'events'
+    this.#session = session
     checkOptions({ ...this.#config, tools })
     checkPositive('timeoutMs', timeoutMs)
     markAsSubAgent(this)
@@ -116,10 +134,19 @@ export class SubAgentTool implements AgentTool {
       parentLoopId: ctx.loopId,
     }
     const reports = new ChildReports(ctx, this.#passEvents)
-    const result = await agentLoop(task, context, this.#config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
+    const recording = this.#session && new LiveRecording(this.#session, { spawnRef: spawnRefOf(ctx) })
+    const config: LoopConfig = { ...this.#config }
+    if (recording !== undefined) config.journal = { append: (record) => recording.append(record, context) }
+    const result = await agentLoop(task, context, config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
     reports.flush()
+    // What is durable is durable: that the right to write could not be given back costs nobody anything.
+    await recording?.close().catch(() => undefined)
     return subAgentResult(this.name, result)
   }
+}
+
+function spawnRefOf({ sessionId, loopId, toolCallId, toolName }: ToolContext): SpawnRef {
+  return { parentSessionId: sessionId, parentLoopId: loopId, toolCallId, toolName }
 }
 
 function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
