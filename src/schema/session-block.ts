@@ -20,7 +20,7 @@ interface Section {
 }
 
 /** Rust's `CompactionBlock`: of one loop, where an overlay is of a whole history. */
-export interface CompactionBlock {
+interface CompactionBlock {
   createdAt: number
   keepFirst?: TurnRange
   keepCompacted?: Section

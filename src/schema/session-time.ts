@@ -23,7 +23,7 @@ export function parseTime(text: string): SpecTime | undefined {
 }
 
 /** Epoch ms as the Rust crate writes a time. */
-export function formatTime(at: number): string {
+function formatTime(at: number): string {
   const [seconds = '', rest = ''] = new Date(at).toISOString().split('.')
   return `${seconds}${shortest(rest.slice(0, 3).padEnd(9, '0'))}Z`
 }

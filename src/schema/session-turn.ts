@@ -25,7 +25,7 @@ const names = {
 } as const satisfies Record<keyof Turn, string>
 
 /** A turn as Rust tells it: a request does not say which service was asked. */
-export type SpecTurn = Omit<Turn, 'requestPayload'> & { requestPayload?: SpecRequest }
+type SpecTurn = Omit<Turn, 'requestPayload'> & { requestPayload?: SpecRequest }
 
 export const turnSchema: z.ZodType<SpecTurn> = z
   .looseObject({
@@ -62,7 +62,7 @@ function isOfTurn(message: AgentMessage, turn: Turn['turnId']): boolean {
 }
 
 /** Which service a loop asked. Captured requests of Rust do not say. */
-export function serviceOf({
+function serviceOf({
   provider = '',
   api = 'openAiCompletions',
 }: Partial<LoopConfigSnapshot> = {}): Pick<AnnotatedRequest, 'provider' | 'api'> {
@@ -75,7 +75,7 @@ export function withService({ requestPayload, ...turn }: SpecTurn, config: Parti
 }
 
 /** What writing a turn needs of its surroundings. */
-export interface TurnContext {
+interface TurnContext {
   config: Partial<LoopConfigSnapshot> | undefined
   encode: (message: AgentMessage) => JsonObject
   /** The answer that made a call. */

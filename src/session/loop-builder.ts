@@ -6,7 +6,7 @@ import { combineUsage, emptyUsage } from '../types/usage.ts'
 import { type CallOrder, callOrder, insertResult } from './result-order.ts'
 
 /** What is known of a loop when it begins. */
-export type LoopOpening = Pick<LoopRecord, 'loopId' | 'sessionId' | 'agentId' | 'startedAt'> & Partial<LoopRecord>
+type LoopOpening = Pick<LoopRecord, 'loopId' | 'sessionId' | 'agentId' | 'startedAt'> & Partial<LoopRecord>
 
 /** The record of a loop of which nothing but its beginning is known. */
 export function openedLoop(opening: LoopOpening): LoopRecord {
