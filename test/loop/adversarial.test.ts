@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, AgentBusyError, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
-import { scripted } from '../../src/providers/scripted/index.ts'
+import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { revertTool } from '../../src/tools/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'
 
@@ -129,5 +130,20 @@ describe('a snapshot', () => {
     agent.restore(parseSnapshot(JSON.stringify(written)))
     expect(agent.settings.limits).toEqual({ maxTurns: 2 })
     expect(agent.settings).not.toHaveProperty('contextManagement')
+  })
+})
+
+describe('what is compacted right after a revert', () => {
+  const back: ScriptedStep = { toolCalls: [{ name: 'revert_to_state', arguments: { category: 'failure', step: 'n0' } }] }
+  const tooLong: ScriptedStep = { fail: { code: 'contextOverflow', message: 'prompt is too long' } }
+
+  it.each<[string, ScriptedStep[]]>([
+    ['of the last turn', [oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
+    ['of everything since the prompt', [oneCall[0] ?? {}, oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
+  ])('%s leaves what the user said: no request is empty', async (_, script) => {
+    const { model, events } = await play(script, { tools: [tool('step', () => 'ok'), revertTool()] }, `do it ${'at once '.repeat(20)}`)
+    expect(grammarFaults(events)).toEqual([])
+    for (const { messages } of model.provider.requests) expect(messages[0]?.role).toBe('user')
+    expect(JSON.stringify(model.provider.requests.at(-1)?.messages)).toContain('do it')
   })
 })
