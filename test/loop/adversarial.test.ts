@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, AgentBusyError, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
+import { Agent, AgentBusyError, applyProfile, type CompactionStrategy, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { revertTool } from '../../src/tools/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
+import { longHistory, requestText } from '../support/long-history.ts'
 import { play, tool } from '../support/play.ts'
 
 const oneCall = [{ toolCalls: [{ name: 'step', arguments: {} }] }, { text: 'done' }]
@@ -145,5 +146,32 @@ describe('what is compacted right after a revert', () => {
     expect(grammarFaults(events)).toEqual([])
     for (const { messages } of model.provider.requests) expect(messages[0]?.role).toBe('user')
     expect(JSON.stringify(model.provider.requests.at(-1)?.messages)).toContain('do it')
+  })
+})
+
+describe('what an application writes itself', () => {
+  const context = (strategy: CompactionStrategy) => ({
+    messages: longHistory(30, 100),
+    contextConfig: { maxContextTokens: 2000, systemPromptTokens: 0, compaction: { strategy } },
+  })
+
+  it('a summary is a message as userMessage makes it', async () => {
+    const { model } = await play([{ text: 'done' }], context({ keepCompacted: async () => [userMessage('my own words')] }))
+    expect(requestText(model.provider.requests[0])).toContain('my own words')
+  })
+
+  it('a summary that is none is logged, and the default summarises', async () => {
+    const logged: string[] = []
+    const broken: unknown[] = [null]
+    const strategy: CompactionStrategy = { keepCompacted: () => broken as [] } // as a program without types may answer
+    const { model, result } = await play([{ text: 'done' }], { ...context(strategy), logger: { warn: (event) => logged.push(event) } })
+    expect(logged).toEqual(['compactionStrategyFailed'])
+    expect(result.status).toBe('completed')
+    expect(requestText(model.provider.requests[0])).toContain('[Summary]')
+  })
+
+  it('a profile is applied to a model alone', () => {
+    const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
+    expect([agent.systemPrompt, agent.thinking]).toEqual(['You review code.', 'low'])
   })
 })
