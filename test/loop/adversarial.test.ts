@@ -170,6 +170,17 @@ describe('what an application writes itself', () => {
     expect(requestText(model.provider.requests[0])).toContain('[Summary]')
   })
 
+  it('transformContext may add messages of its own; they are sent and stay out of the history', async () => {
+    const { agent, model, events } = await play([{ text: 'done' }], {
+      transformContext: (messages) => [userMessage('today is Monday'), ...messages],
+      captureTurnRequests: true,
+    })
+    expect(model.provider.requests[0]?.messages.map(({ role }) => role)).toEqual(['user', 'user'])
+    expect(JSON.stringify(agent.messages)).not.toContain('Monday')
+    const captured = events.find((event) => event.type === 'turnRequest')
+    expect(captured).toMatchObject({ request: { provenance: [{ kind: 'unknown' }, { kind: 'loopTurn' }] } })
+  })
+
   it('a profile is applied to a model alone', () => {
     const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
     expect([agent.systemPrompt, agent.thinking]).toEqual(['You review code.', 'low'])
