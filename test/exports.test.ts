@@ -116,7 +116,8 @@ function documentationOf(code: string, name: string): string[] {
   const declaration = new RegExp(`^(?:export )?(?:abstract |async )?(?:function\\*?|const|let|class|interface|type) ${name}\\b`, 'm').exec(
     code,
   )
-  const before = code.slice(0, declaration?.index ?? 0).trimEnd()
+  // What the linter is told stands between the two.
+  const before = code.slice(0, declaration?.index ?? 0).replace(/\n\/\/ biome-ignore .*\n$/, '').trimEnd()
   if (!before.endsWith('*/')) return []
   const comment = before.slice(before.lastIndexOf('/**'))
   return comment.match(/[A-Za-z`]{2,}/g) ?? []
