@@ -117,7 +117,10 @@ function documentationOf(code: string, name: string): string[] {
     code,
   )
   // What the linter is told stands between the two.
-  const before = code.slice(0, declaration?.index ?? 0).replace(/\n\/\/ biome-ignore .*\n$/, '').trimEnd()
+  const before = code
+    .slice(0, declaration?.index ?? 0)
+    .replace(/\n\/\/ biome-ignore .*\n$/, '')
+    .trimEnd()
   if (!before.endsWith('*/')) return []
   const comment = before.slice(before.lastIndexOf('/**'))
   return comment.match(/[A-Za-z`]{2,}/g) ?? []
