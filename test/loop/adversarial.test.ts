@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, AgentBusyError, applyProfile, type CompactionStrategy, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
+import { llmJudge, parallelLoop } from '../../src/loop/parallel/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { revertTool } from '../../src/tools/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
@@ -184,5 +185,43 @@ describe('what an application writes itself', () => {
   it('a profile is applied to a model alone', () => {
     const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
     expect([agent.systemPrompt, agent.thinking]).toEqual(['You review code.', 'low'])
+  })
+})
+
+describe('limits of a parallel loop', () => {
+  const spending = (output: number) => ({
+    model: scripted([
+      { toolCalls: [{ name: 'step', arguments: {} }], usage: { output } },
+      { text: 'done', usage: { output } },
+    ]),
+  })
+  const run = (limits: { maxTotalTokens: number }) => {
+    const judge = scripted([{ text: '2' }])
+    const context = { systemPrompt: '', messages: [], tools: [tool('step', () => 'ok')] }
+    const shared = { context, emit: () => undefined, signal: new AbortController().signal, limits }
+    const running = parallelLoop({
+      ...shared,
+      prompt: 'go',
+      configs: [spending(60), spending(60)],
+      strategy: llmJudge({ config: { model: judge } }),
+    })
+    return { running, judge }
+  }
+
+  it('hold for all branches and the judge together', async () => {
+    const { running, judge } = run({ maxTotalTokens: 100 })
+    const { result, outcomes } = await running
+    expect([result.status, outcomes[0]?.result.status]).toEqual(['limit', 'limit'])
+    expect(judge.provider.requests).toEqual([])
+  })
+
+  it('let all of them be that fit', async () => {
+    const { running, judge } = run({ maxTotalTokens: 1000 })
+    expect((await running).selectedIndex).toBe(1)
+    expect(judge.provider.requests).toHaveLength(1)
+  })
+
+  it('that cannot work are refused before anything begins', async () => {
+    await expect(run({ maxTotalTokens: Number.NaN }).running).rejects.toMatchObject({ code: 'invalidOption' })
   })
 })
