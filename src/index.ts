@@ -1,7 +1,7 @@
 // Any new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
-export { type Branch, type BranchSpec, exploreBranches } from './agent/explore-branches.ts'
+export { type Branch, type BranchSpec, type ExploreOptions, exploreBranches } from './agent/explore-branches.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
 export { type AgentProfile, applyProfile, profileDefaults } from './agent/profile.ts'
 export { type ResumeOptions, resumeAgent } from './agent/resume-agent.ts'

@@ -16,19 +16,19 @@ const expected: Record<string, string> = {
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent CompactedSection
     CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay CompactionScope
     CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState ContextTranslation
-    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExtensionMessage FilterVerdict
-    HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal JournalEntry JournalRecord JsonObject
-    JsonSchema JsonValue LlmMessage Logger LoopConfig LoopConfigSnapshot LoopHooks LoopOptions Message MessageEndEvent
-    MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities ModelConfig
-    NodeTag OpenAiCompat ParallelLoopEndEvent ParallelLoopStartEvent ParseOutputOptions PendingApproval ProgressMessageEvent
-    PromptBlock PromptInput PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent
-    PruneRecord QueueMode Receipt ReceiptStatus ReplacedArguments ResponseFormat ResponseFormatInput RetryConfig
-    RevertAppliedEvent RevertCategory RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput
-    SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema StopReason StoredSession StreamDelta
-    StreamEvent StreamProvider StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent
-    ThinkingLevel TokenCounter ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent
-    ToolExecutionStartEvent ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult
-    ToolResultMessage TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger Usage
+    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExploreOptions ExtensionMessage
+    FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal JournalEntry JournalRecord
+    JsonObject JsonSchema JsonValue LlmMessage Logger LoopConfig LoopConfigSnapshot LoopHooks LoopOptions Message
+    MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
+    ModelConfig NodeTag OpenAiCompat ParallelLoopEndEvent ParallelLoopStartEvent ParseOutputOptions PendingApproval
+    ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent
+    ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus ReplacedArguments ResponseFormat
+    ResponseFormatInput RetryConfig RevertAppliedEvent RevertCategory RevertPolicy RevertRecord RunFailure RunResult
+    RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema StopReason
+    StoredSession StreamDelta StreamEvent StreamProvider StreamRequest StreamStart SystemPromptStrategy TagKind TextContent
+    ThinkingContent ThinkingLevel TokenCounter ToolCallContent ToolContext ToolDefinition ToolErrorCode
+    ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters
+    ToolResult ToolResultMessage TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger Usage
     UserMessage Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
   './providers/anthropic': `
     anthropic anthropicProvider
@@ -116,7 +116,11 @@ function documentationOf(code: string, name: string): string[] {
   const declaration = new RegExp(`^(?:export )?(?:abstract |async )?(?:function\\*?|const|let|class|interface|type) ${name}\\b`, 'm').exec(
     code,
   )
-  const before = code.slice(0, declaration?.index ?? 0).trimEnd()
+  // What the linter is told stands between the two.
+  const before = code
+    .slice(0, declaration?.index ?? 0)
+    .replace(/\n\/\/ biome-ignore .*\n$/, '')
+    .trimEnd()
   if (!before.endsWith('*/')) return []
   const comment = before.slice(before.lastIndexOf('/**'))
   return comment.match(/[A-Za-z`]{2,}/g) ?? []

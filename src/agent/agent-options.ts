@@ -1,5 +1,6 @@
 import { checkConfig, checkPositive } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
+import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind } from '../types/event.ts'
 import type { Journal } from '../types/journal.ts'
@@ -51,6 +52,8 @@ export interface PromptOptions {
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
   metadata?: JsonValue
+  /** What the run uses is charged here too, and it stops when this is used up. Default: its own limits are all there is. */
+  budget?: Budget
   /** What the run is, for its `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
   kind?: ContinuationKind
   /** What form the answers of this run must have, instead of what the agent's settings say. */

@@ -1,5 +1,7 @@
+import { ExecutionBudget } from '../context/execution-budget.ts'
 import type { PromptInput } from '../types/message.ts'
 import type { AgentRun } from '../types/run.ts'
+import type { ExecutionLimits } from '../types/settings.ts'
 import type { Agent } from './agent.ts'
 import type { AgentOptions, PromptOptions } from './agent-options.ts'
 
@@ -18,6 +20,12 @@ export interface Branch {
   run: AgentRun
 }
 
+/** What holds for all branches. */
+export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
+  /** What all branches together may use: tokens, time and cost. The limits of each hold beside it. Default: none. */
+  limits?: Partial<Omit<ExecutionLimits, 'maxTurns'>>
+}
+
 /**
  * Runs several continuations of a conversation at once, each on an agent of its own in the same session.
  *
@@ -28,12 +36,14 @@ export interface Branch {
  *
  * Source: spec/41 "Parallel Exploration".
  */
-export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], options: Omit<PromptOptions, 'kind'> = {}): Branch[] {
+export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], { limits, ...options }: ExploreOptions = {}): Branch[] {
   const branches: Branch[] = []
+  const none = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }
+  const budget = limits === undefined ? options.budget : new ExecutionBudget({ ...none, ...limits }, options.budget)
   try {
     for (const { tag, prompt, ...overrides } of specs) {
       const fork = agent.fork(overrides)
-      const branchOptions: PromptOptions = { ...options, kind: { kind: 'branch', tag } }
+      const branchOptions: PromptOptions = { ...options, ...(budget !== undefined && { budget }), kind: { kind: 'branch', tag } }
       const run = prompt === undefined ? fork.continueLoop(branchOptions) : fork.prompt(prompt, branchOptions)
       branches.push({ tag, agent: fork, run })
     }

@@ -2,6 +2,7 @@ import { Approvals } from '../loop/approvals.ts'
 import type { LoopOptions } from '../loop/loop-run.ts'
 import { toMessages } from '../loop/prompt-input.ts'
 import { EventLog } from '../stream/event-log.ts'
+import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
@@ -26,6 +27,7 @@ export interface LiveRunOptions {
   replayBytes: number | undefined
   logger: Logger | undefined
   metadata?: JsonValue
+  budget?: Budget
   /** The caller's; followed until the run ends. */
   signal?: AbortSignal
 }
@@ -115,7 +117,7 @@ export class LiveRun implements AgentRun {
   }
 
   async #run(): Promise<RunResult> {
-    const { start, signal, metadata, runningTools } = this.#options
+    const { start, signal, metadata, budget, runningTools } = this.#options
     const follow = () => this.abort(signal?.reason)
     if (signal?.aborted) follow()
     else signal?.addEventListener('abort', follow, { once: true })
@@ -128,6 +130,7 @@ export class LiveRun implements AgentRun {
         runningTools,
         emit: (event) => this.#accept(event),
         ...(metadata !== undefined && { metadata }),
+        ...(budget && { budget }),
       })
     } finally {
       signal?.removeEventListener('abort', follow)

@@ -40,7 +40,7 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  *
  * Source: spec/18 "System Prompt Resolution".
  */
-export function applyProfile<T extends ProfileSettings>(profile: AgentProfile, options: T): T & ProfileSettings {
+export function applyProfile<T extends object>(profile: AgentProfile, options: T & ProfileSettings): T & ProfileSettings {
   return { ...options, ...profileDefaults(profile), ...given(options) }
 }
 

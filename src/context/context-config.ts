@@ -2,7 +2,7 @@ import type { CompactionConfig, ContextConfig, TokenCounter } from '../types/com
 import { heuristicTokenCounter } from './tokens.ts'
 
 /** The defaults of the specification. */
-export const defaultCompactionConfig: CompactionConfig = {
+const defaultCompactionConfig: CompactionConfig = {
   compactAtPct: 0.9,
   compactBudgetThresholdPct: 0.05,
   scope: { type: 'fixedCount', count: 3 },

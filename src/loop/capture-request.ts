@@ -46,10 +46,25 @@ export async function captureRequest(
 async function captureHttp(run: LoopRun, request: StreamRequest): Promise<CapturedHttp | undefined> {
   try {
     const { url, redactedHeaders: headers, body } = await raceAbort(run.config.model.provider.encode(request), run.signal)
-    return { url, headers, body }
+    return { url: withoutSecrets(url), headers, body }
   } catch (error) {
     if (run.signal.aborted) throw error
     run.warn('captureFailed', { message: errorText(error) })
     return undefined
   }
+}
+
+/** Parameters that our codecs add: they say nothing secret. */
+const knownParameters = new Set(['alt', 'api-version'])
+
+/** The address without what a `baseUrl` may hold of secrets: user info, fragment, the values of parameters. The same where there is none. */
+function withoutSecrets(address: string): string {
+  // A relative one, as of a proxy, or one that is none because of what its password holds.
+  if (!URL.canParse(address)) return address.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
+  const url = new URL(address)
+  const names = [...url.searchParams.keys()].filter((name) => !knownParameters.has(name))
+  if (url.username + url.password + url.hash === '' && names.length === 0) return address
+  url.username = url.password = url.hash = ''
+  for (const name of names) url.searchParams.set(name, 'redacted')
+  return url.href
 }

@@ -56,7 +56,7 @@ export async function compactNow(run: LoopRun, focusMessage: string | undefined)
  *
  * Source: spec/14, spec/12.
  */
-export async function compactContext(run: LoopRun, options: CompactOptions): Promise<boolean> {
+async function compactContext(run: LoopRun, options: CompactOptions): Promise<boolean> {
   const { context, events } = run
   const contextWindow = await run.contextWindow()
   const { estimatedTokens, force } = options

@@ -1,4 +1,4 @@
-import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
+import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AgentTool } from '../types/tool.ts'
 import { raceAbort } from './abort.ts'
@@ -24,7 +24,7 @@ export async function deriveRequest(run: LoopRun): Promise<DerivedRequest> {
   // Callbacks get copies of the list: sorting or cutting what they were given must not do it to the history.
   let entries: readonly AgentMessage[] = context.messages
   if (context.state !== undefined || run.nodeIds !== undefined) entries = (await run.contextWindow()).sent()
-  if (config.transformContext !== undefined) entries = await raceAbort(config.transformContext([...entries], signal), signal)
+  if (config.transformContext !== undefined) entries = (await raceAbort(config.transformContext([...entries], signal), signal)).map(withId)
   let messages: readonly Message[] =
     config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
   const model = config.model.config

@@ -57,6 +57,9 @@ export interface MessageSupplier {
   giveBack?(messages: readonly AgentMessage[]): void
 }
 
+/** What `transformContext` returns. */
+type TransformedContext = readonly (Message | AgentMessage)[]
+
 /** How a loop behaves. Everything but the model has a default. Source: spec/02 "AgentLoopConfig". */
 export interface LoopConfig {
   model: Model
@@ -95,8 +98,11 @@ export interface LoopConfig {
   steering?: MessageSupplier
   /** Messages answered when the loop would otherwise stop. */
   followUps?: MessageSupplier
-  /** Changes what is sent, never the history. Runs before every request; must return within the run. */
-  transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+  /**
+   * Changes what is sent, never the history: returns entries of it as they are, changed copies, and messages of its own. Runs before every
+   * request; must return within the run.
+   */
+  transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => TransformedContext | Promise<TransformedContext>
   /** Turns history entries into messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
   /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */

@@ -28,7 +28,7 @@ export const revertCategorySchema: z.ZodType<RevertCategory> = z.union(
   'failure|tangent|completion|step-summary',
 )
 
-/** `RevertCategory`: kebab-case. */
+/** `RevertCategory`: kebab-case, so `step-summary` there. */
 export const revertCategoryCodec: SpecCodec<RevertCategory> = specCodec('category', revertCategorySchema, (category) =>
   category === 'stepSummary' ? 'step-summary' : category,
 )

@@ -2,7 +2,7 @@ import { cancelOpenCalls } from './reduce-tool.ts'
 import type { MessageView, RunState, ToolView } from './state.ts'
 
 /** Messages (and turns, and notes) that are kept of a loop a tool runs. */
-export const childLimit = 50
+const childLimit = 50
 
 /** The loop that a call started, as far as its tool reports it; `undefined` for a call that reports none. */
 export function childOf(state: RunState, toolCallId: string): RunState | undefined {

@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts'
-import type { AgentMessage } from './message.ts'
+import type { AgentMessage, Message } from './message.ts'
 
 /** Estimates tokens. Must be fast and give the same result for the same input: estimates are cached per message object. */
 export interface TokenCounter {
@@ -96,6 +96,9 @@ export interface CompactionInput {
   budget: Budget
 }
 
+/** What a strategy has sent instead: messages of the history, or new ones, such as `userMessage` makes. */
+type SentInstead = readonly (Message | AgentMessage)[]
+
 /**
  * What becomes of each section of a history. Each function may be async and ask a model; those left out do what `defaultCompaction` does.
  *
@@ -108,7 +111,7 @@ export interface CompactionStrategy {
   /** How many of these turns, from the first, stay as they are. */
   keepFirst?(input: CompactionInput): number | Promise<number>
   /** What is sent instead of the turns in the middle. */
-  keepCompacted?(input: CompactionInput): readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+  keepCompacted?(input: CompactionInput): SentInstead | Promise<SentInstead>
   /** What is sent instead of the last turns. */
-  keepRecent?(input: CompactionInput): readonly AgentMessage[] | Promise<readonly AgentMessage[]>
+  keepRecent?(input: CompactionInput): SentInstead | Promise<SentInstead>
 }

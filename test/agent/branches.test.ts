@@ -163,3 +163,14 @@ describe('exploreBranches', () => {
     expect(exploreBranches(await origin(), [])).toEqual([])
   })
 })
+
+it('branches share what they may use together', async () => {
+  const looping = () =>
+    Array.from({ length: 20 }, () => ({ toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 100 } }))
+  const agent = new Agent({ model: scripted([]), tools: [add] })
+  const specs = ['a', 'b'].map((tag) => ({ tag, prompt: 'go', model: scripted(looping()) }))
+  const branches = exploreBranches(agent, specs, { limits: { maxTotalTokens: 600 } })
+  const results = await Promise.all(branches.map(({ run }) => run.result))
+  expect(results.map(({ status }) => status)).toEqual(['limit', 'limit'])
+  expect(results.reduce((sum, { usage }) => sum + usage.input, 0)).toBeLessThanOrEqual(700)
+})

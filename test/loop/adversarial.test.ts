@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, AgentBusyError, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
-import { scripted } from '../../src/providers/scripted/index.ts'
+import { Agent, AgentBusyError, applyProfile, type CompactionStrategy, parseSnapshot, textOf, userMessage } from '../../src/index.ts'
+import { llmJudge, parallelLoop } from '../../src/loop/parallel/index.ts'
+import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { revertTool } from '../../src/tools/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
+import { longHistory, requestText } from '../support/long-history.ts'
 import { play, tool } from '../support/play.ts'
 
 const oneCall = [{ toolCalls: [{ name: 'step', arguments: {} }] }, { text: 'done' }]
@@ -129,5 +132,96 @@ describe('a snapshot', () => {
     agent.restore(parseSnapshot(JSON.stringify(written)))
     expect(agent.settings.limits).toEqual({ maxTurns: 2 })
     expect(agent.settings).not.toHaveProperty('contextManagement')
+  })
+})
+
+describe('what is compacted right after a revert', () => {
+  const back: ScriptedStep = { toolCalls: [{ name: 'revert_to_state', arguments: { category: 'failure', step: 'n0' } }] }
+  const tooLong: ScriptedStep = { fail: { code: 'contextOverflow', message: 'prompt is too long' } }
+
+  it.each<[string, ScriptedStep[]]>([
+    ['of the last turn', [oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
+    ['of everything since the prompt', [oneCall[0] ?? {}, oneCall[0] ?? {}, back, tooLong, { text: 'done' }]],
+  ])('%s leaves what the user said: no request is empty', async (_, script) => {
+    const { model, events } = await play(script, { tools: [tool('step', () => 'ok'), revertTool()] }, `do it ${'at once '.repeat(20)}`)
+    expect(grammarFaults(events)).toEqual([])
+    for (const { messages } of model.provider.requests) expect(messages[0]?.role).toBe('user')
+    expect(JSON.stringify(model.provider.requests.at(-1)?.messages)).toContain('do it')
+  })
+})
+
+describe('what an application writes itself', () => {
+  const context = (strategy: CompactionStrategy) => ({
+    messages: longHistory(30, 100),
+    contextConfig: { maxContextTokens: 2000, systemPromptTokens: 0, compaction: { strategy } },
+  })
+
+  it('a summary is a message as userMessage makes it', async () => {
+    const { model } = await play([{ text: 'done' }], context({ keepCompacted: async () => [userMessage('my own words')] }))
+    expect(requestText(model.provider.requests[0])).toContain('my own words')
+  })
+
+  it('a summary that is none is logged, and the default summarises', async () => {
+    const logged: string[] = []
+    const broken: unknown[] = [null]
+    const strategy: CompactionStrategy = { keepCompacted: () => broken as [] } // as a program without types may answer
+    const { model, result } = await play([{ text: 'done' }], { ...context(strategy), logger: { warn: (event) => logged.push(event) } })
+    expect(logged).toEqual(['compactionStrategyFailed'])
+    expect(result.status).toBe('completed')
+    expect(requestText(model.provider.requests[0])).toContain('[Summary]')
+  })
+
+  it('transformContext may add messages of its own; they are sent and stay out of the history', async () => {
+    const { agent, model, events } = await play([{ text: 'done' }], {
+      transformContext: (messages) => [userMessage('today is Monday'), ...messages],
+      captureTurnRequests: true,
+    })
+    expect(model.provider.requests[0]?.messages.map(({ role }) => role)).toEqual(['user', 'user'])
+    expect(JSON.stringify(agent.messages)).not.toContain('Monday')
+    const captured = events.find((event) => event.type === 'turnRequest')
+    expect(captured).toMatchObject({ request: { provenance: [{ kind: 'unknown' }, { kind: 'loopTurn' }] } })
+  })
+
+  it('a profile is applied to a model alone', () => {
+    const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
+    expect([agent.systemPrompt, agent.thinking]).toEqual(['You review code.', 'low'])
+  })
+})
+
+describe('limits of a parallel loop', () => {
+  const spending = (output: number) => ({
+    model: scripted([
+      { toolCalls: [{ name: 'step', arguments: {} }], usage: { output } },
+      { text: 'done', usage: { output } },
+    ]),
+  })
+  const run = (limits: { maxTotalTokens: number }) => {
+    const judge = scripted([{ text: '2' }])
+    const context = { systemPrompt: '', messages: [], tools: [tool('step', () => 'ok')] }
+    const shared = { context, emit: () => undefined, signal: new AbortController().signal, limits }
+    const running = parallelLoop({
+      ...shared,
+      prompt: 'go',
+      configs: [spending(60), spending(60)],
+      strategy: llmJudge({ config: { model: judge } }),
+    })
+    return { running, judge }
+  }
+
+  it('hold for all branches and the judge together', async () => {
+    const { running, judge } = run({ maxTotalTokens: 100 })
+    const { result, outcomes } = await running
+    expect([result.status, outcomes[0]?.result.status]).toEqual(['limit', 'limit'])
+    expect(judge.provider.requests).toEqual([])
+  })
+
+  it('let all of them be that fit', async () => {
+    const { running, judge } = run({ maxTotalTokens: 1000 })
+    expect((await running).selectedIndex).toBe(1)
+    expect(judge.provider.requests).toHaveLength(1)
+  })
+
+  it('that cannot work are refused before anything begins', async () => {
+    await expect(run({ maxTotalTokens: Number.NaN }).running).rejects.toMatchObject({ code: 'invalidOption' })
   })
 })

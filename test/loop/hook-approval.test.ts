@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { LoopHooks } from '../../src/index.ts'
+import type { AgentEvent, LoopHooks } from '../../src/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { ofType, seen } from '../support/play.ts'
+import { gate, ofType, seen } from '../support/play.ts'
 import { approving, denying, failText, hooked, order, skipText, start, tasks } from '../support/tool-hooks.ts'
 
 describe('a hook that asks a person', () => {
@@ -59,13 +59,12 @@ describe('a hook that asks a person', () => {
   })
 
   it('and decides without waiting longer: the request is withdrawn', async () => {
+    const asked = gate()
     const hooks: LoopHooks = {
-      beforeToolExecution: async ({ requestApproval }) => {
-        const answer = await Promise.race([requestApproval(), tasks(20)])
-        return answer ?? false
-      },
+      beforeToolExecution: async ({ requestApproval }) => (await Promise.race([requestApproval(), asked.opened])) ?? false,
     }
-    const { events, ran, result, run, told } = await hooked(hooks)
+    const onEvent = (event: AgentEvent) => void (event.type === 'approvalRequested' && asked.open())
+    const { events, ran, result, run, told } = await hooked(hooks, { onEvent })
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'withdrawn by the hook that asked' }])
     expect(run.pendingApprovals()).toEqual([])
     expect(ran).toEqual([])
@@ -74,15 +73,20 @@ describe('a hook that asks a person', () => {
   })
 
   it('and replaces the arguments before the answer: only the new ones are asked about, then', async () => {
+    const asked = gate()
     const hooks: LoopHooks = {
       beforeToolExecution: async ({ requestApproval }) => {
         void requestApproval()
-        await tasks(20)
+        await asked.opened
         return { arguments: { n: 2 } }
       },
     }
     const { events, ran } = await hooked(hooks, {
-      onEvent: (event, run) => void (event.type === 'approvalRequested' && event.arguments.n === 2 && run.approve(event.toolCallId)),
+      onEvent: (event, run) => {
+        if (event.type !== 'approvalRequested') return
+        if (event.arguments.n === 1) asked.open()
+        else run.approve(event.toolCallId)
+      },
     })
     expect(ofType(events, 'approvalResolved').map(({ approved }) => approved)).toEqual([false, true])
     expect(ran).toEqual([{ n: 2 }])

@@ -245,6 +245,29 @@ describe('the HTTP request', () => {
     }
   })
 
+  it('holds nothing that an address may hide: user info, parameters, fragment', async () => {
+    const secret = 'sk-CANARY+/=1'
+    const hidden = encodeURIComponent(secret)
+    const fetch = faultFetch(sse(answers.openai))
+    const made = [
+      anthropic('claude-sonnet-4-5', { apiKey: key, fetch, baseUrl: `https://user:${hidden}@host.example/v1?token=${hidden}#${hidden}` }),
+      openai('gpt-4o', { apiKey: key, fetch, baseUrl: `https://host.example/v1?token=${hidden}&token=${hidden}` }),
+      google('gemini-2.5-flash', { apiKey: key, fetch, baseUrl: `https://${hidden}@host.example/v1?key=${hidden}` }),
+    ]
+    for (const model of made) {
+      const { agent, events, captured } = await playCaptured([], {
+        model,
+        captureTurnRequests: { httpBody: true },
+        retry: { maxRetries: 0 },
+      })
+      expect(captured[0]?.request.http?.url).toContain('host.example/v1')
+      for (const form of ['CANARY', btoa(secret), btoa(`user:${secret}`)]) {
+        expect(JSON.stringify([events, agent.checkpoint()])).not.toContain(form)
+      }
+    }
+    expect(JSON.stringify(fetch.calls.map(({ url }) => url))).toContain('CANARY')
+  })
+
   it('that cannot be made is left out and logged; the run goes on', async () => {
     const logged: string[] = []
     const model = scripted([done])

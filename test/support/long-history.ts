@@ -9,7 +9,7 @@ export function words(head: string, tokens: number): string {
 }
 
 /** A question and a long answer. */
-export function longTurn(loopId: string, turnIndex: number, tokens: number): LlmMessage[] {
+function longTurn(loopId: string, turnIndex: number, tokens: number): LlmMessage[] {
   const turnId = { loopId, turnIndex }
   const name = `${loopId}-${turnIndex}`
   const common = { timestamp: 1, turnId }

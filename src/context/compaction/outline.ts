@@ -1,6 +1,6 @@
 import type { TurnSpan } from '../../types/compaction.ts'
 import type { ContextState } from '../../types/context-change.ts'
-import { type AgentMessage, toolCallsOf } from '../../types/message.ts'
+import { type AgentMessage, isLlmMessage, toolCallsOf } from '../../types/message.ts'
 import { turnsOf } from '../turns.ts'
 import { visibleIn } from '../visible-messages.ts'
 import { between, type ExpandedOverlay, expandOverlay } from './expand-overlay.ts'
@@ -35,13 +35,13 @@ export function outlineOf(messages: readonly AgentMessage[], state: ContextState
   const first = partsOf(expanded.first, visible)
   if (overlay?.keepRecent === undefined) {
     // Without recent turns, what was compacted is the present turn itself, and it may have gone on.
-    const later = joinOpenEnd(partsOf([...expanded.compacted, ...expanded.rest], visible))
+    const later = joinEnd(partsOf([...expanded.compacted, ...expanded.rest], visible))
     const parts = [...first, ...later]
     const unchanged = overlay === undefined ? parts.length : first.length
     return { parts, earlier: -1, maxFirst: Math.max(0, Math.min(unchanged, parts.length - 2)), maxRecent: parts.length - 1 }
   }
   const summaries = { span: overlay.keepCompacted.range, messages: visible(expanded.compacted) }
-  const later = joinOpenEnd(partsAfter(messages, overlay.keepRecent.range, expanded, visible))
+  const later = joinEnd(partsAfter(messages, overlay.keepRecent.range, expanded, visible))
   return { parts: [...first, summaries, ...later], earlier: first.length, maxFirst: first.length, maxRecent: later.length }
 }
 
@@ -66,11 +66,22 @@ function partsAfter(messages: readonly AgentMessage[], range: TurnSpan, expanded
   return turns.map((turn, index) => ({ span: spanOf(turn), messages: visible(sentOf[index] ?? []) }))
 }
 
-/** Joins the last parts, from the last answer on, when a call in it has no result: that may still come, and must find its call. */
-function joinOpenEnd(parts: readonly Part[]): readonly Part[] {
-  const at = parts.findLastIndex((part) => part.messages.some((message) => message.role === 'assistant'))
-  const last = parts[at]
-  if (last === undefined || at === parts.length - 1 || !hasOpenCall(last.messages)) return parts
+/**
+ * Joins the last parts where the last alone is not the present turn: from the last answer on, when a call in it has no result, for that may
+ * still come and must find its call; and with those of which nothing is sent, as after a revert, for something must be.
+ */
+function joinEnd(parts: readonly Part[]): readonly Part[] {
+  const sent = joinedFrom(
+    parts,
+    parts.findLastIndex((part) => part.messages.some(isLlmMessage)),
+  )
+  const at = sent.findLastIndex((part) => part.messages.some((message) => message.role === 'assistant'))
+  const answer = sent[at]
+  return answer !== undefined && hasOpenCall(answer.messages) ? joinedFrom(sent, at) : sent
+}
+
+function joinedFrom(parts: readonly Part[], at: number): readonly Part[] {
+  if (at < 0 || at === parts.length - 1) return parts
   const joined = parts.slice(at)
   return [...parts.slice(0, at), { span: spanAcross(joined), messages: joined.flatMap((part) => part.messages) }]
 }

@@ -117,7 +117,7 @@ class StrategyRun {
     try {
       // Called on the strategy, which may be an instance of a class.
       const answer = await unlessAborted(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
-      if (part === 'keepFirst' ? Number.isFinite(answer) : Array.isArray(answer)) return answer
+      if (part === 'keepFirst' ? Number.isFinite(answer) : isMessages(answer)) return answer
       warn('compactionStrategyFailed', { part, message: 'It did not answer with what this part needs.' })
     } catch (error) {
       if (signal.aborted) throw signal.reason
@@ -125,4 +125,9 @@ class StrategyRun {
     }
     return undefined
   }
+}
+
+/** A strategy may answer with anything at all. */
+function isMessages(answer: unknown): boolean {
+  return Array.isArray(answer) && answer.every((message) => typeof message === 'object' && message !== null && 'role' in message)
 }

@@ -1,3 +1,4 @@
+import { ExecutionBudget } from '../../context/execution-budget.ts'
 import type { Budget } from '../../types/budget.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
@@ -5,6 +6,7 @@ import { newId } from '../../types/ids.ts'
 import type { JsonValue } from '../../types/json.ts'
 import type { AgentMessage, PromptInput } from '../../types/message.ts'
 import type { RunResult } from '../../types/run.ts'
+import type { ExecutionLimits } from '../../types/settings.ts'
 import { combineUsage, type Usage } from '../../types/usage.ts'
 import { checkContinuable } from '../agent-loop.ts'
 import { checkConfig } from '../check-config.ts'
@@ -30,7 +32,9 @@ export interface ParallelOptions {
   emit: (event: AgentEvent) => void
   /** Owned by the caller; stops all branches and the evaluation. */
   signal: AbortSignal
-  /** Shared by all branches and the evaluation. */
+  /** Of all branches and the evaluation together, beside those of each configuration. Default: none. */
+  limits?: Partial<Omit<ExecutionLimits, 'maxTurns'>>
+  /** Of the run that this is part of: a tool passes on `ctx.budget`. Shared by all branches and the evaluation. */
   budget?: Budget
   /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */
   runId?: string
@@ -77,11 +81,12 @@ export interface ParallelResult {
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
   const { prompt, first } = checkOptions(options)
-  const { configs, strategy, emit, signal, budget, metadata } = options
+  const { configs, strategy, emit, signal, metadata } = options
+  const budget = sharedBudget(options)
   const base = identify(options.context)
   const events = makeEvents(options, base, first)
   const branches = configs.map((config, index) => new Branch(index, base, config, signal))
-  const shared = { emit, ...(budget !== undefined && { budget }), ...(metadata !== undefined && { metadata }) }
+  const shared = { emit, budget, ...(metadata !== undefined && { metadata }) }
   const selection = new Selection(strategy, branches, events)
   try {
     events.emit({ type: 'parallelLoopStart', loopIds: branches.map((branch) => branch.loopId) })
@@ -92,7 +97,7 @@ export async function parallelLoop(options: ParallelOptions): Promise<ParallelRe
         return outcome
       }),
     )
-    const inquiry = new Inquiry(base, events, options)
+    const inquiry = new Inquiry(base, events, { signal, budget })
     const { selectedIndex, usage } = await selection.decide(prompt, outcomes, inquiry)
     // Every loop of this session is counted wherever the conversation goes on.
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
@@ -106,14 +111,20 @@ export async function parallelLoop(options: ParallelOptions): Promise<ParallelRe
 }
 
 /** Throws `ConfigError` for what cannot work; returns the prompt as history entries, none in order to continue. */
-function checkOptions({ prompt, context, configs, strategy }: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
+function checkOptions({ prompt, context, configs, strategy, limits }: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
   const [first] = configs
   if (first === undefined) throw new ConfigError('branchCount', 'A parallel loop needs at least one configuration.')
   strategy.check?.(configs.length)
   for (const config of configs) checkConfig(config)
+  if (limits !== undefined) checkConfig({ limits })
   if (prompt !== undefined) return { prompt: toMessages(prompt), first }
   checkContinuable(context)
   return { prompt: [], first }
+}
+
+/** What all loops draw on. Limits that are not given are none. */
+function sharedBudget({ limits, budget }: ParallelOptions): Budget {
+  return new ExecutionBudget({ maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity, ...limits }, budget)
 }
 
 function identify(context: AgentContext): IdentifiedContext {
