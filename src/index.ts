@@ -97,7 +97,7 @@ export type {
   TurnHookInfo,
 } from './types/hooks.ts'
 export type { FilterVerdict, InputFilter } from './types/input-filter.ts'
-export type { Journal, JournalEntry, JournalRecord } from './types/journal.ts'
+export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
 export {
@@ -154,7 +154,6 @@ export type {
   LogDriver,
   LogLine,
   NewSessionRecord,
-  RecordedConversation,
   SessionRecording,
   SessionStore,
   SessionSummary,

@@ -184,8 +184,7 @@ export class Agent extends Conversation {
     const context = this.context
     const config: LoopConfig = { ...this.loopConfig(), steering: this.steering, followUps: this.followUps }
     const { replayBytes, logger, session } = this.settings
-    const { formation } = this
-    if (session) config.journal = { append: async (record) => (await this.#record(session)).append(record, { ...context, formation }) }
+    if (session) config.journal = { append: async (record, said) => (await this.#record(session)).append(record, said) }
     if (options.responseFormat !== undefined) config.responseFormat = options.responseFormat
     context.systemPrompt = this.systemPrompt
     context.tools = this.tools

@@ -25,7 +25,6 @@ export abstract class Conversation extends ConfiguredAgent {
   protected startedAt: number | undefined
   /** Shared with forks: a session has one writer. */
   protected recorder: { recording?: SessionRecording } = {}
-  protected formation: SessionFormation | undefined
 
   constructor(options: AgentOptions) {
     const { messages = [], agentId = newId(), sessionId = newId(), steeringMode, followUpMode, ...settings } = options
@@ -152,10 +151,9 @@ export abstract class Conversation extends ConfiguredAgent {
   /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. Throws `AgentBusyError` while a run is on. */
   newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
     this.assertIdle()
-    this.formation = formation
     const { messages, state, agentId } = this.context
     const sessionId = newId()
-    this.context = { ...blank, messages, agentId, sessionId, ...(state !== undefined && { state }) }
+    this.context = { ...blank, messages, agentId, sessionId, formation, ...(state !== undefined && { state }) }
     this.latestLoopId = this.startedAt = undefined
     return sessionId
   }

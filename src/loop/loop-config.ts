@@ -10,6 +10,7 @@ import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
 import type { CacheStrategy, ResponseFormatInput } from '../types/provider.ts'
+import type { SessionFormation } from '../types/session.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
@@ -37,6 +38,8 @@ export interface AgentContext {
   parentLoopId?: string
   /** What a continuation is. Default `{ kind: 'default' }`; a start is always `initial`. */
   continuationKind?: ContinuationKind
+  /** Why its session was opened, for its record. Default: for its first loop. */
+  formation?: SessionFormation
   /** Loops run so far, per configuration segment. */
   loopCounts?: Record<string, number>
 }

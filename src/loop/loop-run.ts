@@ -147,7 +147,7 @@ export class LoopRun {
     const { sessionId, loopId, runId } = this.events
     const record = { entry, agentId: this.agentId, sessionId, loopId, runId, turnIndex: this.turnIndex, at: now() }
     try {
-      await settleWithin(journal.append(record), this.options.signal, journalGraceMs)
+      await settleWithin(journal.append(record, this.context), this.options.signal, journalGraceMs)
     } catch (error) {
       throw new JournalError(error)
     }

@@ -7,6 +7,7 @@
  * const restored = new Agent({ model, messages: parseMessages(saved) })
  * ```
  */
+export { LiveRecording, type ResumePoint } from './live-recording.ts'
 export { logSessionStore } from './log-session-store.ts'
 export { type LedgerStatus, toLedgerStatus } from './loop-status.ts'
 export { memoryDriver } from './memory-driver.ts'

@@ -1,9 +1,9 @@
 import { SessionError } from '../types/errors.ts'
-import type { JournalRecord } from '../types/journal.ts'
+import type { JournaledConversation, JournalRecord } from '../types/journal.ts'
 import { type AgentMessage, now } from '../types/message.ts'
 import type { SessionFormation, SpawnRef } from '../types/session.ts'
 import type { SessionEntry } from '../types/session-record.ts'
-import type { NewSessionRecord, RecordedConversation, SessionRecording, SessionStore, SessionWriter } from '../types/session-store.ts'
+import type { NewSessionRecord, SessionRecording, SessionStore, SessionWriter } from '../types/session-store.ts'
 
 /** Where a resumed session goes on. */
 export interface ResumePoint {
@@ -26,7 +26,7 @@ interface HistoryEnd {
  * Writes what loops make durable into the session they belong to.
  *
  * **Contract**
- * - Serves all agents of one session, forks too: there is one writer. Each says with every record which conversation it is about.
+ * - Serves all agents of one session, forks and branches too: there is one writer.
  * - The session is opened with the first record. One that exists already is refused with `conflict`, unless it was resumed from exactly there.
  * - A loop whose history is not that of its parent loop is recorded with the whole of it.
  *
@@ -55,7 +55,7 @@ export class LiveRecording implements SessionRecording {
   }
 
   /** Resolves when `record` is durable. Rejects with `SessionError`. Records are written in the order of the calls. */
-  async append(record: JournalRecord, conversation: RecordedConversation): Promise<void> {
+  async append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
     const entries = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
     const writer = await this.#open(record, conversation)
     try {
@@ -82,7 +82,7 @@ export class LiveRecording implements SessionRecording {
     void failed.close().catch(() => undefined)
   }
 
-  #entriesOf({ entry, loopId }: JournalRecord, { messages, state = {} }: RecordedConversation): SessionEntry[] {
+  #entriesOf({ entry, loopId }: JournalRecord, { messages, state = {} }: JournaledConversation): SessionEntry[] {
     if (entry.type === 'loopStart') {
       const parent = entry.parentLoopId === undefined ? undefined : this.#ends.get(entry.parentLoopId)
       this.#ends.set(loopId, endOf(messages))
@@ -95,7 +95,7 @@ export class LiveRecording implements SessionRecording {
   }
 
   /** A rotated session id opens the next session. */
-  #open({ sessionId, agentId }: JournalRecord, { formation }: RecordedConversation): Promise<SessionWriter> {
+  #open({ sessionId, agentId }: JournalRecord, { formation }: JournaledConversation): Promise<SessionWriter> {
     if (this.#writer !== undefined && this.#sessionId === sessionId) return this.#writer
     if (this.#sessionId !== sessionId) this.#lastEpoch = undefined
     this.#sessionId = sessionId

@@ -7,19 +7,24 @@ export interface LogReading {
   records: SessionRecord[]
   /** The last `seq` that counts, or the cursor that was asked for where that is higher. */
   cursor: number
+  /** Who wrote the last record that counts. */
+  writer?: string
   /** What does not count at the end, and why. Absent again once a later writer has gone on from there. */
   damage?: LogDamage
-  /** Records that a newer writer has replaced. Where a store refuses older writers, these are records it never said were stored. */
+  /** Records that a newer writer did not go on from. Where a store refuses older writers, these are records it never said were stored. */
   replaced?: LogDamage
   /** Whether a line of a newer version is among them. */
   hasNewer: boolean
 }
 
-/** A record that counts, and the length of its line. */
+/** A record, the length of its line, and who wrote it. */
 interface Counted {
   record: SessionRecord
   chars: number
+  writer: string
 }
+
+type Damage = LineDamage & { droppedChars: number }
 
 /** The lines of one writer. */
 interface Part {
@@ -31,25 +36,51 @@ interface Part {
   droppedChars: number
 }
 
+/** A part that counts, up to the `seq` before `end`. */
+interface Link {
+  part: Part
+  end: number
+  /** Whether the part that it goes on from is the link before it. */
+  goesOn: boolean
+}
+
+/** The parts of a log, the newest first, and what stands before all of them. */
+interface Parts {
+  newestFirst: Part[]
+  head: Part
+  hasNewer: boolean
+}
+
 /**
  * What the lines of a log amount to, in time proportional to their length. Never throws, whatever they hold.
  *
  * **Contract**
- * - The lines of one writer count up to the first that is missing or damaged. A line may be there twice.
- * - Writers count in the order of their epochs. The records of each replace what there is from its first `seq` on; one that does not begin
- *   within or directly after what counts so far does not count at all.
+ * - The newest writer counts, with what it went on from: the part of an older writer that it had read, and so on to the first record.
+ *   What others wrote meanwhile does not count: when it was written they had been refused.
+ * - Of that, everything counts up to the first record that is missing or damaged. A line may be there twice.
  * - Lines up to `after` may be left out, where the caller has read them already. Only records after it are given.
  *
  * Source: reference/reliability.md §2 "Concurrent writers".
  */
 export function readLog(lines: readonly string[], after = 0): LogReading {
-  const { parts, hasNewer } = partsOf(lines, after)
-  const reading = new Fold(after)
-  for (const part of parts) reading.add(part)
-  return reading.result(hasNewer)
+  const parts = partsOf(lines, after)
+  const chain = chainOf(parts.newestFirst, after)
+  const { counted, lost } = follow(chain, after)
+  const last = counted.at(-1)
+  const reading: LogReading = {
+    records: counted.flatMap(({ record }) => (record.seq > after ? record : [])),
+    cursor: Math.max(after, last?.record.seq ?? 0),
+    hasNewer: parts.hasNewer,
+  }
+  if (last !== undefined) reading.writer = last.writer
+  const damage = lost ?? damagedEnd(parts, chain.at(-1)?.part)
+  if (damage !== undefined) reading.damage = { ...damage, afterSeq: reading.cursor }
+  const replaced = replacedBy(chain, parts.newestFirst)
+  if (replaced !== undefined) reading.replaced = replaced
+  return reading
 }
 
-function partsOf(lines: readonly string[], after: number): { parts: Part[]; hasNewer: boolean } {
+function partsOf(lines: readonly string[], after: number): Parts {
   const head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
   const parts = new Map<string, Part>()
   let part = head
@@ -67,10 +98,10 @@ function partsOf(lines: readonly string[], after: number): { parts: Part[]; hasN
     const key = `${place.epoch} ${place.writer}`
     part = parts.get(key) ?? emptyPart(place)
     parts.set(key, part)
-    addLine(part, { record, chars: line.length }, after)
+    addLine(part, { record, chars: line.length, writer: place.writer }, after)
   }
-  const inOrder = [head, ...parts.values()].sort((a, b) => a.place.epoch - b.place.epoch || (a.place.writer < b.place.writer ? -1 : 1))
-  return { parts: inOrder, hasNewer }
+  const newestFirst = [...parts.values()].sort((a, b) => b.place.epoch - a.place.epoch || (a.place.writer < b.place.writer ? 1 : -1))
+  return { newestFirst, head, hasNewer }
 }
 
 function emptyPart(place: LinePlace): Part {
@@ -80,11 +111,11 @@ function emptyPart(place: LinePlace): Part {
 function addLine(part: Part, line: Counted, after: number): void {
   const { from } = part.place
   const { seq } = line.record
-  const last = part.records.at(-1)?.record.seq
+  const last = lastOf(part.records)
   if (last !== undefined && seq <= last) return
   const fits = last === undefined ? seq === from || (from <= after && seq === after + 1) : seq === last + 1
   if (fits) part.records.push(line)
-  else drop(part, { kind: 'corrupt', reason: `Record ${last === undefined ? from : last + 1} is missing or damaged.` }, line.chars)
+  else drop(part, missing(last === undefined ? from : last + 1), line.chars)
 }
 
 function drop(part: Part, damage: LineDamage, chars: number): void {
@@ -97,75 +128,91 @@ function bothOf(first: LineDamage, second: LineDamage): LineDamage {
   return { kind: second.kind === 'torn' ? first.kind : second.kind, reason: first.reason }
 }
 
-/** What counts, as one writer after the other is added. */
-class Fold {
-  readonly #after: number
-  #counted: Counted[] = []
-  /** The last `seq` that counts. */
-  #last: number
-  #damage: (LineDamage & { droppedChars: number }) | undefined
-  #replaced: LogDamage | undefined
-
-  constructor(after: number) {
-    this.#after = after
-    this.#last = after
-  }
-
-  add({ place, records, dropped, droppedChars }: Part): void {
-    const reason = this.#refusal(place, records)
-    if (reason === undefined) this.#join(place, records)
-    else this.#drop({ kind: place.whole === undefined ? 'corrupt' : 'torn', reason }, charsOf(records))
-    if (dropped !== undefined) this.#drop(dropped, droppedChars)
-  }
-
-  result(hasNewer: boolean): LogReading {
-    const records = this.#counted.map((each) => each.record).filter((record) => record.seq > this.#after)
-    const reading: LogReading = { records, cursor: Math.max(this.#after, this.#last), hasNewer }
-    if (this.#damage !== undefined) reading.damage = { ...this.#damage, afterSeq: this.#last }
-    if (this.#replaced !== undefined) reading.replaced = this.#replaced
-    return reading
-  }
-
-  /** Why these records do not count; undefined when they do, or when there are none. */
-  #refusal({ whole, from }: LinePlace, records: readonly Counted[]): string | undefined {
-    const end = records.at(-1)?.record.seq
-    if (end === undefined) return undefined
-    if (whole === undefined) return from <= this.#last + 1 ? undefined : `Record ${this.#last + 1} is missing or damaged.`
-    // Half of a session is better than none, but not better than the one it was to replace.
-    return end >= whole || this.#last === 0 ? undefined : `Record ${end + 1} of a session stored as a whole is missing or damaged.`
-  }
-
-  #join({ whole, from }: LinePlace, records: readonly Counted[]): void {
-    const end = records.at(-1)?.record.seq
-    if (end === undefined) {
-      // Even if none of them can be read: their writer did not go on from what others wrote there.
-      if (whole === undefined && from <= this.#last) this.#replaceFrom(from)
-      return
-    }
-    // Whoever wrote these has seen what was wrong before them, and was told.
-    this.#damage = undefined
-    this.#replaceFrom(records[0]?.record.seq ?? from)
-    if (whole !== undefined) this.#counted = []
-    for (const each of records) this.#counted.push(each)
-    this.#last = end
-    if (whole !== undefined && end < whole) this.#drop({ kind: 'torn', reason: `Record ${end + 1} is missing or damaged.` }, 0)
-  }
-
-  #replaceFrom(start: number): void {
-    const at = this.#counted.findIndex(({ record }) => record.seq >= start)
-    if (at < 0) return
-    const droppedChars = (this.#replaced?.droppedChars ?? 0) + charsOf(this.#counted.splice(at))
-    const reason = `Two writers have written records from ${start} on. Those of the older one do not count.`
-    this.#replaced = { kind: 'forked', afterSeq: this.#replaced?.afterSeq ?? start - 1, droppedChars, reason }
-    this.#last = start - 1
-  }
-
-  #drop(damage: LineDamage, chars: number): void {
-    const { kind, reason } = this.#damage === undefined ? damage : bothOf(this.#damage, damage)
-    this.#damage = { kind, reason, droppedChars: (this.#damage?.droppedChars ?? 0) + chars }
-  }
+function missing(seq: number): LineDamage {
+  return { kind: 'corrupt', reason: `Record ${seq} is missing or damaged.` }
 }
 
-function charsOf(lines: readonly Counted[]): number {
-  return lines.reduce((sum, { chars }) => sum + chars, 0)
+function lastOf(records: readonly Counted[]): number | undefined {
+  return records.at(-1)?.record.seq
+}
+
+/** Whether this is a session stored as a whole of which something is missing. */
+function isPartial({ place, records }: Part): boolean {
+  return place.whole !== undefined && (lastOf(records) ?? 0) < place.whole
+}
+
+/** The newest part and what it went on from, the oldest first. */
+function chainOf(newestFirst: readonly Part[], after: number): Link[] {
+  const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
+  const chain: Link[] = []
+  // Half of a session is better than none, but not better than the one it was to replace.
+  let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst[0]
+  let end = Number.POSITIVE_INFINITY
+  let older = 0
+  while (part !== undefined) {
+    const { epoch, from, base, whole } = part.place
+    const found: Part | undefined = byWriter.get(base ?? '')
+    const isFound = found !== undefined && found.place.epoch < epoch
+    chain.push({ part, end, goesOn: isFound || from === 1 })
+    if (whole !== undefined || from <= after + 1) break
+    // Where nothing can be read of what it went on from, what is before that can only be in older parts.
+    while ((newestFirst[older]?.place.epoch ?? 0) >= epoch) older++
+    part = isFound ? found : newestFirst[older]
+    end = from
+  }
+  return chain.reverse()
+}
+
+/** The records of a chain up to the first that is missing, and what does not count for that reason. */
+function follow(chain: readonly Link[], after: number): { counted: Counted[]; lost?: Damage } {
+  const counted: Counted[] = []
+  for (const [index, { part, end, goesOn }] of chain.entries()) {
+    const last = Math.max(after, counted.at(-1)?.record.seq ?? 0)
+    const { from, whole } = part.place
+    if (whole === undefined && (from > last + 1 || (index > 0 && !goesOn))) {
+      const before = chain[index - 1]?.part
+      const rest = chain.slice(index).map((link) => link.part)
+      const droppedChars = (before?.droppedChars ?? 0) + sum(rest, (each) => each.droppedChars + sum(each.records, charsOf))
+      return { counted, lost: { kind: 'corrupt', reason: before?.dropped?.reason ?? missing(last + 1).reason, droppedChars } }
+    }
+    for (const each of part.records) if (each.record.seq < end) counted.push(each)
+  }
+  return { counted }
+}
+
+/** What does not count although nothing that counts comes after it. */
+function damagedEnd({ newestFirst, head }: Parts, tip = head): Damage | undefined {
+  const ends = newestFirst.filter((part) => isPartial(part) && part.place.epoch >= tip.place.epoch)
+  if (tip.dropped !== undefined) ends.push(tip)
+  let damage: Damage | undefined
+  for (const part of new Set(ends)) {
+    const next = missing((lastOf(part.records) ?? part.place.from - 1) + 1)
+    const reason: LineDamage = part.dropped ?? { ...next, kind: 'torn' }
+    const chars = part.droppedChars + (part === tip ? 0 : sum(part.records, charsOf))
+    damage = { ...(damage === undefined ? reason : bothOf(damage, reason)), droppedChars: (damage?.droppedChars ?? 0) + chars }
+  }
+  return damage
+}
+
+/** What is not on the chain although it was written after its first record. */
+function replacedBy(chain: readonly Link[], parts: readonly Part[]): LogDamage | undefined {
+  const root = chain[0]?.part.place
+  const since = root?.whole === undefined ? 0 : root.from
+  const ends = new Map(chain.map((link) => [link.part, link.end]))
+  const replaced = parts.flatMap((part) => {
+    const start = Math.max(since, ends.get(part) ?? 0)
+    return isPartial(part) ? [] : part.records.filter(({ record }) => record.seq >= start)
+  })
+  if (replaced.length === 0) return undefined
+  const first = replaced.reduce((least, { record }) => Math.min(least, record.seq), Number.POSITIVE_INFINITY)
+  const reason = `Two writers have written records from ${first} on. Those of the newer one count.`
+  return { kind: 'forked', afterSeq: first - 1, droppedChars: sum(replaced, charsOf), reason }
+}
+
+function charsOf({ chars }: Counted): number {
+  return chars
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0)
 }

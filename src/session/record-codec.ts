@@ -20,8 +20,10 @@ export interface LinePlace {
   epoch: number
   /** Random, one per writer: tells the lines of two writers apart that both believe to have the same epoch. */
   writer: string
-  /** The first `seq` of this writer. What older epochs have from there on does not count. */
+  /** The first `seq` of this writer. */
   from: number
+  /** Who wrote the record before that; absent where there is none. What others have written from `from` on does not count. */
+  base?: string
   /** In the lines of a whole session: its last `seq`. They count together or not at all, and nothing before `from` counts. */
   whole?: number
   seq: number
@@ -76,8 +78,8 @@ function oneLine(json: string): string {
 
 /** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. */
 export function encodeLine(place: LinePlace, encoded: string): string {
-  const { epoch, writer, from, whole, seq } = place
-  const text = `${JSON.stringify({ v: version, epoch, writer, from, whole, seq }).slice(0, -1)},${encoded}`
+  const { epoch, writer, from, base, whole, seq } = place
+  const text = `${JSON.stringify({ v: version, epoch, writer, from, base, whole, seq }).slice(0, -1)},${encoded}`
   return `${text},"crc":"${checksumOf(text)}"}`
 }
 
@@ -122,10 +124,14 @@ function decodeValue(value: unknown, text: string): DecodedLine | undefined {
   return { place, record, isNewer }
 }
 
-function placeOf({ epoch, writer, from, whole, seq }: Record<string, unknown>): LinePlace | undefined {
+function placeOf({ epoch, writer, from, base, whole, seq }: Record<string, unknown>): LinePlace | undefined {
   if (!isCount(epoch) || !isCount(from) || !isCount(seq) || typeof writer !== 'string' || seq < from) return undefined
-  if (whole === undefined) return { epoch, writer, from, seq }
-  return isCount(whole) ? { epoch, writer, from, whole, seq } : undefined
+  const place: LinePlace = { epoch, writer, from, seq }
+  if (typeof base === 'string') place.base = base
+  else if (base !== undefined) return undefined
+  if (isCount(whole)) place.whole = whole
+  else if (whole !== undefined) return undefined
+  return place
 }
 
 function isCount(value: unknown): value is number {

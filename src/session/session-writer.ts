@@ -3,7 +3,7 @@ import { newId } from '../types/ids.ts'
 import type { LogDamage, SessionRecord } from '../types/session-record.ts'
 import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../types/session-store.ts'
 import type { LogReading } from './read-log.ts'
-import { encodeLine, encodeRecord } from './record-codec.ts'
+import { encodeLine, encodeRecord, type LinePlace } from './record-codec.ts'
 
 /** Records that wait for their write. */
 interface Waiting {
@@ -27,23 +27,22 @@ export class LogSessionWriter implements SessionWriter {
   declare readonly damage?: LogDamage
   readonly #driver: LogDriver
   readonly #claim: LogClaim
-  readonly #writer = newId().slice(0, 8)
-  readonly #from: number
+  readonly #place: Omit<LinePlace, 'seq'>
   #next: number
   #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
   #refusal: SessionError | undefined
   #closing: Promise<void> | undefined
 
-  constructor(driver: LogDriver, claim: LogClaim, { records, damage, cursor }: Pick<LogReading, 'records' | 'damage' | 'cursor'>) {
+  constructor(driver: LogDriver, claim: LogClaim, { records, damage, cursor, writer }: LogReading) {
     this.#driver = driver
     this.#claim = claim
     this.sessionId = claim.sessionId
     this.epoch = claim.epoch
     this.records = records
     if (damage !== undefined) this.damage = damage
-    this.#from = cursor + 1
-    this.#next = this.#from
+    this.#place = { epoch: claim.epoch, writer: newId().slice(0, 8), from: cursor + 1, ...(writer !== undefined && { base: writer }) }
+    this.#next = this.#place.from
   }
 
   async append(records: readonly NewSessionRecord[]): Promise<void> {
@@ -54,7 +53,7 @@ export class LogSessionWriter implements SessionWriter {
   /** What `encodeRecord` gave, as a whole session that replaces what there is. Before any `append`. */
   async replace(encoded: readonly string[]): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
-    await this.#enqueue(this.#place(encoded, this.#next + encoded.length - 1))
+    await this.#enqueue(this.#number(encoded, this.#next + encoded.length - 1))
   }
 
   close(): Promise<void> {
@@ -70,7 +69,7 @@ export class LogSessionWriter implements SessionWriter {
 
   #encode(records: readonly NewSessionRecord[]): LogLine[] {
     try {
-      return this.#place(records.map(encodeRecord))
+      return this.#number(records.map(encodeRecord))
     } catch (error) {
       // What comes after a record that is missing would not be what happened.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
@@ -78,11 +77,11 @@ export class LogSessionWriter implements SessionWriter {
     }
   }
 
-  #place(encoded: readonly string[], whole?: number): LogLine[] {
+  #number(encoded: readonly string[], whole?: number): LogLine[] {
     return encoded.map((record) => {
       const seq = this.#next++
-      const place = { epoch: this.epoch, writer: this.#writer, from: this.#from, seq }
-      return { epoch: this.epoch, seq, text: encodeLine(whole === undefined ? place : { ...place, whole }, record) }
+      const place = { ...this.#place, seq, ...(whole !== undefined && { whole }) }
+      return { epoch: this.epoch, seq, text: encodeLine(place, record) }
     })
   }
 

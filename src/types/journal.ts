@@ -1,10 +1,10 @@
 import type { CompactionOverlay } from './compaction.ts'
-import type { PruneRecord, RevertRecord } from './context-change.ts'
+import type { ContextState, PruneRecord, RevertRecord } from './context-change.ts'
 import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from './event.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
-import type { ParallelGroupRecord } from './session.ts'
+import type { ParallelGroupRecord, SessionFormation } from './session.ts'
 import type { Usage } from './usage.ts'
 
 /** What must be durable before the run goes on. */
@@ -40,6 +40,14 @@ export interface JournalRecord {
   at: number
 }
 
+/** The conversation a loop works on, as it is when a record is written; a live view. */
+export interface JournaledConversation {
+  readonly messages: readonly AgentMessage[]
+  readonly state?: ContextState | undefined
+  /** Why its session was opened. Default: for its first loop. */
+  readonly formation?: SessionFormation | undefined
+}
+
 /**
  * Where a run makes its history durable.
  *
@@ -54,5 +62,5 @@ export interface JournalRecord {
  * Source: ARCHITECTURE §2.
  */
 export interface Journal {
-  append(record: JournalRecord): Promise<void>
+  append(record: JournalRecord, conversation: JournaledConversation): Promise<void>
 }

@@ -1,7 +1,5 @@
-import type { ContextState } from './context-change.ts'
-import type { JournalRecord } from './journal.ts'
-import type { AgentMessage } from './message.ts'
-import type { Session, SessionFormation } from './session.ts'
+import type { Journal } from './journal.ts'
+import type { Session } from './session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
 
 /** What a store can promise where it runs. The shared suite tests what is declared. */
@@ -80,19 +78,12 @@ export interface SessionStore {
   delete(sessionId: string): Promise<boolean>
 }
 
-/** The conversation a loop works on, as it is when a record is written. */
-export interface RecordedConversation {
-  readonly messages: readonly AgentMessage[]
-  readonly state?: ContextState | undefined
-  /** Why the session was opened. Default: for its first loop. */
-  readonly formation?: SessionFormation | undefined
-}
-
-/** Writes what the agents of one session make durable; one writer for all of them. */
-export interface SessionRecording {
+/**
+ * A journal that writes to the sessions in a store; one writer for all agents of a session. Rejects with `SessionError`. Records are written in
+ * the order of the calls.
+ */
+export interface SessionRecording extends Journal {
   readonly store: SessionStore
-  /** Resolves when `record` is durable. Rejects with `SessionError`. Records are written in the order of the calls. */
-  append(record: JournalRecord, conversation: RecordedConversation): Promise<void>
   /** Gives the right to write back. */
   close(): Promise<void>
 }

@@ -136,7 +136,7 @@ export class SubAgentTool implements AgentTool {
     const reports = new ChildReports(ctx, this.#passEvents)
     const recording = this.#session && new LiveRecording(this.#session, { spawnRef: spawnRefOf(ctx) })
     const config: LoopConfig = { ...this.#config }
-    if (recording !== undefined) config.journal = { append: (record) => recording.append(record, context) }
+    if (recording !== undefined) config.journal = recording
     const result = await agentLoop(task, context, config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
     reports.flush()
     // What is durable is durable: that the right to write could not be given back costs nobody anything.

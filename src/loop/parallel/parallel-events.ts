@@ -19,6 +19,12 @@ export class ParallelEvents {
     this.#events = new EventEmitter(ids, (event) => this.#deliver(event))
   }
 
+  /** Of the whole, for its record. */
+  get ids(): { runId: string; loopId: string } {
+    const { runId, loopId } = this.#events
+    return { runId, loopId }
+  }
+
   /** Reports an event of the whole. What the sink throws, or rejects with, is logged. */
   emit(body: EventBody): void {
     if (this.#isOpen) this.#events.emit(body)

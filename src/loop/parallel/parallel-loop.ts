@@ -1,11 +1,12 @@
 import { ExecutionBudget } from '../../context/execution-budget.ts'
 import type { Budget } from '../../types/budget.ts'
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError, errorText } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonValue } from '../../types/json.ts'
-import type { AgentMessage, PromptInput } from '../../types/message.ts'
+import { type AgentMessage, now, type PromptInput } from '../../types/message.ts'
 import type { RunResult } from '../../types/run.ts'
+import type { ParallelGroupRecord } from '../../types/session.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import { combineUsage, type Usage } from '../../types/usage.ts'
 import { checkContinuable } from '../agent-loop.ts'
@@ -103,10 +104,27 @@ export async function parallelLoop(options: ParallelOptions): Promise<ParallelRe
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
     const result = resultOf(outcomes, selectedIndex, usage)
     const { selectedLoopId, evaluationUsage } = result
+    const group = { allLoopIds: branches.map(({ loopId }) => loopId), selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage }
+    await recordGroup(group, { base, events, configs })
     events.end({ type: 'parallelLoopEnd', selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage })
     return result
   } finally {
     for (const branch of branches) branch.release()
+  }
+}
+
+/** Tells the journal of the first configuration that has one which branch was chosen. What it refuses is logged: the branches themselves are durable. */
+async function recordGroup(
+  group: Omit<ParallelGroupRecord, 'isSelected'>,
+  { base, events, configs }: { base: IdentifiedContext; events: ParallelEvents; configs: readonly LoopConfig[] },
+): Promise<void> {
+  const journal = configs.find((config) => config.journal !== undefined)?.journal
+  const { agentId, sessionId } = base
+  const record = { entry: { type: 'parallelGroup' as const, group }, agentId, sessionId, ...events.ids, turnIndex: 0, at: now() }
+  try {
+    await journal?.append(record, base)
+  } catch (error) {
+    events.warn('parallelGroupNotRecorded', errorText(error))
   }
 }
 
