@@ -26,6 +26,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
 /** What each adapter may reach besides the public entries of `src`: other adapters' entries, packages, and the platform's own modules. */
 const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   ajv: { adapters: [], packages: ['ajv'] },
+  browser: { adapters: [], packages: ['idb'] },
   http: { adapters: [], packages: ['hono'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http'], packages: ['hono', 're2js', 'node:'] },

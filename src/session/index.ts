@@ -7,6 +7,8 @@
  * const restored = new Agent({ model, messages: parseMessages(saved) })
  * ```
  */
+
+export type { LogClaim, LogDriver, LogLine, SessionSummary } from '../types/session-store.ts'
 export { LiveRecording, type ResumePoint } from './live-recording.ts'
 export { logSessionStore } from './log-session-store.ts'
 export { type LedgerStatus, toLedgerStatus } from './loop-status.ts'
