@@ -15,8 +15,8 @@ function note(data: string): NewSessionRecord {
   return { entry: { type: 'input', message: { role: 'extension', id: data, kind: 'note', data } } }
 }
 
-function unknownLine(epoch: number, seq: number, body: string): string {
-  return encodeLine({ epoch, writer: 'w', from: seq, seq }, `"at":1,"type":"future","body":${body}`)
+function unknownLine(epoch: number, base: string, body: string): string {
+  return encodeLine({ epoch, writer: 'w', from: 2, base, seq: 2 }, `"at":1,"type":"future","body":${body}`)
 }
 
 async function linesIn(driver: LogDriver): Promise<string[]> {
@@ -70,7 +70,8 @@ describe('save', () => {
     await store.save(session('persistent'))
     const body = '{"n":1e400,"a":12345678901234567890}'
     const claim = await driver.claim('s', 'a')
-    await driver.append(claim, [{ epoch: claim.epoch, seq: 2, text: unknownLine(claim.epoch, 2, body) }])
+    const { writer } = JSON.parse(claim.lines[0] ?? '') as { writer: string }
+    await driver.append(claim, [{ epoch: claim.epoch, seq: 2, text: unknownLine(claim.epoch, writer, body) }])
     await store.save(session('ephemeral'))
     await store.save(session('persistent'))
     expect(await store.load('s')).toEqual(session('persistent'))

@@ -4,18 +4,26 @@ import { readLog } from '../../src/session/read-log.ts'
 import { encodeLine, encodeRecord } from '../../src/session/record-codec.ts'
 import type { SessionRecord } from '../../src/types/session-record.ts'
 
-/** Record `seq` of a writer whose first one was `from`. Its text says who wrote it. */
-function line(epoch: number, from: number, seq: number, more: { writer?: string; whole?: number; text?: string } = {}): string {
-  const { writer = `w${epoch}`, whole, text = '' } = more
+interface More {
+  writer?: string
+  /** Whose records it goes on from; else those of the epoch before. */
+  base?: string
+  whole?: number
+  text?: string
+}
+
+/** Record `seq` of a writer whose first one was `from`. Its id says who wrote it. */
+function line(epoch: number, from: number, seq: number, more: More = {}): string {
+  const { writer = `w${epoch}`, base = `w${epoch - 1}`, whole, text = '' } = more
   const encoded = encodeRecord({
     at: 1,
     entry: { type: 'input', message: { role: 'extension', id: `${writer}.${seq}`, kind: 'k', data: text } },
   })
-  return encodeLine({ epoch, writer, from, seq, ...(whole !== undefined && { whole }) }, encoded)
+  return encodeLine({ epoch, writer, from, seq, ...(from > 1 && { base }), ...(whole !== undefined && { whole }) }, encoded)
 }
 
 /** Records `from` to `to` of a writer. */
-function lines(epoch: number, from: number, to: number, more?: { writer?: string; whole?: number }): string[] {
+function lines(epoch: number, from: number, to: number, more?: More): string[] {
   return Array.from({ length: to - from + 1 }, (_, index) => line(epoch, from, from + index, more))
 }
 
@@ -33,11 +41,11 @@ describe('a log without damage', () => {
     const written = lines(1, 1, 4)
     const { records, ...rest } = readLog([...written, written[1] ?? '', '', written[3] ?? ''])
     expect(records.map((record) => record.seq)).toEqual([1, 2, 3, 4])
-    expect(rest).toEqual({ cursor: 4, hasNewer: false })
+    expect(rest).toEqual({ cursor: 4, writer: 'w1', hasNewer: false })
   })
 
   it('goes on in the next epoch', () => {
-    const reading = readLog([...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 5)])
+    const reading = readLog([...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 5, { base: 'w2' })])
     expect(whose(reading.records)).toBe('w1.1 w1.2 w2.3 w5.4 w5.5')
     expect(reading.damage).toBe(undefined)
     expect(reading.replaced).toBe(undefined)
@@ -51,6 +59,16 @@ describe('a log without damage', () => {
       expect(cursor).toBe(4)
       expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 2, droppedChars: (written[0]?.length ?? 0) * 3 })
     }
+  })
+
+  it('leaves out what the newest writer did not go on from, wherever it stands', () => {
+    // The second and the third have both begun after record 2, and the second was faster. The fourth has seen what the second wrote.
+    const late = lines(3, 3, 4, { base: 'w1' })
+    const written = [...lines(1, 1, 2), ...lines(2, 3, 6), ...late, ...lines(4, 7, 8, { base: 'w2' })]
+    const { records, damage, replaced } = readLog(written)
+    expect(whose(records)).toBe('w1.1 w1.2 w2.3 w2.4 w2.5 w2.6 w4.7 w4.8')
+    expect(damage).toBe(undefined)
+    expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 2, droppedChars: late.join('').length })
   })
 
   it('does not mix writers of one epoch', () => {
@@ -97,7 +115,7 @@ describe('a session that was stored as a whole', () => {
       const reading = readLog([...before, ...whole.slice(0, count)])
       expect(whose(reading.records)).toBe('w1.1 w1.2 w1.3 w1.4 w1.5')
       expect(reading.damage).toMatchObject({ kind: 'torn', afterSeq: 5 })
-      const next = readLog([...before, ...whole.slice(0, count), ...lines(3, 6, 6)])
+      const next = readLog([...before, ...whole.slice(0, count), ...lines(3, 6, 6, { base: 'w1' })])
       expect(whose(next.records)).toBe('w1.1 w1.2 w1.3 w1.4 w1.5 w3.6')
       expect(next.damage).toBe(undefined)
     }
@@ -154,6 +172,16 @@ describe('a damaged log', () => {
     const { records, damage } = readLog([...written, first.slice(0, -1), ...others])
     expect(whose(records)).toBe('w1.1 w1.2')
     expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 2 })
+  })
+
+  it('does not take the records of one writer for those of another that is gone', () => {
+    const { records, damage } = readLog([...written, ...lines(3, 4, 5, { base: 'w2' })])
+    expect(whose(records)).toBe('w1.1 w1.2 w1.3')
+    expect(damage).toMatchObject({ kind: 'corrupt', afterSeq: 3 })
+    expect(readLog(lines(3, 4, 5)).damage).toMatchObject({ kind: 'corrupt', afterSeq: 0, reason: 'Record 1 is missing or damaged.' })
+    const circle = [...lines(1, 2, 2, { base: 'w2' }), ...lines(2, 3, 3, { base: 'w1' })]
+    expect(readLog(circle).records).toEqual([])
+    expect(readLog(lines(2, 3, 3, { base: 'w2' })).records).toEqual([])
   })
 
   it('ends before records that were written on damage nobody saw', () => {

@@ -195,6 +195,7 @@ describe('reading a line', () => {
       ['"type":"input"', '"kind":"input"'],
       ['"body"', '"bodies"'],
       ['"from":6', '"from":6,"whole":"x"'],
+      ['"from":6', '"from":6,"base":1'],
     ] as const
     for (const [from, to] of wrong) expect(decodeLine(sealed(text.replace(from, to))), to).toMatchObject({ kind: 'corrupt' })
   })

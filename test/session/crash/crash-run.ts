@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
+import type { FileOperations } from '../../../adapters/node/session/file-operations.ts'
+import { logSessionStore } from '../../../src/session/index.ts'
+import { note, notesIn, sampleSession } from '../../../src/testing/session-samples.ts'
+import type { Session } from '../../../src/types/session.ts'
+import type { SessionStore, SessionWriter } from '../../../src/types/session-store.ts'
+import type { Flaw } from './seeded-flaws.ts'
+import { SimulatedMachine, type SimulatedProcess } from './simulated-machine.ts'
+
+const root = '/home/sessions'
+const enough = 100_000
+
+function storeIn({ operations }: SimulatedProcess, flaw: Flaw): SessionStore {
+  const flawed: FileOperations = flaw(operations)
+  return logSessionStore(fileDriver(root, flawed))
+}
+
+/** Several processes that write to one session, through up to three power cuts. */
+class CrashRun {
+  readonly #machine: SimulatedMachine
+  readonly #flaw: Flaw
+  /** Per writer, in the order in which they were acknowledged. */
+  readonly #acknowledged: string[][] = []
+  readonly #padding: string
+  #records = 0
+
+  constructor(seed: number, flaw: Flaw) {
+    this.#machine = new SimulatedMachine(seed)
+    this.#flaw = flaw
+    // Long records make snapshots come soon.
+    this.#padding = this.#machine.random() < 0.15 ? 'x'.repeat(24_000) : ''
+  }
+
+  /** What went wrong; nothing when every record that was acknowledged is there after every power cut. */
+  async losses(): Promise<string[]> {
+    const crashes = 1 + this.#machine.pick(3)
+    for (let crash = 0; crash < crashes; crash++) {
+      const writers = 1 + this.#machine.pick(3)
+      for (let index = 0; index < writers; index++) void this.#keepWriting()
+      await this.#machine.run(10 + this.#machine.pick(150))
+      await this.#machine.cutPower()
+      const found = await this.#read()
+      const problems = this.#problems(found)
+      if (problems.length > 0) return problems
+    }
+    return []
+  }
+
+  /** One process after the other, until the power is cut. */
+  async #keepWriting(): Promise<void> {
+    const { boots } = this.#machine
+    while (this.#machine.boots === boots) {
+      const process = this.#machine.process()
+      const store = storeIn(process, this.#flaw)
+      for (let round = 0; round < 3 && process.isAlive; round++) await this.#write(store).catch(() => undefined)
+    }
+  }
+
+  async #write(store: SessionStore): Promise<void> {
+    const writer = await store.open('s', { agentId: 'a' })
+    const acknowledged: string[] = []
+    this.#acknowledged.push(acknowledged)
+    for (let count = 0; count < 3; count++) {
+      const appends = Array.from({ length: 1 + this.#machine.pick(2) }, () => this.#append(writer, acknowledged))
+      await Promise.all(appends)
+    }
+    if (this.#machine.random() < 0.5) await writer.close()
+  }
+
+  async #append(writer: SessionWriter, acknowledged: string[]): Promise<void> {
+    const texts = Array.from({ length: 1 + this.#machine.pick(2) }, () => `${this.#records++}${this.#padding}`)
+    await writer.append(texts.map(note))
+    acknowledged.push(...texts)
+  }
+
+  async #read(): Promise<string[]> {
+    const reading = storeIn(this.#machine.process(), (operations) => operations).tail('s')
+    const found = reading.then(({ records }) => notesIn(records).map(String)).catch(() => [])
+    await this.#machine.run(enough, { calm: true })
+    return found
+  }
+
+  #problems(found: readonly string[]): string[] {
+    const places = new Map(found.map((text, index) => [text, index]))
+    const problems = places.size < found.length ? ['a record is there twice'] : []
+    for (const texts of this.#acknowledged) {
+      const lost = texts.filter((text) => !places.has(text)).map((text) => `${text.slice(0, 9)} is lost`)
+      const inOrder = texts.every((text, index) => index === 0 || (places.get(texts[index - 1] ?? '') ?? 0) < (places.get(text) ?? enough))
+      problems.push(...lost, ...(inOrder ? [] : ['records are out of order']))
+    }
+    return problems
+  }
+}
+
+/** What one run of processes that append loses of what it acknowledged. The same seed gives the same run. */
+export function lossesOf(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
+  return new CrashRun(seed, flaw).losses()
+}
+
+/** The same for whole sessions: after each power cut it is there as some save has left it, none older than the last acknowledged one. */
+export async function lossesOfSaves(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
+  const machine = new SimulatedMachine(seed)
+  const versions = { tried: 0, acknowledged: 0 }
+  for (let crash = 0; crash < 3; crash++) {
+    void keepSaving(machine, flaw, versions)
+    await machine.run(10 + machine.pick(100))
+    await machine.cutPower()
+    const loading = storeIn(machine.process(), (operations) => operations).load('s')
+    const loaded = loading.catch(() => undefined)
+    await machine.run(enough, { calm: true })
+    const session = await loaded
+    if (!possible(versions).some((each) => isDeepStrictEqual(each, session))) return [`version ${versions.acknowledged} is lost`]
+  }
+  return []
+}
+
+async function keepSaving(machine: SimulatedMachine, flaw: Flaw, versions: { tried: number; acknowledged: number }): Promise<void> {
+  const { boots } = machine
+  while (machine.boots === boots) {
+    const process = machine.process()
+    const store = storeIn(process, flaw)
+    while (process.isAlive) {
+      const version = ++versions.tried
+      const isSaved = await store.save(sampleSession('s', `version ${version}`)).then(
+        () => true,
+        () => false,
+      )
+      if (isSaved) versions.acknowledged = version
+    }
+  }
+}
+
+/** Every session that may be there. What was never acknowledged may be there in part; it replaces nothing. */
+function possible({ tried, acknowledged }: { tried: number; acknowledged: number }): (Session | undefined)[] {
+  const versions = Array.from({ length: tried - acknowledged + 1 }, (_, index) => sampleSession('s', `version ${acknowledged + index}`))
+  if (acknowledged > 0) return versions
+  const parts = versions.flatMap((session) => session.loops.map((_, count) => ({ ...session, loops: session.loops.slice(0, count) })))
+  return [undefined, ...versions, ...parts]
+}
