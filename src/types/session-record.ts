@@ -37,8 +37,8 @@ export interface UnknownEntry {
  * One immutable record of a session's log.
  *
  * **Contract**
- * - `seq` counts up from 1 without gaps over the whole session. `epoch` counts the writers; the records of a newer one replace those of
- *   older ones from its first `seq` on. `SessionStore.save` replaces all of them, and counts on from there.
+ * - `seq` counts up from 1 without gaps over the whole session. `epoch` counts the writers; what the newest one did not go on from
+ *   does not count. `SessionStore.save` replaces all of them, and counts on from there.
  * - Time plays no part in the order.
  *
  * Source: reference/reliability.md §2.
