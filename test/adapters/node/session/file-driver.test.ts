@@ -95,6 +95,7 @@ describe('the file driver', () => {
       createExclusive: async (path) => {
         claim = await driver.claim('s1', 'a')
         await operations.createExclusive(path)
+        await operations.close(path)
         throw systemError('EIO')
       },
     }
