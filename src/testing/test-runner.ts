@@ -16,14 +16,3 @@ export interface TestRunner {
   it(name: string, body: () => void | Promise<void>): unknown
   expect(value: unknown): Expectation
 }
-
-/** What `promise` rejects with; fails with `what` when it resolves. */
-export async function rejectionOf(promise: Promise<unknown>, what: string): Promise<unknown> {
-  let value: unknown
-  try {
-    value = await promise
-  } catch (error) {
-    return error
-  }
-  throw new Error(`${what} should have failed, but gave ${JSON.stringify(value)}`)
-}
