@@ -1,5 +1,6 @@
 import { LiveRecording } from '../session/live-recording.ts'
 import { snapshotOf } from '../session/snapshot-of.ts'
+import { SessionError } from '../types/errors.ts'
 import type { SessionStore } from '../types/session-store.ts'
 import { Agent } from './agent.ts'
 import type { AgentOptions } from './agent-options.ts'
@@ -8,6 +9,8 @@ import type { AgentOptions } from './agent-options.ts'
 export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId' | 'agentId' | 'messages'> {
   /** The loop to go on from. Default: the one that ran last. */
   loopId?: string
+  /** Begins the session where there is none. Default: that is `notFound`. */
+  create?: boolean
 }
 
 /**
@@ -25,8 +28,13 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
  * Source: ARCHITECTURE §3 "Sessions", reference/reliability.md §2.
  */
 export async function resumeAgent(store: SessionStore, sessionId: string, options: ResumeOptions): Promise<Agent> {
-  const { loopId, ...settings } = options
-  const { records, cursor } = await store.tail(sessionId)
+  const { loopId, create = false, ...settings } = options
+  const tail = await store.tail(sessionId).catch((error: unknown) => {
+    if (create && SessionError.isInstance(error) && error.code === 'notFound') return undefined
+    throw error
+  })
+  if (tail === undefined) return new Agent({ ...settings, session: store, sessionId })
+  const { records, cursor } = tail
   const { unfinished, settings: _, ...snapshot } = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const recording = new LiveRecording(store)
   recording.resume({ cursor, loopId: snapshot.lastLoopId, messages: snapshot.messages, recovered: unfinished.recovered })

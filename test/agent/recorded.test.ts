@@ -114,6 +114,16 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
+  it('is begun where there is none, if that is asked for', async () => {
+    const store = memorySessionStore()
+    const resume = (text: string) => resumeAgent(store, 's1', { model: scripted([{ text }]), create: true })
+    await expect(resumeAgent(store, 's1', { model: scripted([]) })).rejects.toMatchObject({ code: 'notFound' })
+    await (await resume('a')).prompt('one').result
+    const agent = await resume('b')
+    expect(agent.messages).toHaveLength(2)
+    expect((await agent.prompt('two').result).status).toBe('completed')
+  })
+
   it('a new session is another one; says why it was opened', async () => {
     const store = memorySessionStore()
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), session: store })

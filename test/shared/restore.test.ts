@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent } from '../../src/index.ts'
+import { Agent, resumeAgent } from '../../src/index.ts'
 import { memorySessionStore } from '../../src/session/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
@@ -28,18 +28,30 @@ describe('restore', () => {
   })
 })
 
-describe('store', () => {
-  it('keeps a conversation as it was saved', async () => {
-    const agent = new Agent({ model: fixtureModel('anthropic', 'text').model })
-    await agent.prompt('Say hello.').result
+describe('sessions', () => {
+  it('are recorded as they go, and go on in another agent', async () => {
     const store = memorySessionStore()
-    const { agentId, sessionId } = agent
-    await store.save({ agentId, sessionId, messages: [...agent.messages] })
-    agent.clearMessages()
-    const stored = await store.load(sessionId)
-    expect(stored?.messages.map((message) => message.role)).toEqual(['user', 'assistant'])
-    const again = new Agent({ model: fixtureModel('openai', 'text').model, messages: stored?.messages ?? [], agentId, sessionId })
+    const agent = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
+    await agent.prompt('Say hello.').result
+    await agent.close()
+    const { model, requests } = fixtureModel('openai', 'text')
+    const again = await resumeAgent(store, agent.sessionId, { model })
+    expect(again.messages).toEqual(agent.messages)
     expect(await again.prompt('Once more.').text()).toBe('Hello, world.')
-    expect([await store.listIds(), await store.load('another')]).toEqual([[sessionId], undefined])
+    const [request] = await requests()
+    for (const said of ['Say hello.', 'Hello, world.', 'Once more.']) expect(request).toContain(said)
+    const session = await store.load(agent.sessionId)
+    expect(session.loops.map(({ status }) => status)).toEqual(['completed', 'completed'])
+    expect(session.loops[0]?.childrenLoopIds).toEqual([session.loops[1]?.loopId])
+    expect(await store.listForAgent(agent.agentId)).toEqual([agent.sessionId])
+  })
+
+  it('have one writer', async () => {
+    const store = memorySessionStore()
+    const first = new Agent({ model: fixtureModel('anthropic', 'text').model, session: store })
+    await first.prompt('Say hello.').result
+    const second = await resumeAgent(store, first.sessionId, { model: fixtureModel('anthropic', 'text').model })
+    expect((await second.prompt('Again.').result).status).toBe('completed')
+    expect((await first.prompt('Late.').result).error?.code).toBe('journal')
   })
 })
