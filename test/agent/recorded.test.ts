@@ -86,11 +86,11 @@ describe('an agent with a session store', () => {
     void agent.prompt('sum')
     await running.opened
     // The process "ends" here: nobody hears of the first agent again.
-    let ran = 0
+    const ran: string[] = []
     const model = scripted([{ text: 'I see' }])
-    const resumed = await resumeAgent(store, agent.sessionId, { model, tools: [tool('add', () => `ran ${(ran += 1)}`)] })
+    const resumed = await resumeAgent(store, agent.sessionId, { model, tools: [tool('add', () => `ran ${ran.push('add')}`)] })
     const { status } = await resumed.continueLoop().result
-    expect([status, ran]).toEqual(['completed', 0])
+    expect([status, ran]).toEqual(['completed', []])
     expect(resumed.messages.find(({ role }) => role === 'toolResult')).toMatchObject({ isError: true, toolCallId: 'c1' })
     const again = await resumeAgent(store, agent.sessionId, { model })
     expect(again.messages).toEqual(resumed.messages)
@@ -100,7 +100,11 @@ describe('an agent with a session store', () => {
   it('an idempotent call is run again', async () => {
     const store = memorySessionStore()
     const running = gate()
-    const hangs = tool('add', () => (running.open(), new Promise<string>(() => undefined)), { idempotent: true })
+    const hang = () => {
+      running.open()
+      return new Promise<string>(() => undefined)
+    }
+    const hangs = tool('add', hang, { idempotent: true })
     const agent = new Agent({ model: scripted([call]), tools: [hangs], session: store })
     void agent.prompt('sum')
     await running.opened
