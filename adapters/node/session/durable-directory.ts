@@ -20,3 +20,19 @@ export async function makeDurableDirectory(operations: FileOperations, path: str
   }
   await operations.syncDirectory(parent)
 }
+
+/**
+ * Makes the names that lead to `path` durable, up to the root: whoever made the directories may have been killed before it could. Directories
+ * that this process may not open are left out; somebody else made them, long ago.
+ */
+export async function syncPathTo(operations: FileOperations, path: string): Promise<void> {
+  const parent = dirname(path)
+  if (parent === path) return
+  try {
+    await operations.syncDirectory(parent)
+  } catch (error) {
+    const code = systemCode(error)
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+  }
+  await syncPathTo(operations, parent)
+}

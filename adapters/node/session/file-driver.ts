@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { type LogClaim, type LogDriver, SessionError } from '../../../src/index.ts'
 import { claimLog, type HeldLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
+import { syncPathTo } from './durable-directory.ts'
 import { countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
@@ -29,6 +30,8 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
   const root = resolve(directory)
   const folder = (sessionId: string) => join(root, folderOf(sessionId))
   const writing = new WeakMap<LogClaim, Writing>()
+  /** Whether the way to `root` is durable. */
+  let isRooted = false
   /** Sessions in the order of their last record. */
   const written = new Set<string>()
 
@@ -51,6 +54,8 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     claim: (sessionId) =>
       reported(`open session ${sessionId}`, async () => {
         const { log, files } = await claimLog(operations, folder(sessionId))
+        if (!isRooted) await syncPathTo(operations, root)
+        isRooted = true
         const claim: LogClaim = { sessionId, epoch: log.epoch, lines: linesOf(files) }
         abandoned.register(claim, async () => operations.close?.(log.path), claim)
         writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files) })

@@ -26,10 +26,7 @@ export class SimulatedMachine {
   constructor(seed: number) {
     this.random = seededRandom(seed)
     this.disk = new SimulatedDisk(this.random)
-    for (const [directory, parent] of [
-      ['/home', '/'],
-      ['/home/sessions', '/home'],
-    ] as const) {
+    for (const [directory, parent] of [['/home', '/']] as const) {
       this.disk.makeDirectory(directory)
       this.disk.directory(parent).sync()
     }
