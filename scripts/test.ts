@@ -18,7 +18,7 @@ interface Step {
   isPrecondition?: boolean
 }
 
-const stepTimeoutMs = 420_000
+const stepTimeoutMs = 600_000
 
 const vitest = (name: string, project: string): Step => ({
   name,
