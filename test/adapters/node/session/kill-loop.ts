@@ -115,6 +115,7 @@ const lanes = 3
 export async function killLoop(points: number, onPoint: (done: number) => void = () => {}): Promise<Outcome> {
   const { directory, program } = await prepare()
   const outcome: Outcome = { kills: 0, acknowledged: 0, torn: 0, faults: [] }
+  let begun = 0
 
   async function kill(sessionId: string, name: string, acknowledged: string[]): Promise<void> {
     const writer = new Writer(program, [directory, sessionId, name, '1000000'])
@@ -130,12 +131,13 @@ export async function killLoop(points: number, onPoint: (done: number) => void =
   }
 
   async function lane(): Promise<void> {
-    while (outcome.kills < points) {
+    while (begun < points) {
       const acknowledged: string[] = []
-      const sessionId = `session-${outcome.kills}`
-      for (let count = 0; count < killsPerSession && outcome.kills < points; count += 1) {
-        outcome.kills += 1
+      const sessionId = `session-${begun}`
+      for (let count = 0; count < killsPerSession && begun < points; count += 1) {
+        begun += 1
         await kill(sessionId, `w${count}`, acknowledged)
+        outcome.kills += 1
         onPoint(outcome.kills)
       }
     }
