@@ -1,4 +1,5 @@
-import { Agent } from 'phi-core'
+import { Agent, resumeAgent } from 'phi-core'
+import { indexedDbSessionStore } from 'phi-core/adapters/browser'
 import { scripted } from 'phi-core/providers/scripted'
 import { chatPage } from '../recipes/chat-page.ts'
 
@@ -7,7 +8,10 @@ const form = document.querySelector<HTMLFormElement>('#composer')
 if (list === null || form === null) throw new Error('This program needs the elements of examples/browser/index.html.')
 
 const model = scripted(() => ({ text: 'I am a scripted model, running in this tab.' }), { delayMs: 20 })
-const agent = new Agent({ model })
+// A reload, or a tab that crashed, goes on where it was. Of two tabs, the one that speaks goes on.
+const store = indexedDbSessionStore({ onTakenOver: () => form.replaceChildren('This conversation goes on in another tab.') })
+const [latest] = await store.listIds()
+const agent = latest === undefined ? new Agent({ model, session: store }) : await resumeAgent(store, latest, { model })
 chatPage(agent, list)
 
 form.addEventListener('submit', (event) => {
@@ -16,5 +20,5 @@ form.addEventListener('submit', (event) => {
   form.reset()
   // While a run is on, what is said steers it; else it starts the next one.
   if (agent.isStreaming) agent.steer(text)
-  else agent.prompt(text)
+  else agent.send(text)
 })

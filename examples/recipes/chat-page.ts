@@ -1,16 +1,18 @@
 import type { Agent } from 'phi-core'
-import { allMessages, createStore } from 'phi-core/store'
+import { allMessages, createStore, restoredState } from 'phi-core/store'
 
 /** Keeps `list` equal to the conversation, at most one change per frame. The store also fits React's `useSyncExternalStore`. */
 export function chatPage(agent: Agent, list: HTMLElement): void {
-  const store = createStore(undefined, { schedule: requestAnimationFrame })
+  const store = createStore(undefined, { schedule: requestAnimationFrame, initial: restoredState(agent.messages) })
   agent.subscribe(store.dispatch)
-  store.subscribe(() => {
+  const show = () => {
     const items = allMessages(store.getSnapshot()).map((message) => {
       const item = document.createElement('li')
       item.textContent = message.blocks.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('')
       return item
     })
     list.replaceChildren(...items)
-  })
+  }
+  show()
+  store.subscribe(show)
 }

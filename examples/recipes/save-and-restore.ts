@@ -1,12 +1,14 @@
-import { Agent, type Model, type SessionStore } from 'phi-core'
+import { Agent, type Model, resumeAgent, SessionError, type SessionStore } from 'phi-core'
 
 // #region store
-/** Answers within a stored conversation, and stores it again. `store` may be `memorySessionStore()` or your own. */
+/** Answers within a stored conversation, which the first prompt begins. What was said is durable before the run goes on. */
 export async function answerInSession(store: SessionStore, sessionId: string, model: Model, prompt: string): Promise<string> {
-  const stored = await store.load(sessionId)
-  const agent = new Agent({ model, sessionId, ...stored })
-  const text = await agent.prompt(prompt).text()
-  await store.save({ sessionId, agentId: agent.agentId, messages: [...agent.messages] })
+  const agent = await resumeAgent(store, sessionId, { model }).catch((error: unknown) => {
+    if (SessionError.isInstance(error) && error.code === 'notFound') return new Agent({ model, session: store, sessionId })
+    throw error
+  })
+  const text = await agent.send(prompt).text()
+  await agent.close()
   return text
 }
 // #endregion store

@@ -1,11 +1,12 @@
-import { Agent, type Model, type SessionStore } from 'phi-core'
+import { Agent, type LogDriver, type Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
+import { logSessionStore } from 'phi-core/session'
 import { type FaultFetch, faultFetch, sessionStoreSuite, type TestRunner } from 'phi-core/testing'
 
 // #region suite
-/** Every promise of the port `SessionStore`, as tests of your own runner: vitest's, jest's or any with the same three functions. */
-export function testMyStore(runner: TestRunner, create: () => SessionStore): void {
-  sessionStoreSuite(runner, { name: 'my store', create })
+/** Every promise of a session store over a driver of yours, as tests of your own runner: vitest's, jest's or any with the same three functions. */
+export function testMyStore(runner: TestRunner, create: () => LogDriver): void {
+  sessionStoreSuite(runner, { name: 'my store', create: () => logSessionStore(create()) })
 }
 // #endregion suite
 

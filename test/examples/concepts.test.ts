@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type AgentEvent, type Model, textOf } from 'phi-core'
 import { parallelLoop } from 'phi-core/parallel'
 import { scripted } from 'phi-core/providers/scripted'
@@ -14,16 +16,39 @@ import { withSummaries } from '../../examples/recipes/llm-summaries.ts'
 import { judged } from '../../examples/recipes/parallel-loops.ts'
 import { profiled } from '../../examples/recipes/profiles.ts'
 import { pruned } from '../../examples/recipes/pruning.ts'
+import { recorded } from '../../examples/recipes/recorded-agent.ts'
 import { captured } from '../../examples/recipes/request-capture.ts'
+import { afterCrash } from '../../examples/recipes/resume-session.ts'
 import { wentBack } from '../../examples/recipes/revert.ts'
+import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
+import { tree } from '../../examples/recipes/session-recorder.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
 import { blocksOf } from '../docs/snippets.ts'
 
-/** What a page says that its first program writes: the block after it. */
-function shown(page: string): string {
+type Program = (write: (line: string) => void) => Promise<void>
+
+/** What a page says that a program writes, its first one unless told: the block after it. */
+function shown(page: string, source?: string): string {
   const blocks = blocksOf(readFileSync(`docs/concepts/${page}.md`, 'utf8'))
-  return blocks[blocks.findIndex(({ language }) => language === 'ts') + 1]?.code ?? ''
+  const at = blocks.findIndex((block) => (source === undefined ? block.language === 'ts' : block.source === `examples/recipes/${source}`))
+  return blocks[at + 1]?.code ?? `${source} is not on the page.`
+}
+
+async function written(program: Program): Promise<string> {
+  let text = ''
+  await program((line) => {
+    text += `${line}\n`
+  })
+  return text
+}
+
+/** The program in a directory of its own, which is gone afterwards. */
+function inDirectory(program: (directory: string, write: (line: string) => void) => Promise<void>): Program {
+  return async (write) => {
+    const directory = mkdtempSync(join(tmpdir(), 'phi-example-'))
+    await program(directory, write).finally(() => rmSync(directory, { recursive: true }))
+  }
 }
 
 describe('a page says what its program writes', () => {
@@ -39,13 +64,14 @@ describe('a page says what its program writes', () => {
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],
     ['profiles-and-prompts', profiled],
-  ])('%s', async (page, program) => {
-    let written = ''
-    await program((line) => {
-      written += `${line}\n`
-    })
-    expect(written).toBe(shown(page))
-  })
+    ['sessions', recorded],
+    ['session-tree', tree],
+  ])('%s', async (page, program) => expect(await written(program)).toBe(shown(page)))
+
+  it.each<[string, string, Program]>([
+    ['sessions', 'resume-session.ts', afterCrash],
+    ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
+  ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })
 
 describe('the other programs', () => {

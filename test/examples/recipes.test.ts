@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, staticCredential, textOf } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
+import { memoryDriver } from 'phi-core/session'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { askBoth } from '../../examples/recipes/context-translation.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
@@ -144,7 +145,8 @@ describe('sessions', () => {
     const model = hello()
     await answerInSession(store, 's1', model, 'Two?')
     expect(model.provider.requests[0]?.messages).toHaveLength(3)
-    expect((await store.load('s1'))?.messages).toHaveLength(4)
+    expect((await store.load('s1')).loops.map(({ messages }) => messages.length)).toEqual([2, 2])
+    await expect(answerInSession(store, 'no id', hello(), 'Three?')).rejects.toMatchObject({ code: 'invalidId' })
   })
 
   it('survive as text', async () => {
@@ -155,7 +157,10 @@ describe('sessions', () => {
 
   it('are journalled', async () => {
     const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Rain.' }])
-    expect(await recordedRun(model, [weather], 'Weather?')).toEqual(['input', 'assistant', 'toolIntent', 'toolResult', 'assistant'])
+    expect(await recordedRun(model, [weather], 'Weather?')).toEqual([
+      ...['loopStart', 'turnStart', 'input', 'assistant', 'toolIntent', 'toolResult'],
+      ...['turnStart', 'assistant', 'loopEnd'],
+    ])
   })
 
   it('travel to Rust and back', async () => {
@@ -302,7 +307,7 @@ describe('models', () => {
   })
 })
 
-testMyStore({ describe, it, expect }, memorySessionStore)
+testMyStore({ describe, it, expect }, memoryDriver)
 
 it('a broken service is a result', async () => {
   expect(await promptUnreliable('Hi')).toEqual({ status: 'error', calls: 2 })

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remoteRun } from '../../examples/recipes/http-client.ts'
@@ -58,6 +60,22 @@ describe('examples of each runtime', () => {
     } finally {
       await server[Symbol.asyncDispose]()
     }
+  })
+
+  it('node/remember.ts goes on with the conversation each time', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'phi-example-'))
+    vi.stubEnv('SESSIONS', directory)
+    const print = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      print.mockRestore()
+      rmSync(directory, { recursive: true })
+    })
+    for (let time = 0; time < 2; time++) {
+      vi.resetModules()
+      await import('../../examples/node/remember.ts')
+    }
+    expect(print.mock.calls.flat()).toEqual(['I have read 1 messages.', 'I have read 3 messages.'])
   })
 
   it('deno/server.ts', { timeout: 30_000 }, async () => {

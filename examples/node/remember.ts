@@ -1,0 +1,9 @@
+// node examples/node/remember.ts "And before that?"     (in this repository, after `npm run build`); no key needed, the model is scripted
+// Run it again: the conversation goes on, also after `kill -9` or a power cut. It is in the directory SESSIONS, or ./sessions.
+import { fileSessionStore } from 'phi-core/adapters/node'
+import { scripted } from 'phi-core/providers/scripted'
+import { answerInSession } from '../recipes/save-and-restore.ts'
+
+const store = fileSessionStore(process.env.SESSIONS ?? 'sessions')
+const model = scripted(({ messages }) => ({ text: `I have read ${messages.length} messages.` }))
+console.log(await answerInSession(store, 'mine', model, process.argv[2] ?? 'Hello?'))

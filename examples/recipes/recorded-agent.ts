@@ -1,0 +1,19 @@
+import { Agent, memorySessionStore, resumeAgent } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function recorded(write: (line: string) => void): Promise<void> {
+  // A scripted model: no service is asked. This store ends with the process; the others are used in the same way.
+  const model = scripted([{ text: 'Honey.' }, { text: 'From nectar.' }])
+  const store = memorySessionStore()
+
+  const agent = new Agent({ model, session: store, sessionId: 's1' })
+  write(await agent.prompt('What do bees make?').text())
+  await agent.close()
+
+  // Elsewhere, perhaps after a crash: nothing but the store and the id is needed.
+  const resumed = await resumeAgent(store, 's1', { model })
+  write(`${resumed.messages.length} messages`)
+  write(await resumed.prompt('Of what?').text())
+  for (const { loopId, status, parentLoopId = 'nothing' } of (await store.load('s1')).loops)
+    write(`${loopId}: ${status}, after ${parentLoopId}`)
+}
