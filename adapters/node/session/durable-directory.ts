@@ -31,8 +31,13 @@ export async function syncPathTo(operations: FileOperations, path: string): Prom
   try {
     await operations.syncDirectory(parent)
   } catch (error) {
-    const code = systemCode(error)
-    if (code !== 'EACCES' && code !== 'EPERM') throw error
+    if (!isForbidden(error)) throw error
   }
   await syncPathTo(operations, parent)
+}
+
+/** By the system, or by Deno, which has no code for a directory outside of what it was allowed. */
+function isForbidden(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'EACCES' || code === 'EPERM' || (error instanceof Error && error.name === 'NotCapable')
 }

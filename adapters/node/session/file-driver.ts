@@ -54,12 +54,17 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     claim: (sessionId) =>
       reported(`open session ${sessionId}`, async () => {
         const { log, files } = await claimLog(operations, folder(sessionId))
-        if (!isRooted) await syncPathTo(operations, root)
-        isRooted = true
         const claim: LogClaim = { sessionId, epoch: log.epoch, lines: linesOf(files) }
         abandoned.register(claim, async () => operations.close?.(log.path), claim)
         writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files) })
-        return claim
+        try {
+          if (!isRooted) await syncPathTo(operations, root)
+          isRooted = true
+          return claim
+        } catch (error) {
+          await stop(claim)
+          throw error
+        }
       }),
     async append(claim, lines) {
       const log = writing.get(claim)
