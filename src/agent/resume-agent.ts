@@ -1,6 +1,7 @@
 import { LiveRecording } from '../session/live-recording.ts'
 import { snapshotOf } from '../session/snapshot-of.ts'
 import { SessionError } from '../types/errors.ts'
+import { logWarning } from '../types/logger.ts'
 import type { SessionStore } from '../types/session-store.ts'
 import { Agent } from './agent.ts'
 import type { AgentOptions } from './agent-options.ts'
@@ -21,6 +22,7 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
  * - Settings, model and tools are those of `options`.
  * - A call that was running when the process ended has an error result that says that its outcome is unknown; it is not run again, unless
  *   its tool is idempotent. `agent.continueLoop()` goes on where the session broke off, `agent.send()` says something more.
+ * - Of a damaged log the longest valid part is used; what was lost is logged as `sessionDamaged`. `store.tail` says it too.
  * - Nothing is written before the agent's first run, which takes over from any other writer. When somebody else has written in between, that
  *   run ends with an error (`journal`, caused by `conflict`): resume again.
  * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`.
@@ -34,7 +36,8 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
     throw error
   })
   if (tail === undefined) return new Agent({ ...settings, session: store, sessionId })
-  const { records, cursor } = tail
+  const { records, cursor, damage } = tail
+  if (damage !== undefined) logWarning(options.logger, 'sessionDamaged', { sessionId, ...damage })
   const { unfinished, settings: _, ...snapshot } = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const recording = new LiveRecording(store)
   recording.resume({ cursor, loopId: snapshot.lastLoopId, messages: snapshot.messages, recovered: unfinished.recovered })

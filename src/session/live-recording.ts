@@ -39,7 +39,7 @@ export class LiveRecording implements SessionRecording {
   #writer: Promise<SessionWriter> | undefined
   #sessionId: string | undefined
   #resumed: ResumePoint | undefined
-  /** Epoch of a writer of this recording that failed. */
+  /** Epoch of the writer before, which failed or was closed: what it wrote is known. */
   #lastEpoch: number | undefined
 
   /** `spawnRef` is that of a sub-agent's session. */
@@ -66,11 +66,14 @@ export class LiveRecording implements SessionRecording {
     }
   }
 
-  /** Gives the right to write back. */
+  /** Gives the right to write back; the next record takes it again, unless somebody else has written since. */
   async close(): Promise<void> {
-    const writer = this.#writer
+    const closing = this.#writer
     this.#writer = undefined
-    await (await writer)?.close()
+    const writer = await closing
+    if (writer === undefined) return
+    this.#lastEpoch = writer.epoch
+    await writer.close()
   }
 
   /** What was refused is in memory only: the next loop records its whole history, with a writer of its own. */

@@ -117,7 +117,6 @@ export type SessionErrorCode =
   | 'invalidSession'
   | 'notFound'
   | 'conflict'
-  | 'locked'
   | 'quota'
   | 'newerSchema'
   | 'io'
@@ -198,7 +197,9 @@ export class CursorExpired extends PhiError {
 /** The journal refused: nothing may happen that it would have to know. Ends a run with status `error`. */
 export class JournalError extends PhiError {
   constructor(cause: unknown) {
-    super('journal', `The journal could not store the conversation: ${errorText(cause)}. The run stopped before its next step.`, { cause })
+    super('journal', `The run stopped before its next step, because the journal could not store the conversation: ${errorText(cause)}`, {
+      cause,
+    })
     this.name = 'JournalError'
   }
 }

@@ -118,6 +118,19 @@ describe('an agent with a session store', () => {
     agent.reset()
   })
 
+  it('may be closed between prompts; closing twice does no harm', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }, { text: 'c' }]), session: store })
+    for (const prompt of ['one', 'two', 'three']) {
+      expect((await agent.prompt(prompt).result).status).toBe('completed')
+      await agent.close()
+      await agent.close()
+    }
+    const session = await store.load(agent.sessionId)
+    expect(session.loops).toHaveLength(3)
+    expect(session.loops.every(({ base }) => base === undefined)).toBe(true)
+  })
+
   it('is begun where there is none, if that is asked for', async () => {
     const store = memorySessionStore()
     const resume = (text: string) => resumeAgent(store, 's1', { model: scripted([{ text }]), create: true })
