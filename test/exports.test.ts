@@ -10,26 +10,29 @@ const expected: Record<string, string> = {
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
-    parseSnapshot profileDefaults serializeMessages staticCredential textOf toolCallsOf userMessage
+    parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
-    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent CompactedSection
-    CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay CompactionScope
-    CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState ContextTranslation
-    ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits ExploreOptions ExtensionMessage
-    FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal JournalEntry JournalRecord
-    JsonObject JsonSchema JsonValue LlmMessage Logger LoopConfig LoopConfigSnapshot LoopHooks LoopOptions Message
+    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
+    CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
+    CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
+    ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
+    ExploreOptions ExtensionMessage FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal
+    JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue LlmMessage LogClaim LogDamage LogDriver
+    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
-    ModelConfig NodeTag OpenAiCompat ParallelLoopEndEvent ParallelLoopStartEvent ParseOutputOptions PendingApproval
-    ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole ProviderErrorCode ProviderRetryEvent
-    ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus ReplacedArguments ResponseFormat
-    ResponseFormatInput RetryConfig RevertAppliedEvent RevertCategory RevertPolicy RevertRecord RunFailure RunResult
-    RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator SessionErrorCode SessionStore StandardSchema StopReason
-    StoredSession StreamDelta StreamEvent StreamProvider StreamRequest StreamStart SystemPromptStrategy TagKind TextContent
-    ThinkingContent ThinkingLevel TokenCounter ToolCallContent ToolContext ToolDefinition ToolErrorCode
-    ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters
-    ToolResult ToolResultMessage TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger Usage
-    UserMessage Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
+    ModelConfig NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
+    ParseOutputOptions PendingApproval ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole
+    ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus
+    ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions RetryConfig RevertAppliedEvent RevertCategory
+    RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator Session
+    SessionEntry SessionErrorCode SessionFormation SessionRecord SessionRecording SessionScope SessionStore SessionSummary
+    SessionTail SessionWriter SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
+    StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent ThinkingLevel TokenCounter
+    ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
+    ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult ToolResultMessage Turn
+    TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger UnknownEntry Usage UserMessage
+    Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
   './providers/anthropic': `
     anthropic anthropicProvider
     AnthropicOptions AnthropicProviderOptions`,
@@ -63,7 +66,11 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
-    assertSessionId memorySessionStore parseMessages parseSnapshot serializeMessages`,
+    LiveRecording SessionRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
+    memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionOf
+    snapshotOf toLedgerStatus totalUsage
+    LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionRecorderOptions SessionSummary
+    UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens totalTokens turnsOf
@@ -75,7 +82,7 @@ const expected: Record<string, string> = {
     SubAgentTool isSubAgentTool
     SubAgentOptions`,
   './store': `
-    allMessages childOf createStore initialState reduce
+    allMessages childOf createStore initialState reduce restoredState
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
   './testing': `
@@ -85,17 +92,23 @@ const expected: Record<string, string> = {
   './schema': `
     annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
     executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec
-    revertCategoryCodec streamDeltaCodec toSpecJson toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
+    revertCategoryCodec sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toSpecJson
+    toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable bashTool defaultDenyPatterns nodeTools nodeWorkspace ripgrepSearcher
+    SandboxUnavailable bashTool defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
+    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
     BashOptions NodeToolsOptions`,
   './adapters/http': `
-    createAgentApp toSse
+    createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,
+  './adapters/browser': `
+    indexedDbSessionStore
+    IndexedDbSessionOptions IndexedDbSessionStore`,
   './adapters/cloudflare': `
-    createWorker
-    WorkerOptions`,
+    IndexObject LiveSessionObject SessionObject createWorker durableObjectSessionStore forwardToSession kvSessionStore
+    ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
+    ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
   './adapters/ajv': `
     ajvValidator`,
 }

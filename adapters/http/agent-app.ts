@@ -1,21 +1,35 @@
 import { type Context, type Env, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { type Agent, AgentBusyError, type AgentRun, ConfigError, type Logger, PhiError } from '../../src/index.ts'
+import {
+  type Agent,
+  AgentBusyError,
+  type AgentEvent,
+  type AgentRun,
+  ConfigError,
+  CursorExpired,
+  type Logger,
+  PhiError,
+} from '../../src/index.ts'
 import { type Problem, problemResponse } from './problem.ts'
 import { parseRunBody, type RunBody } from './run-body.ts'
-import { sseStream } from './sse-stream.ts'
+import { type SseStreamOptions, sseStream } from './sse-stream.ts'
 import type { SseOptions } from './to-sse.ts'
 
 /** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
   /** The agent that answers this request. Called once per request, after `authorize`. */
   agent: (c: Context<E>) => Agent | Promise<Agent>
-  /** Whether this request may start a run. Default: everybody may, so leave it out only where nobody else can reach the server. */
+  /** Whether this request may start a run, or read one. Default: everybody may, so leave it out only where nobody else can reach the server. */
   authorize?: (c: Context<E>) => boolean | Promise<boolean>
   /** Largest request body in bytes. Default 1 MiB. */
   maxBodyBytes?: number
   /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
   pingMs?: number
+  /**
+   * Finds the run of an earlier request, so that clients can come back to it. With this a run goes on when its client leaves; whoever hosts it
+   * stops it. A problem is answered as it is; `undefined` means 404.
+   */
+  resume?: (c: Context<E>, loopId: string) => AgentRun | Problem | undefined | Promise<AgentRun | Problem | undefined>
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger
 }
@@ -23,13 +37,15 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
 /**
  * An agent behind HTTP, as a Hono app: serve its `fetch`, or mount it with `app.route('/api', …)`.
  *
- * `POST /runs` with `{ "prompt": "…", "metadata": … }` streams the events of one run as server-sent events (see `toSse`).
+ * - `POST /runs` with `{ "prompt": "…", "metadata": … }` streams the events of one run as server-sent events (see `toSse`).
+ * - `GET /runs/:loopId/events`, where `resume` finds runs, reads on after `Last-Event-ID` (or `?after=`), without which it gives everything
+ *   remembered. A cursor that is too old is answered with 410 `cursorExpired`.
  *
  * **Contract**
  * - Before the first byte a failure is a problem body with its real status; afterwards it is an event of the run.
  * - The body must be `application/json`: a foreign web page cannot send that without asking first, so it cannot start runs on a server that
  *   its visitor can reach.
- * - A client that goes away aborts its run. There is no stream log yet, so a run cannot be picked up again; that is a later step.
+ * - Without `resume`, a client that goes away aborts its run: nobody could come back to it.
  *
  * Source: reference/ux.md §8.
  */
@@ -37,7 +53,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   const { maxBodyBytes = 1024 * 1024, pingMs = 15_000 } = options
   const app = new Hono<E>()
   const limit = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse(tooLarge(maxBodyBytes)) })
-  app.use('/runs', async (c, next) => {
+  app.use('/runs/*', async (c, next) => {
     if (options.authorize !== undefined && !(await options.authorize(c))) return problemResponse(unauthorized)
     return next()
   })
@@ -46,8 +62,19 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     if (!isJson(c.req.header('content-type'))) return problemResponse(notJson)
     const { body, problem } = parseRunBody(await c.req.text())
     if (problem !== undefined) return problemResponse(problem)
-    return start(await options.agent(c), body, c.req.raw.signal, (run) => streamed(run, pingMs, options))
+    const agent = await options.agent(c)
+    if (options.resume !== undefined) return start(agent, body, undefined, (run) => streamed(run, { ...options, pingMs }))
+    return start(agent, body, c.req.raw.signal, (run) => streamed(run, { ...options, pingMs, onCancel: (reason) => run.abort(reason) }))
   })
+  const { resume } = options
+  if (resume !== undefined) {
+    app.get('/runs/:loopId/events', async (c) => {
+      const found = await resume(c, c.req.param('loopId'))
+      if (found === undefined) return problemResponse(unknownRun)
+      if ('detail' in found) return problemResponse(found)
+      return resumed(found, c.req.query('after') ?? c.req.header('last-event-id'), { ...options, pingMs })
+    })
+  }
   app.onError((error) => {
     options.logger?.warn('agentFailed', { message: error.message })
     return problemResponse(agentFailed(error))
@@ -55,10 +82,10 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   return app
 }
 
-function start(agent: Agent, body: RunBody, signal: AbortSignal, respond: (run: AgentRun) => Response): Response {
+function start(agent: Agent, body: RunBody, signal: AbortSignal | undefined, respond: (run: AgentRun) => Response): Response {
   const { messages, metadata } = body
   try {
-    return respond(agent.prompt(messages, metadata === undefined ? { signal } : { signal, metadata }))
+    return respond(agent.prompt(messages, { ...(signal !== undefined && { signal }), ...(metadata !== undefined && { metadata }) }))
   } catch (error) {
     if (error instanceof AgentBusyError) return problemResponse({ status: 409, code: 'busy', detail: error.message })
     if (error instanceof ConfigError && error.code === 'emptyPrompt') {
@@ -68,8 +95,20 @@ function start(agent: Agent, body: RunBody, signal: AbortSignal, respond: (run: 
   }
 }
 
-function streamed(run: AgentRun, pingMs: number, options: SseOptions): Response {
-  return new Response(sseStream(run, pingMs, options), {
+/** Without a cursor, from the oldest event that is remembered. */
+function resumed(run: AgentRun, cursor: string | undefined, options: SseStreamOptions): Response {
+  if (cursor === undefined) return streamed(run, options)
+  if (!/^\d{1,15}$/.test(cursor)) return problemResponse(invalidCursor)
+  try {
+    return streamed(run.events({ after: Number(cursor) }), options)
+  } catch (error) {
+    if (error instanceof CursorExpired) return problemResponse({ status: 410, code: 'cursorExpired', detail: error.message })
+    throw error
+  }
+}
+
+function streamed(events: AsyncIterable<AgentEvent>, options: SseStreamOptions): Response {
+  return new Response(sseStream(events, options), {
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
@@ -87,8 +126,10 @@ function isJson(contentType: string | undefined): boolean {
 const unauthorized: Problem = {
   status: 401,
   code: 'unauthorized',
-  detail: 'This request may not start a run. Send the credentials this server asks for.',
+  detail: 'This request may not start or read a run. Send the credentials this server asks for.',
 }
+const unknownRun: Problem = { status: 404, code: 'notFound', detail: 'There is no such run. Take loopId from its events.' }
+const invalidCursor: Problem = { status: 400, code: 'invalidCursor', detail: 'Last-Event-ID is no cursor. Send the last id you received.' }
 const notJson: Problem = { status: 415, code: 'unsupportedMediaType', detail: 'Send the body as content-type: application/json.' }
 
 function tooLarge(maxBytes: number): Problem {

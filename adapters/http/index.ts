@@ -1,3 +1,3 @@
 export { type AgentAppOptions, createAgentApp } from './agent-app.ts'
-export type { Problem } from './problem.ts'
+export { type Problem, problemResponse } from './problem.ts'
 export { type SseOptions, toSse } from './to-sse.ts'

@@ -1,11 +1,24 @@
-/** Why a request was refused before a run began: the body of an `application/problem+json` answer (RFC 9457). */
+/** Why a request was refused: the body of an `application/problem+json` answer (RFC 9457). */
 export interface Problem {
   /** HTTP status. */
-  status: 400 | 401 | 409 | 413 | 415 | 500
+  status: 400 | 401 | 404 | 409 | 410 | 413 | 415 | 500
   /** Stable and machine-readable. */
-  code: 'invalidBody' | 'emptyPrompt' | 'unauthorized' | 'busy' | 'bodyTooLarge' | 'unsupportedMediaType' | 'agentFailed'
+  code:
+    | 'invalidBody'
+    | 'emptyPrompt'
+    | 'unauthorized'
+    | 'busy'
+    | 'bodyTooLarge'
+    | 'unsupportedMediaType'
+    | 'agentFailed'
+    | 'invalidCursor'
+    | 'cursorExpired'
+    | 'notFound'
+    | 'gone'
   /** What is wrong and what to do about it. Never a secret. */
   detail: string
+  /** The loop that goes on with a run whose events are gone. */
+  continuedBy?: string
 }
 
 /** The answer for a refused request. */

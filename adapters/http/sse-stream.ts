@@ -1,21 +1,28 @@
-import { type AgentEvent, type AgentRun, PhiError } from '../../src/index.ts'
+import { type AgentEvent, PhiError } from '../../src/index.ts'
 import { type SseOptions, toSse } from './to-sse.ts'
 
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
 
+/** How events are streamed. */
+export interface SseStreamOptions extends SseOptions {
+  /** Milliseconds between pings. */
+  pingMs: number
+  /** Called when the client went away. */
+  onCancel?: (reason: unknown) => void
+}
+
 /**
- * The events of `run` as a byte stream of server-sent events.
+ * The events of a run as a byte stream of server-sent events.
  *
  * **Contract**
- * - An event is read from the run only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this
- *   stream grow.
+ * - An event is read only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
- * - Cancelling (the client went away) aborts the run. No timer and no reader outlives the stream, however it ends.
+ * - No timer and no reader outlives the stream, however it ends.
  * - When the events themselves cannot be read on, the last frame is `event: error`, without an `id`.
  */
-export function sseStream(run: AgentRun, pingMs: number, options: SseOptions = {}): ReadableStream<Uint8Array> {
-  const events = run[Symbol.asyncIterator]()
+export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
+  const events = source[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setInterval> | undefined
   const stopPing = () => {
     if (timer !== undefined) clearInterval(timer)
@@ -24,7 +31,7 @@ export function sseStream(run: AgentRun, pingMs: number, options: SseOptions = {
     start(controller) {
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
-      }, pingMs)
+      }, options.pingMs)
     },
     async pull(controller) {
       const frame = await nextFrame(events, options)
@@ -35,7 +42,7 @@ export function sseStream(run: AgentRun, pingMs: number, options: SseOptions = {
     },
     async cancel(reason) {
       stopPing()
-      run.abort(reason)
+      options.onCancel?.(reason)
       await events.return?.()
     },
   })

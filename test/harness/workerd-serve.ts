@@ -41,7 +41,7 @@ export async function serveWorker(entry: URL, bindings: Record<string, string>):
 }
 
 /** Bundles one entry the way wrangler would, without Node built-ins. `vitest` becomes the collector of the harness. */
-async function bundleForWorkerd(entry: string, outfile: string): Promise<void> {
+export async function bundleForWorkerd(entry: string, outfile: string): Promise<void> {
   await build({
     entryPoints: [entry],
     outfile,
@@ -74,7 +74,7 @@ const main :Workerd.Worker = (
 `
 }
 
-async function listeningPort(child: ChildProcess): Promise<number> {
+export async function listeningPort(child: ChildProcess): Promise<number> {
   const control = child.stdio[3] as Readable // asked for as a pipe above
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject)

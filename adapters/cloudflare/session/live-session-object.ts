@@ -1,0 +1,113 @@
+import type { Hono } from 'hono'
+import type { Agent, Logger } from '../../../src/index.ts'
+import { logSessionStore } from '../../../src/session/index.ts'
+import type { ObjectNamespace, ObjectState } from './durable-object.ts'
+import { SessionIndex } from './index-object.ts'
+import { type LiveAgentOptions, LiveSession } from './live-session.ts'
+import { liveSessionApp } from './live-session-app.ts'
+import { localLog, objectLogDriver } from './object-log-driver.ts'
+import { readAddress, type SessionAddress } from './session-address.ts'
+import { SessionObject } from './session-object.ts'
+
+/** A session once its object knows which one it is. */
+interface Begun {
+  live: LiveSession
+  app: Hono
+}
+
+/**
+ * A Durable Object in which the agent of one session lives: it runs without a client, and goes on after an eviction. Extend it, export your
+ * class, bind it with SQLite, and pass requests on with `forwardToSession`.
+ *
+ * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 while a run is on.
+ * - `GET /runs/:loopId/events` reads on after `Last-Event-ID`. 410 `gone` when the object has been restarted since: then `GET /` has what was
+ *   stored, and `continuedBy` names the loop that goes on with the run.
+ * - `GET /` gives `{ session, runningLoopId? }`. `POST /stop` stops the run.
+ *
+ * **Contract**
+ * - A client that leaves stops nothing.
+ * - While a run is on an alarm every 20 s keeps the object. When the platform ends it all the same, the alarm or the next request starts it
+ *   again, and the run goes on from what the log has: a finished answer is not asked for again, and a tool that was begun is not run again
+ *   unless it is idempotent.
+ * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
+ * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run.
+ *
+ * Source: reference/reliability.md §3 "Poison resume", ARCHITECTURE §5 "Live runs at scale".
+ *
+ * @example
+ * ```ts
+ * export class Conversation extends LiveSessionObject<Bindings> {
+ *   protected agentOptions() {
+ *     return { model: anthropic('claude-sonnet-4-6', { apiKey: this.env.ANTHROPIC_API_KEY }), tools: [weather] }
+ *   }
+ *   protected override index() {
+ *     return this.env.INDEX
+ *   }
+ * }
+ * ```
+ */
+export abstract class LiveSessionObject<Bindings> extends SessionObject {
+  protected readonly env: Bindings
+  /** Milliseconds between the alarms of a run. */
+  protected readonly keepAliveMs: number = 20_000
+  #begun: Begun | undefined
+
+  constructor(state: ObjectState, env: Bindings) {
+    super(state)
+    this.env = env
+  }
+
+  /** What the agent of this session is made with. Called once per start of the object, before its first run. */
+  protected abstract agentOptions(address: SessionAddress): LiveAgentOptions | Promise<LiveAgentOptions>
+
+  /** Binding of the `IndexObject` that lists the session. Default: none does. */
+  protected index(): ObjectNamespace | undefined {
+    return undefined
+  }
+
+  /** Learns why an agent could not be started. Default: nobody does. */
+  protected logger(): Logger | undefined {
+    return undefined
+  }
+
+  /** The agent of this session, its unfinished run on again, for what the routes do not offer: steering, approvals. */
+  protected async agent(): Promise<Agent | undefined> {
+    return (await this.#begin())?.live.agent()
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const address = readAddress(request)
+    if (address === undefined) return super.fetch(request)
+    const begun = await this.#begin(address)
+    return begun.app.fetch(request)
+  }
+
+  /** For the platform. */
+  async alarm(): Promise<void> {
+    await (await this.#begin())?.live.keepAlive()
+  }
+
+  protected override deleteSession(): Promise<boolean> {
+    this.#begun?.live.forget()
+    return super.deleteSession()
+  }
+
+  #begin(address: SessionAddress): Promise<Begun>
+  #begin(): Promise<Begun | undefined>
+  async #begin(given?: SessionAddress): Promise<Begun | undefined> {
+    const address = given ?? (await this.state.storage.get<SessionAddress>('address'))
+    if (address !== undefined) this.#begun ??= this.#host(address)
+    return this.#begun
+  }
+
+  #host(address: SessionAddress): Begun {
+    const { sessionId, tenant } = address
+    const { storage } = this.state
+    const namespace = this.index()
+    const index = namespace && new SessionIndex(namespace, tenant)
+    const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
+    const { keepAliveMs } = this
+    const live = new LiveSession({ address, store, storage, keepAliveMs, agentOptions: () => this.agentOptions(address) })
+    return { live, app: liveSessionApp(live, store, sessionId, this.logger()) }
+  }
+}

@@ -1,0 +1,192 @@
+import {
+  Agent,
+  type AgentOptions,
+  type AgentRun,
+  ConfigError,
+  resumeAgent,
+  SessionError,
+  type SessionRecord,
+  type SessionStore,
+} from '../../../src/index.ts'
+import type { ObjectStorage } from './durable-object.ts'
+import type { SessionAddress } from './session-address.ts'
+import { continuationOf, endRun, progressOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+
+/** How often a run is taken up again that does not get on. */
+const maxAttempts = 3
+
+/** What is kept of the attempts to go on with a run. */
+interface Attempts {
+  count: number
+  progress: number
+}
+
+/** What an agent in an object is made with; the object adds where it is recorded. */
+export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
+
+/** What a `LiveSession` needs of its object. */
+export interface LiveSessionHost {
+  readonly address: SessionAddress
+  readonly store: SessionStore
+  readonly storage: ObjectStorage
+  /** Milliseconds between alarms while a run is on. */
+  readonly keepAliveMs: number
+  agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
+}
+
+/**
+ * The agent of one session in memory, and its run as it is in the log.
+ *
+ * **Contract**
+ * - There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again.
+ * - The first who asks for the agent after a restart gets it with its unfinished run on again.
+ */
+export class LiveSession {
+  readonly #host: LiveSessionHost
+  #agent: Promise<Agent> | undefined
+  #latest: AgentRun | undefined
+  /** Whether the address is stored. */
+  #isKept = false
+
+  constructor(host: LiveSessionHost) {
+    this.#host = host
+  }
+
+  /** The agent; a run that a restart has cut off is on again. */
+  agent(): Promise<Agent> {
+    this.#agent ??= this.#open()
+    const agent = this.#agent
+    // Another try may work.
+    agent.catch(() => this.#drop(agent))
+    return agent
+  }
+
+  /** The agent, with an alarm set: a run may begin. */
+  async readyAgent(): Promise<Agent> {
+    const agent = await this.agent()
+    await this.#setAlarm()
+    return agent
+  }
+
+  /** Called by the alarm. */
+  async keepAlive(): Promise<void> {
+    const agent = await this.agent()
+    if (agent.isStreaming) await this.#setAlarm()
+  }
+
+  /** The run of this loop, as long as it is in memory. */
+  async runOf(loopId: string): Promise<AgentRun | undefined> {
+    const { currentRun } = await this.agent()
+    return [currentRun, this.#latest].find((run) => run?.loopId === loopId)
+  }
+
+  /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
+  async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
+    const running = (await this.agent()).currentRun?.loopId
+    const records = await this.#records()
+    if (!records.some((record) => record.loopId === loopId)) return undefined
+    const continuedBy = continuationOf(records, loopId, running)
+    return continuedBy === undefined ? {} : { continuedBy }
+  }
+
+  /** Stops the run that is on, also one that was cut off. */
+  async stop(): Promise<void> {
+    const run = (await this.agent()).currentRun
+    run?.abort()
+    await run?.result
+  }
+
+  /** Forgets the agent, because its session is gone. */
+  forget(): void {
+    const agent = this.#agent
+    this.#agent = undefined
+    this.#latest = undefined
+    this.#isKept = false
+    void agent?.then(
+      (each) => each.abort(),
+      () => undefined,
+    )
+  }
+
+  async #open(): Promise<Agent> {
+    const records = await this.#records()
+    const unfinished = unfinishedRun(records)
+    if (unfinished === undefined) return this.#make(records.length > 0)
+    if (await this.#mayTryAgain(progressOf(records))) return this.#goOn(unfinished)
+    const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
+    await this.#end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
+    return this.#make(true)
+  }
+
+  /** Counts before anything is tried that may end the process again. */
+  async #mayTryAgain(progress: number): Promise<boolean> {
+    const { storage } = this.#host
+    const before = await storage.get<Attempts>('attempts')
+    const count = before?.progress === progress ? before.count + 1 : 1
+    if (count > maxAttempts) return false
+    await storage.put<Attempts>('attempts', { count, progress })
+    await storage.sync()
+    return true
+  }
+
+  async #goOn(unfinished: UnfinishedRun): Promise<Agent> {
+    const agent = await this.#make(true)
+    await this.#setAlarm()
+    try {
+      agent.continueLoop()
+      return agent
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+    }
+    // Nothing is left to do: only its end is missing, or it never got its input.
+    const message = 'The process ended before the input of this run was stored. Send it again.'
+    await this.#end(
+      unfinished,
+      unfinished.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
+    )
+    return this.#make(true)
+  }
+
+  #end(unfinished: UnfinishedRun, outcome: Parameters<typeof endRun>[3]): Promise<void> {
+    return endRun(this.#host.store, this.#host.address.sessionId, unfinished, outcome)
+  }
+
+  async #make(isKnown: boolean): Promise<Agent> {
+    const { store, address } = this.#host
+    const { sessionId } = address
+    const options = await this.#host.agentOptions()
+    const agent = isKnown ? await resumeAgent(store, sessionId, options) : new Agent({ ...options, sessionId, session: store })
+    agent.subscribe((event) => {
+      if (event.type === 'agentStart') this.#latest = agent.currentRun
+      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
+    })
+    return agent
+  }
+
+  /** What this agent has in memory is not what is in the log; the next run begins from there. */
+  async #distrust(agent: Agent): Promise<void> {
+    const current = this.#agent
+    if ((await current) === agent && current !== undefined) this.#drop(current)
+  }
+
+  async #records(): Promise<readonly SessionRecord[]> {
+    try {
+      return (await this.#host.store.tail(this.#host.address.sessionId)).records
+    } catch (error) {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return []
+      throw error
+    }
+  }
+
+  async #setAlarm(): Promise<void> {
+    const { storage, address, keepAliveMs } = this.#host
+    // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
+    if (!this.#isKept) await storage.put('address', address)
+    this.#isKept = true
+    await storage.setAlarm(Date.now() + keepAliveMs)
+  }
+
+  #drop(agent: Promise<Agent>): void {
+    if (this.#agent === agent) this.#agent = undefined
+  }
+}

@@ -1,0 +1,65 @@
+import { combineUsage, emptyUsage, type RunFailure, type RunStatus, type SessionRecord, type SessionStore } from '../../../src/index.ts'
+
+/** A loop that began and whose end is not in the log: its process ended first. */
+export interface UnfinishedRun {
+  loopId: string
+  agentId: string
+  /** Whether the log has an answer of the model. */
+  isAnswered: boolean
+}
+
+/** The run that was on when the process ended, if any: one object has one run at a time. */
+export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun | undefined {
+  const loopId = records.findLast(({ entry }) => entry.type === 'loopStart')?.loopId
+  if (loopId === undefined || hasEnded(records, loopId)) return undefined
+  const isAnswered = records.some((record) => record.loopId === loopId && record.entry.type === 'assistant')
+  return { loopId, agentId: agentIdOf(records), isAnswered }
+}
+
+/**
+ * A number that grows when a run gets on: with each loop that ends and each turn that is completed. What an attempt writes before it fails
+ * at the same place again does not count; a model may be asked, and a tool begun, without end.
+ */
+export function progressOf(records: readonly SessionRecord[]): number {
+  return records.filter(({ entry, turnIndex = 0 }) => entry.type === 'loopEnd' || turnIndex > 0).length
+}
+
+/**
+ * Which loop goes on with `loopId`, directly or in more than one attempt; undefined when it ended, or nobody has gone on. `running` is the loop
+ * that is on: its beginning may not be in the log yet.
+ */
+export function continuationOf(records: readonly SessionRecord[], loopId: string, running: string | undefined): string | undefined {
+  let last = loopId
+  for (const { entry, loopId: next } of records) {
+    if (entry.type === 'loopStart' && next !== undefined && entry.parentLoopId === last && !hasEnded(records, last)) last = next
+  }
+  if (running !== undefined && !hasEnded(records, last)) last = running
+  return last === loopId ? undefined : last
+}
+
+/** Writes the end that the process of a run could not write. */
+export async function endRun(
+  store: SessionStore,
+  sessionId: string,
+  run: UnfinishedRun,
+  outcome: { status: RunStatus; error?: RunFailure },
+): Promise<void> {
+  const writer = await store.open(sessionId, { agentId: run.agentId })
+  const answers = writer.records.flatMap(({ loopId, entry }) =>
+    loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
+  )
+  try {
+    await writer.append([{ loopId: run.loopId, entry: { type: 'loopEnd', usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } }])
+  } finally {
+    await writer.close()
+  }
+}
+
+function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
+  return records.some((record) => record.loopId === loopId && record.entry.type === 'loopEnd')
+}
+
+function agentIdOf(records: readonly SessionRecord[]): string {
+  for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
+  return ''
+}

@@ -1,0 +1,33 @@
+import { afterAll, expect, it } from 'vitest'
+import { baseUrl } from '../../../harness/env.ts'
+import { startConfigured } from '../../../workers/test-harness.ts'
+import { allFrames } from '../../http/read-sse.ts'
+import { readUntil, textIn } from './live-client.ts'
+
+const model = `/anthropic/slow/${crypto.randomUUID()}`
+const worker = await startConfigured('examples/cloudflare/live-sessions.toml', {
+  ANTHROPIC_API_KEY: 'test-key',
+  ANTHROPIC_BASE_URL: `${baseUrl()}${model}`,
+  ACCESS_TOKEN: 'token',
+})
+afterAll(() => worker.close())
+
+function ask(path: string, init: RequestInit = {}, token = 'token'): Promise<Response> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...init.headers }
+  return fetch(new URL(path, worker.url), { ...init, headers })
+}
+
+it('examples/cloudflare/live-sessions.ts: a run goes on without its client, and is there for the next one', {
+  timeout: 20_000,
+}, async () => {
+  const started = await ask('/sessions/mine/runs', { method: 'POST', body: JSON.stringify({ prompt: 'Hi.' }) })
+  const before = await readUntil(started, 'messageUpdate')
+  const { id, data } = before.at(-1) ?? {}
+  const events = await ask(`/sessions/mine/runs/${data.loopId}/events`, { headers: { 'last-event-id': `${id}` } })
+  await fetch(`${baseUrl()}/release${model}`)
+  expect(textIn(before) + textIn(await allFrames(events))).toBe('Hello, world.')
+  expect(await (await ask('/sessions')).json()).toEqual(['mine'])
+  const { session } = await (await ask('/sessions/mine')).json()
+  expect(session.loops).toMatchObject([{ loopId: data.loopId, messages: [{ role: 'user' }, { role: 'assistant' }] }])
+  expect((await ask('/sessions', {}, 'wrong')).status).toBe(401)
+})

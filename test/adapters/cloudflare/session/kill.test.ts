@@ -1,0 +1,86 @@
+import { afterAll, expect, it } from 'vitest'
+import { seededRandom } from '../../../../src/testing/seeded-random.ts'
+import { killableWorker } from '../../../workers/killable-worker.ts'
+import { type Frame, frames } from '../../http/read-sse.ts'
+import { LiveClient } from './live-client.ts'
+
+/** `WORKERD_KILLS=500 npx vitest run --project node test/adapters/cloudflare/session/kill.test.ts` for more. */
+const kills = Number(process.env.WORKERD_KILLS ?? 20)
+
+const writers = await killableWorker('test/workers/kill-target.ts', { SESSIONS: 'SessionObject', INDEX: 'IndexObject' })
+const runs = await killableWorker('test/workers/live-worker.ts', { SESSIONS: 'Conversation', INDEX: 'IndexObject' })
+afterAll(() => Promise.all([writers.close(), runs.close()]))
+
+interface Found {
+  notes: { seq: number; says: number; isWhole: boolean }[]
+}
+
+/** Reads until `count` records are acknowledged, and resolves with the number of the last. The writer goes on. */
+async function lastAcknowledged(response: Response, count: number): Promise<number> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let lines = ['']
+  while (lines.length <= count) {
+    const { value, done } = (await reader?.read()) ?? { done: true }
+    if (done) throw new Error(`The Worker stopped writing after ${lines.length - 1} records.`)
+    lines = (lines.join('\n') + value).split('\n')
+  }
+  return Number(lines.at(-2))
+}
+
+it(`loses no acknowledged record when workerd is killed ${kills} times`, { timeout: 30_000 + kills * 2000 }, async () => {
+  const random = seededRandom(5)
+  const acknowledged = new Map<string, number>()
+  let url = await writers.start()
+  for (let kill = 0; kill < kills; kill++) {
+    const sessionId = `s${kill % 4}`
+    const response = await fetch(`${url}/write?session=${sessionId}`)
+    acknowledged.set(sessionId, await lastAcknowledged(response, 1 + Math.floor(random() * 12)))
+    await writers.kill()
+    url = await writers.start()
+    const found: Found = await (await fetch(`${url}/read?session=${sessionId}`)).json()
+    const numbers = found.notes.map(({ seq }) => seq)
+    expect(numbers).toEqual(Array.from(numbers, (_, index) => index + 1))
+    expect(found.notes.filter(({ seq, says, isWhole }) => seq !== says || !isWhole)).toEqual([])
+    expect(numbers.length).toBeGreaterThanOrEqual(acknowledged.get(sessionId) ?? 0)
+    const listed: string[] = await (await fetch(`${url}/list`)).json()
+    expect(listed.toSorted()).toEqual([...acknowledged.keys()].toSorted())
+  }
+  console.log(`${kills} kills, ${[...acknowledged.values()].reduce((sum, count) => sum + count, 0)} acknowledged records, none lost`)
+})
+
+it('brings a live run to its end when workerd is killed in the middle, again and again', { timeout: 60_000 }, async () => {
+  const random = seededRandom(7)
+  let client = new LiveClient(await runs.start(), 'turns')
+  const seen = new Set<string>()
+  let response = await client.prompt()
+  for (let kill = 0; kill < 4; kill++) {
+    const before = await readSome(response, 3 + Math.floor(random() * 12))
+    await runs.kill()
+    client = client.at(await runs.start())
+    const stored = (await client.records()).map(({ entry }) => ('message' in entry ? entry.message.id : ''))
+    // A finished message is shown when it is stored, not before.
+    for (const { event, data } of before) if (event === 'messageEnd') seen.add(data.messageId)
+    expect([...seen].filter((id) => !stored.includes(id))).toEqual([])
+    const { runningLoopId } = await (await client.ask('/')).json()
+    if (runningLoopId === undefined) break
+    response = await client.events(runningLoopId)
+  }
+  expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+  const loops = (await client.records()).filter(({ entry }) => entry.type === 'loopStart').length
+  console.log(`a live run took ${loops} attempts`)
+  expect(loops).toBeGreaterThan(1)
+  const intents = (await client.records()).flatMap(({ entry }) => (entry.type === 'toolIntent' ? [entry.toolCallId] : []))
+  expect(new Set(intents).size).toBe(intents.length)
+})
+
+/** The next frames, as many as come; the stream goes on. */
+async function readSome(response: Response, count: number): Promise<Frame[]> {
+  const some: Frame[] = []
+  const all = frames(response)
+  while (some.length < count) {
+    const { value, done } = await all.next()
+    if (done) break
+    some.push(value)
+  }
+  return some
+}

@@ -1,0 +1,172 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { type NewSessionRecord, type Usage, userMessage } from '../../../../src/index.ts'
+import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { startWorker } from '../../../workers/test-harness.ts'
+import { allFrames } from '../../http/read-sse.ts'
+import { LiveClient, readUntil, textIn } from './live-client.ts'
+
+const worker = await startWorker({ main: 'test/workers/live-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
+afterAll(() => worker.close())
+
+/** The records of a run up to its input. */
+function begun(sessionId: string): NewSessionRecord[] {
+  const { name, provider, api, baseUrl, reasoning, contextWindow, maxTokens } = scripted([]).config
+  const snapshot = { model: 'scripted', name, provider, api, baseUrl, reasoning, contextWindow, maxTokens, thinkingLevel: 'off' as const }
+  return [
+    { entry: { type: 'sessionStart', agentId: 'a', formation: { type: 'firstLoop', at: 1 }, scope: 'persistent' } },
+    { loopId: 'l1', entry: { type: 'loopStart', continuationKind: { kind: 'initial' }, config: snapshot } },
+    { loopId: 'l1', entry: { type: 'input', message: { ...userMessage(`Hi, ${sessionId}.`), id: 'm1' } } },
+  ]
+}
+
+/** The record of an answer. */
+function answer(usage: Usage): NewSessionRecord {
+  const message = {
+    role: 'assistant' as const,
+    id: 'm2',
+    content: [{ type: 'text' as const, text: 'Hello.' }],
+    stopReason: 'stop' as const,
+    timestamp: 2,
+  }
+  return { loopId: 'l1', entry: { type: 'assistant', message: { ...message, model: 'm', provider: 'p', usage } } }
+}
+
+const clientOf = (kind: string): LiveClient => new LiveClient(worker.url, kind)
+
+describe('a live run', { timeout: 20_000 }, () => {
+  it('goes on when its client leaves, and another one reads on from its cursor', async () => {
+    const client = clientOf('chat')
+    const before = await readUntil(await client.prompt(), 'messageUpdate')
+    const { id = 0, data } = before.at(-1) ?? {}
+    const rest = await client.events(data.loopId, id)
+    await client.behind('open')
+    const after = await allFrames(rest)
+    expect(after[0]?.id).toBe(id + 1)
+    expect(textIn(before) + textIn(after)).toBe('one two three four')
+    expect(after.at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
+    expect(textIn(await allFrames(await client.events(data.loopId)))).toBe('one two three four')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    const { session } = await (await client.ask('/')).json()
+    expect(session).toMatchObject({ sessionId: client.sessionId, loops: [{ loopId: data.loopId, status: 'completed' }] })
+  })
+
+  it('refuses a second prompt, unknown runs and cursors that are none', async () => {
+    const client = clientOf('chat')
+    expect((await client.ask('/')).status).toBe(404)
+    const [start] = await readUntil(await client.prompt(), 'messageUpdate')
+    const again = await client.prompt()
+    expect([again.status, await again.json()]).toMatchObject([409, { code: 'busy' }])
+    expect((await client.events('nobody')).status).toBe(404)
+    expect((await client.ask(`/runs/${start?.data.loopId}/events?after=x`)).status).toBe(400)
+    expect(await (await client.ask('/')).json()).toMatchObject({ runningLoopId: start?.data.loopId })
+  })
+
+  it('is stopped by its client', async () => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    expect((await client.ask('/stop', { method: 'POST' })).status).toBe(204)
+    expect(await client.ends()).toMatchObject([{ status: 'aborted' }])
+  })
+
+  it('ends when its session is deleted, which leaves nothing behind', async () => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    expect(await client.delete()).toBe(true)
+    expect(await client.records()).toEqual([])
+    expect((await client.ask('/')).status).toBe(404)
+    expect(await (await client.behind('tables')).json()).toEqual([])
+    await client.behind('open')
+    expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
+  })
+
+  it('is listed, and reached by forwardToSession alone', async () => {
+    const client = clientOf('once')
+    await client.behind('executions')
+    await readUntil(await client.prompt(), 'toolExecutionStart').catch(() => undefined)
+    await client.ends()
+    expect(await (await fetch(new URL('/ids', worker.url))).json()).toContain(client.sessionId)
+    expect((await fetch(new URL(`/raw/${client.sessionId}/runs`, worker.url), { method: 'POST' })).status).toBe(404)
+    // A client that says it is the store is a client all the same.
+    await client.ask('/', { method: 'POST', headers: { 'x-phi-core-call': 'delete', 'x-phi-core-session': 'a/b' }, body: '{}' })
+    expect((await client.records()).length).toBeGreaterThan(0)
+  })
+})
+
+describe('a live run whose object is ended', { timeout: 20_000 }, () => {
+  it('goes on from the log; the stream says where', async () => {
+    const client = clientOf('chat')
+    const before = await readUntil(await client.prompt(), 'messageUpdate')
+    const { id, data } = before.at(-1) ?? {}
+    await client.behind('end')
+    const gone = await client.events(data.loopId, id)
+    const problem = await gone.json()
+    expect([gone.status, problem.code]).toEqual([410, 'gone'])
+    await client.behind('open')
+    expect(textIn(await allFrames(await client.events(problem.continuedBy)))).toBe('one two three four')
+    await client.ends()
+    const { session } = await (await client.ask('/')).json()
+    expect(session.loops).toMatchObject([
+      { loopId: data.loopId, status: 'interrupted', messages: [{ role: 'user' }] },
+      { loopId: problem.continuedBy, parentLoopId: data.loopId, status: 'completed', messages: [{ role: 'assistant' }] },
+    ])
+  })
+
+  it('goes on when nobody asks', async () => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    await client.behind('openLater')
+    await client.behind('end')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+  })
+
+  it('does not run a tool again that was begun', async () => {
+    const client = clientOf('once')
+    await client.prompt()
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(await (await client.behind('executions')).json()).toBe(1)
+    const said = (await client.records()).flatMap(({ entry }) => (entry.type === 'recovered' ? entry.messages : []))
+    expect(said).toMatchObject([{ role: 'toolResult', isError: true }])
+  })
+
+  it('runs a tool again that is idempotent', async () => {
+    const client = clientOf('twice')
+    await client.prompt()
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+    expect(await (await client.behind('executions')).json()).toBe(2)
+  })
+
+  it('is taken up three times, and no more when it does not get on', async () => {
+    const client = clientOf('poison')
+    await client.prompt()
+    expect(await client.ends()).toMatchObject([{ status: 'error', error: { code: 'interrupted' } }])
+    expect(await (await client.behind('executions')).json()).toBe(4)
+    const { session, runningLoopId } = await (await client.ask('/')).json()
+    expect(session.loops.map((loop: { status: string }) => loop.status)).toEqual(['interrupted', 'interrupted', 'interrupted', 'error'])
+    expect(runningLoopId).toBe(undefined)
+  })
+
+  it.each([
+    ['has its end written when only that is missing', true, { status: 'completed' }],
+    ['has failed when its input was not stored', false, { status: 'error', error: { code: 'interrupted' } }],
+  ])('%s', async (_name, isAnswered, end) => {
+    const client = clientOf('chat')
+    const usage = { input: 3, output: 4, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7 }
+    await client.seed(isAnswered ? [...begun(client.sessionId), answer(usage)] : begun(client.sessionId).slice(0, 2))
+    expect(await (await client.ask('/')).json()).toMatchObject({ session: { loops: [{ loopId: 'l1' }] } })
+    expect(await client.ends()).toMatchObject([{ ...end, ...(isAnswered && { usage }) }])
+    await client.behind('open')
+    expect(textIn(await allFrames(await client.prompt()))).toBe('one two three four')
+  })
+
+  it('keeps the conversation when the platform evicts it idle', async () => {
+    const client = clientOf('turns')
+    await allFrames(await client.prompt())
+    await client.ends()
+    await worker.harness.getWorker().evictDurableObject('SESSIONS', { name: `default/${client.sessionId}` })
+    await allFrames(await client.prompt('Again.'))
+    expect(await client.ends(2)).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
+    expect(await (await client.behind('executions')).json()).toBe(16)
+    const { session } = await (await client.ask('/')).json()
+    expect(session.loops[1].parentLoopId).toBe(session.loops[0].loopId)
+  })
+})

@@ -1,0 +1,177 @@
+import { type KvNamespace, kvSessionStore } from '../../adapters/cloudflare/index.ts'
+import { describe, expect, it } from '../harness/mini-vitest.ts'
+import { failureOf, note, notesIn } from './notes.ts'
+
+const agent = { agentId: 'a' }
+
+/** What was asked of a namespace. */
+interface Asked {
+  namespace: KvNamespace
+  puts: { key: string; value: string; metadata: unknown }[]
+  /** Keys of each read. */
+  gets: string[][]
+  listed: Set<string>
+}
+
+/** A namespace that remembers what it is asked. `beforePut` may refuse. */
+function watched(inner: KvNamespace, beforePut: (key: string) => void = () => undefined): Asked {
+  const asked: Asked = { namespace: inner, puts: [], gets: [], listed: new Set() }
+  async function get(key: string): Promise<string | null>
+  async function get(keys: string[]): Promise<Map<string, string | null>>
+  async function get(key: string | string[]): Promise<string | null | Map<string, string | null>> {
+    asked.gets.push([key].flat())
+    return typeof key === 'string' ? inner.get(key) : inner.get(key)
+  }
+  asked.namespace = {
+    get,
+    put: async (key, value, options) => {
+      beforePut(key)
+      asked.puts.push({ key, value, metadata: options?.metadata })
+      await inner.put(key, value, options)
+    },
+    delete: (key) => inner.delete(key),
+    list: async (options) => {
+      const page = await inner.list(options)
+      for (const { name } of page.keys) asked.listed.add(name)
+      return page
+    },
+  }
+  return asked
+}
+
+/** What the suite does not ask: how much is written and read, pieces of records, what KV refuses. */
+export function kvCases(empty: () => KvNamespace): void {
+  describe('KV, looked into', () => {
+    writingCases(empty)
+    failureCases(empty)
+  })
+}
+
+function writingCases(empty: () => KvNamespace): void {
+  it('writes the records of one append as one value, and a summary now and then', async () => {
+    const { namespace, puts } = watched(empty())
+    const writer = await kvSessionStore(namespace).open('s1', agent)
+    await writer.append(Array.from({ length: 40 }, (_, index) => note(index)))
+    for (let count = 0; count < 5; count++) await writer.append([note(count)])
+    await writer.close()
+    const [records, summaries] = [puts.filter(({ key }) => key.startsWith('s/')), puts.filter(({ key }) => key.startsWith('i/'))]
+    expect([records.length, summaries.length, new Set(records.map(({ key }) => key)).size]).toEqual([6, 2, 6])
+  })
+
+  it('keeps values within the limit, whatever characters they hold', async () => {
+    for (const maxValueBytes of [31, 100, 1000]) {
+      const { namespace, puts } = watched(empty())
+      const texts = ['😀'.repeat(30), `a${'😀'.repeat(31)}`, 'é'.repeat(50), 'x'.repeat(200), '']
+      const store = kvSessionStore(namespace, { maxValueBytes })
+      const writer = await store.open('s1', agent)
+      await writer.append(texts.slice(0, maxValueBytes < 100 ? 2 : 5).map(note))
+      await writer.close()
+      const sizes = puts.map(({ value }) => new TextEncoder().encode(value).length)
+      expect(Math.max(...sizes) <= maxValueBytes).toBe(true)
+      const { records, damage } = await store.tail('s1')
+      expect([notesIn(records), damage]).toEqual([texts.slice(0, records.length), undefined])
+    }
+  })
+
+  it('reads many records with few reads, and never a key that it was not shown', async () => {
+    const asked = watched(empty())
+    const store = kvSessionStore(asked.namespace, { maxValueBytes: 1000 })
+    const numbers = Array.from({ length: 250 }, (_, index) => index)
+    const writer = await store.open('s1', agent)
+    await writer.append(numbers.map(note))
+    await writer.close()
+    expect(notesIn((await store.tail('s1')).records)).toEqual(numbers)
+    expect(asked.gets.length).toBe(3)
+    expect(notesIn((await store.tail('s1', { after: 249 })).records)).toEqual([249])
+    expect(asked.gets.at(-1)?.length).toBe(1)
+    await store.load('s1').catch(() => undefined)
+    await (await store.open('s1', agent)).append([note('more')])
+    await store.listIds()
+    expect(asked.gets.flat().filter((key) => !asked.listed.has(key))).toEqual([])
+  })
+
+  it('keeps summaries within the metadata of a key', async () => {
+    const { namespace, puts } = watched(empty())
+    const store = kvSessionStore(namespace)
+    const agentId = 'é'.repeat(440)
+    const sessionId = 'x'.repeat(200)
+    await (await store.open(sessionId, { agentId })).append([note(1)])
+    expect(await store.listForAgent(agentId)).toEqual([sessionId])
+    const sizes = puts.map(({ metadata }) => new TextEncoder().encode(JSON.stringify(metadata)).length)
+    expect(Math.max(...sizes) <= 1024).toBe(true)
+    expect(await failureOf(store.open('s2', { agentId: 'é'.repeat(460) }))).toBe('invalidSession')
+  })
+}
+
+function failureCases(empty: () => KvNamespace): void {
+  it('leaves out a record of which a piece is missing, and goes on', async () => {
+    const inner = empty()
+    const options = { maxValueBytes: 150 }
+    await (await kvSessionStore(inner, options).open('s1', agent)).append([note('before')])
+    let puts = 0
+    const failing = watched(inner, () => {
+      if (++puts > 3) throw new Error('KV PUT failed: 500 Internal Server Error')
+    })
+    const writer = await kvSessionStore(failing.namespace, options).open('s1', agent)
+    expect(await failureOf(writer.append([note('x'.repeat(300))]))).toBe('io')
+    const store = kvSessionStore(inner, options)
+    const { records, damage } = await store.tail('s1')
+    expect([notesIn(records), damage]).toEqual([['before'], undefined])
+    await (await store.open('s1', agent)).append([note('after')])
+    expect(notesIn((await store.tail('s1')).records)).toEqual(['before', 'after'])
+  })
+
+  it('does not begin to write where it cannot see everything', async () => {
+    const inner = empty()
+    const writer = await kvSessionStore(inner).open('s1', agent)
+    await writer.append([note('1')])
+    await writer.append([note('2')])
+    // No key has a value here yet.
+    async function get(key: string): Promise<string | null>
+    async function get(keys: string[]): Promise<Map<string, string | null>>
+    async function get(key: string | string[]): Promise<string | null | Map<string, string | null>> {
+      return typeof key === 'string' ? null : new Map(key.map((each) => [each, null]))
+    }
+    const blind: KvNamespace = { ...inner, get }
+    expect(await failureOf(kvSessionStore(blind).open('s1', agent))).toBe('io')
+    expect(
+      (
+        await kvSessionStore(blind)
+          .tail('s1', { after: 0 })
+          .catch(() => undefined)
+      )?.records ?? [],
+    ).toEqual([])
+  })
+
+  it('tells limits from what may work later', async () => {
+    const refusals = {
+      'KV PUT failed: 429 Too Many Requests': 'io',
+      'KV put() limit exceeded for the day.': 'quota',
+      'KV PUT failed: 413 Value length of 26214401 exceeds limit of 26214400.': 'quota',
+      'Network connection lost.': 'io',
+    }
+    for (const [message, code] of Object.entries(refusals)) {
+      const { namespace } = watched(empty(), () => {
+        throw new Error(message)
+      })
+      expect([message, await failureOf((await kvSessionStore(namespace).open('s1', agent)).append([note(1)]))]).toEqual([message, code])
+    }
+    // KV itself, told to take more than it takes.
+    const writer = await kvSessionStore(empty(), { maxValueBytes: 1e9 }).open('s1', agent)
+    expect(await failureOf(writer.append([note('x'.repeat(26 * 1024 * 1024))]))).toBe('quota')
+  })
+
+  it('acknowledges records whose summary cannot be written again', async () => {
+    const inner = empty()
+    let summaries = 0
+    const { namespace } = watched(inner, (key) => {
+      if (key.startsWith('i/') && ++summaries > 1) throw new Error('KV PUT failed: 429 Too Many Requests')
+    })
+    const store = kvSessionStore(namespace)
+    const writer = await store.open('s1', agent)
+    await writer.append([note('1')])
+    await writer.append([note('2')])
+    await writer.close()
+    expect([summaries, notesIn((await store.tail('s1')).records)]).toEqual([2, ['1', '2']])
+  })
+}

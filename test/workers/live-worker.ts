@@ -1,0 +1,125 @@
+/** A Worker with live sessions. The first word of a session's id says which conversation it is; `/test/…` looks behind the scenes. */
+import {
+  durableObjectSessionStore,
+  forwardToSession,
+  type LiveAgentOptions,
+  LiveSessionObject,
+  type ObjectNamespace,
+  type ObjectState,
+  type SessionAddress,
+} from '../../adapters/cloudflare/index.ts'
+import { type AgentTool, defineTool } from '../../src/index.ts'
+import { type Script, type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+
+export { IndexObject } from '../../adapters/cloudflare/index.ts'
+
+interface Bindings {
+  SESSIONS: ObjectNamespace
+  INDEX: ObjectNamespace
+}
+
+/** How often `work` is called in a conversation of many turns. */
+const turns = 8
+
+const call: ScriptedStep = { toolCalls: [{ name: 'work', arguments: {} }] }
+
+/** What a model says depends on the results it has seen since the last prompt, not on how often it was asked: objects are started anew. */
+const scripts: Record<string, Script> = {
+  chat: [{ text: ['one ', 'two ', 'three ', 'four'] }],
+  poison: () => call,
+  turns: ({ messages }) => {
+    const since = messages.slice(messages.findLastIndex((message) => message.role === 'user'))
+    return since.filter((message) => message.role === 'toolResult').length < turns ? call : { text: 'done' }
+  },
+  once: ({ messages }) => (messages.some((message) => message.role === 'toolResult') ? { text: 'done' } : call),
+}
+scripts.twice = scripts.once ?? []
+
+export class Conversation extends LiveSessionObject<Bindings> {
+  protected override readonly keepAliveMs = 100
+  readonly #end: (reason: string) => void
+  readonly #storage: ObjectState['storage']
+  #open: () => void = () => undefined
+  readonly #gate: Promise<void>
+
+  constructor(state: ObjectState & { abort(reason: string): void }, env: Bindings) {
+    super(state, env)
+    this.#end = (reason) => state.abort(reason)
+    this.#storage = state.storage
+    this.#gate = new Promise((resolve) => {
+      this.#open = resolve
+    })
+  }
+
+  protected override index(): ObjectNamespace {
+    return this.env.INDEX
+  }
+
+  protected async agentOptions({ sessionId }: SessionAddress): Promise<LiveAgentOptions> {
+    const kind = sessionId.split('-')[0] ?? ''
+    if (await this.#storage.get('open')) this.#open()
+    let pieces = 0
+    // The first piece of a chat comes at once.
+    const gate = (): Promise<void> => (kind === 'chat' && pieces++ > 0 ? this.#gate : Promise.resolve())
+    return { model: scripted(scripts[kind] ?? [], { gate, delayMs: kind === 'turns' ? 50 : 0 }), tools: [this.#work(kind)] }
+  }
+
+  /** Ends the object while it runs, where the conversation is about that. */
+  #work(kind: string): AgentTool {
+    return defineTool({
+      name: 'work',
+      label: 'Work',
+      description: 'Works.',
+      parameters: { type: 'object', properties: {} },
+      idempotent: kind === 'twice',
+      execute: async () => {
+        const executions = ((await this.#storage.get<number>('executions')) ?? 0) + 1
+        await this.#storage.put('executions', executions)
+        await this.#storage.sync()
+        if (kind === 'poison' || (kind !== 'turns' && executions === 1)) this.#end('the tool ends the object')
+        return `worked ${executions}`
+      },
+    })
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    switch (new URL(request.url).pathname) {
+      case '/test/end':
+        this.#end('evicted')
+        return new Response()
+      case '/test/open':
+        this.#open()
+        return new Response()
+      case '/test/openLater':
+        await this.#storage.put('open', true)
+        return new Response()
+      case '/test/tables':
+        return Response.json(this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '~_cf%' ESCAPE '~'").toArray())
+      case '/test/executions':
+        return Response.json((await this.#storage.get<number>('executions')) ?? 0)
+      default:
+        return super.fetch(request)
+    }
+  }
+}
+
+// A Worker is a default export.
+export default {
+  async fetch(request: Request, { SESSIONS, INDEX }: Bindings): Promise<Response> {
+    const store = durableObjectSessionStore({ sessions: SESSIONS, index: INDEX })
+    const { pathname } = new URL(request.url)
+    const [, area = '', sessionId = '', ...rest] = pathname.split('/')
+    if (area === 'sessions') return forwardToSession(request, { sessions: SESSIONS, sessionId, path: `/${rest.join('/')}` })
+    if (area === 'ids') return Response.json(await store.listIds())
+    if (area === 'tail') return Response.json((await store.tail(sessionId)).records)
+    if (area === 'seed') {
+      const writer = await store.open(sessionId, { agentId: 'a' })
+      await writer.append(await request.json())
+      return new Response()
+    }
+    if (area === 'delete') return Response.json(await store.delete(sessionId))
+    // As it came: what a Worker would do that does not use forwardToSession.
+    if (area === 'raw') return SESSIONS.getByName(`default/${sessionId}`).fetch(request)
+    return SESSIONS.getByName(`default/${sessionId}`).fetch(new Request(`https://object/test/${rest.join('/')}`))
+  },
+}

@@ -1,0 +1,126 @@
+import { durableObjectSessionStore, type ObjectNamespace } from '../../adapters/cloudflare/index.ts'
+import { describe, expect, it } from '../harness/mini-vitest.ts'
+import { failureOf, note, notesIn } from './notes.ts'
+
+interface Bindings {
+  SESSIONS: ObjectNamespace
+  INDEX: ObjectNamespace
+}
+
+const agent = { agentId: 'a' }
+
+/** A namespace whose requests go through `send`. */
+function through(
+  namespace: ObjectNamespace,
+  send: (request: Request, deliver: () => Promise<Response>) => Promise<Response>,
+): ObjectNamespace {
+  return { getByName: (name) => ({ fetch: (request) => send(request, () => namespace.getByName(name).fetch(request.clone())) }) }
+}
+
+/** What the platform throws. */
+function platformError(marks: { retryable?: boolean; overloaded?: boolean }): Error {
+  return Object.assign(new Error('Network connection lost.'), marks)
+}
+
+/** What the suite does not ask: rows, objects that are ended, requests that arrive twice or not at all. */
+export function objectCases(bindings: () => Bindings): void {
+  const object = (tenant: string, path: string) =>
+    bindings()
+      .SESSIONS.getByName(`${tenant}/s1`)
+      .fetch(new Request(`https://object${path}`))
+  const storeOf = (tenant: string, changed: Partial<Bindings> = {}) => {
+    const { SESSIONS, INDEX } = { ...bindings(), ...changed }
+    return durableObjectSessionStore({ sessions: SESSIONS, index: INDEX, tenant })
+  }
+
+  describe('Durable Objects, looked into', () => {
+    it('goes on when the object is ended between two appends, and while it appends', async () => {
+      const tenant = crypto.randomUUID()
+      const writer = await storeOf(tenant).open('s1', agent)
+      await writer.append([note('1')])
+      await object(tenant, '/end').catch(() => undefined)
+      await writer.append([note('2')])
+      const appends = [writer.append([note('3')]), object(tenant, '/end').catch(() => undefined), writer.append([note('4')])]
+      await Promise.all(appends)
+      const { records, damage } = await storeOf(tenant).tail('s1')
+      expect([notesIn(records), damage]).toEqual([['1', '2', '3', '4'], undefined])
+    })
+
+    it('cuts long records into rows of at most 512 KB, never through a character', async () => {
+      const tenant = crypto.randomUUID()
+      const long = `x${'😀'.repeat(500_000)}`
+      const writer = await storeOf(tenant).open('s1', agent)
+      await writer.append([note(long)])
+      const { largest, count }: { largest: number; count: number } = await (await object(tenant, '/rows')).json()
+      expect([largest > 300_000 && largest <= 512 * 1024, count > 3]).toEqual([true, true])
+      expect(notesIn((await storeOf(tenant).tail('s1')).records)[0] === long).toBe(true)
+    })
+
+    it('keeps tenants apart', async () => {
+      const [one, two] = [crypto.randomUUID(), crypto.randomUUID()]
+      const writer = await storeOf(one).open('s1', agent)
+      await writer.append([note('of one')])
+      expect([await storeOf(two).listIds(), await failureOf(storeOf(two).load('s1'))]).toEqual([[], 'notFound'])
+      await (await storeOf(two).open('s1', agent)).append([note('of two')])
+      await writer.append([note('still')])
+      expect(notesIn((await storeOf(one).tail('s1')).records)).toEqual(['of one', 'still'])
+      expect(await storeOf(two).delete('s1')).toBe(true)
+      expect(await storeOf(one).listIds()).toEqual(['s1'])
+    })
+
+    it('sends again what the platform lost, also where it had arrived', async () => {
+      const tenant = crypto.randomUUID()
+      let count = 0
+      const lossy = (namespace: ObjectNamespace) =>
+        through(namespace, async (_request, deliver) => {
+          const lost = count++ % 3 === 0
+          const answer = await deliver()
+          if (lost) throw platformError({ retryable: true })
+          return answer
+        })
+      const store = storeOf(tenant, { SESSIONS: lossy(bindings().SESSIONS), INDEX: lossy(bindings().INDEX) })
+      const writer = await store.open('s1', agent)
+      for (const text of ['1', '2', '3', '4']) await writer.append([note(text)])
+      await writer.close()
+      expect(notesIn((await storeOf(tenant).tail('s1')).records)).toEqual(['1', '2', '3', '4'])
+      expect([await store.delete('s1'), await store.listIds()]).toEqual([true, []])
+    })
+
+    it('says so when an object does not answer, and does not press one that is overloaded', async () => {
+      let calls = 0
+      const dead = (marks: object) =>
+        storeOf('t', {
+          SESSIONS: through(bindings().SESSIONS, async () => {
+            calls++
+            throw platformError(marks)
+          }),
+        })
+      expect([await failureOf(dead({ retryable: true }).open('s1', agent)), calls]).toEqual(['io', 3])
+      expect([await failureOf(dead({ retryable: true, overloaded: true }).tail('s1')), calls]).toEqual(['io', 4])
+      expect([await failureOf(dead({}).delete('s1')), calls]).toEqual(['io', 5])
+    })
+
+    it('does not acknowledge a session that lists do not show, but a record of one that they do', async () => {
+      const tenant = crypto.randomUUID()
+      let isDown = true
+      const INDEX = through(bindings().INDEX, (_request, deliver) => (isDown ? Promise.reject(platformError({})) : deliver()))
+      const store = storeOf(tenant, { INDEX })
+      expect(await failureOf((await store.open('s1', agent)).append([note('1')]))).toBe('io')
+      isDown = false
+      const writer = await store.open('s1', agent)
+      await writer.append([note('2')])
+      expect(await store.listIds()).toEqual(['s1'])
+      isDown = true
+      await writer.append([note('3')])
+      expect(notesIn((await store.tail('s1')).records)).toEqual(['1', '2', '3'])
+    })
+
+    it('answers the store alone', async () => {
+      for (const headers of [{}, { 'x-phi-core-call': 'unknown' }, { 'x-phi-core-call': 'live' }]) {
+        const request = new Request('https://object/', { method: 'POST', headers, body: '{}' })
+        expect((await bindings().SESSIONS.getByName('t/s1').fetch(request.clone())).status).toBe(404)
+        expect((await bindings().INDEX.getByName('t').fetch(request)).status).toBe(404)
+      }
+    })
+  })
+}
