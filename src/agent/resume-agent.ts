@@ -25,7 +25,7 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
  * - Of a damaged log the longest valid part is used; what was lost is logged as `sessionDamaged`. `store.tail` says it too.
  * - Nothing is written before the agent's first run, which takes over from any other writer. When somebody else has written in between, that
  *   run ends with an error (`journal`, caused by `conflict`): resume again.
- * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`.
+ * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` where nothing can be read.
  *
  * Source: ARCHITECTURE §3 "Sessions", reference/reliability.md §2.
  */
@@ -38,10 +38,23 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
   if (tail === undefined) return new Agent({ ...settings, session: store, sessionId })
   const { records, cursor, damage } = tail
   if (damage !== undefined) logWarning(options.logger, 'sessionDamaged', { sessionId, ...damage })
+  if (records.length === 0) throw unreadable(sessionId, damage?.reason)
   const { unfinished, settings: _, ...snapshot } = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
   const recording = new LiveRecording(store)
-  recording.resume({ cursor, loopId: snapshot.lastLoopId, messages: snapshot.messages, recovered: unfinished.recovered })
   const agent = new Agent({ ...settings, session: store, sessionId, agentId: snapshot.agentId })
   agent.restore(snapshot, recording)
+  // The agent's own list: what it holds later is told from it.
+  recording.resume({
+    sessionId,
+    cursor,
+    loopId: snapshot.lastLoopId,
+    messages: agent.messages,
+    state: snapshot.state,
+    recovered: unfinished.recovered,
+  })
   return agent
+}
+
+function unreadable(sessionId: string, reason = 'it has no records.'): SessionError {
+  return new SessionError('invalidSession', `Nothing of session ${sessionId} can be read: ${reason} Begin another one.`)
 }

@@ -130,7 +130,7 @@ export async function runLoop(
     return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
   }
   const result = await guarded(run, origin, body, end)
-  if (run.hasBegun && config.journal) {
+  if (config.journal) {
     await run.record({ type: 'loopEnd', ...outcome(run, result.status) }).catch((error) => run.warnFailed('loopEndNotRecorded', error))
   }
   await run.lifecycle?.afterLoop(result)
@@ -142,8 +142,8 @@ async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (s
     // Nothing is awaited where there is nothing to load: the first event comes at once.
     if (needsParts(run)) await import('./loop-parts.ts').then(({ addParts }) => addParts(run))
     const refused = run.lifecycle && (await run.lifecycle.beforeLoop())
+    await announce(run, origin, refused)
     if (refused !== undefined) return end(refused)
-    await announce(run, origin)
     return await body(run, end)
   } catch (error) {
     // Nothing below lets an error through; a defect must not cost the caller its agentEnd.
@@ -152,14 +152,17 @@ async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (s
   }
 }
 
-/** Nothing is awaited where there is no journal: the input follows at once. */
-function announce(run: LoopRun, { kind: continuationKind, parentLoopId }: LoopOrigin): Promise<void> | undefined {
+/** Nothing is awaited where there is no journal: the input follows at once. A loop that was refused is written down all the same: its id is taken. */
+function announce(
+  run: LoopRun,
+  { kind: continuationKind, parentLoopId }: LoopOrigin,
+  refused: RunStatus | undefined,
+): Promise<void> | undefined {
   const { config, options, events } = run
   const { metadata } = options
   const snapshot = configSnapshot(config)
   const start = { ...(parentLoopId !== undefined && { parentLoopId }), continuationKind, ...(metadata !== undefined && { metadata }) }
-  run.hasBegun = true
-  events.emit({ type: 'agentStart', agentId: run.agentId, configSnapshot: snapshot, ...start })
+  if (refused === undefined) events.emit({ type: 'agentStart', agentId: run.agentId, configSnapshot: snapshot, ...start })
   return config.journal && run.record({ type: 'loopStart', config: snapshot, ...start })
 }
 

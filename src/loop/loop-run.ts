@@ -55,8 +55,6 @@ export class LoopRun {
   nodeIds: NodeIds | undefined
   /** What refused to go on. */
   rejection: string | undefined
-  /** Whether `agentStart` was emitted. */
-  hasBegun = false
   turnIndex = 0
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a defect. */

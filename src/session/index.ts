@@ -9,13 +9,14 @@
  */
 
 export type { LogClaim, LogDriver, LogLine, SessionSummary } from '../types/session-store.ts'
-export { LiveRecording, type ResumePoint } from './live-recording.ts'
+export { LiveRecording } from './live-recording.ts'
 export { logSessionStore } from './log-session-store.ts'
 export { type LedgerStatus, toLedgerStatus } from './loop-status.ts'
 export { memoryDriver } from './memory-driver.ts'
 export { memorySessionStore } from './memory-session-store.ts'
 export { parseMessages, serializeMessages } from './message-json.ts'
 export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from './navigation.ts'
+export type { ResumePoint } from './recorded-session.ts'
 export { SessionRecorder, type SessionRecorderOptions } from './recorder.ts'
 export { recordsOf } from './records-of.ts'
 export { assertSessionId } from './session-id.ts'

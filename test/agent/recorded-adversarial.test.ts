@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+const says = (...texts: string[]) => scripted(texts.map((text) => ({ text })))
+type Append = Awaited<ReturnType<SessionStore['open']>>['append']
+
+function faulty(store: SessionStore, fault: (append: Append) => Append): SessionStore {
+  return {
+    ...store,
+    open: async (id, options) => {
+      const writer = await store.open(id, options)
+      return Object.assign(Object.create(writer), { append: fault((records) => writer.append(records)), close: () => writer.close() })
+    },
+  }
+}
+
+async function resumedMessages(store: SessionStore, id: string) {
+  return (await resumeAgent(store, id, { model: says() })).messages
+}
+
+describe('a recorded agent goes on after', () => {
+  it('a closed agent takes its session up again', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a', 'b'), session: store })
+    await agent.prompt('one').result
+    await agent.close()
+    const { status, error } = await agent.prompt('two').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('a resumed agent may go on in a new session', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a'), session: store })
+    await agent.prompt('one').result
+    const resumed = await resumeAgent(store, agent.sessionId, { model: says('b') })
+    resumed.newSession()
+    const { status, error } = await resumed.prompt('two').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+    expect(await resumedMessages(store, resumed.sessionId)).toEqual(resumed.messages)
+  })
+  it('a store that fails twice in a row', async () => {
+    const store = memorySessionStore()
+    let isFull = false
+    const full = faulty(store, (append) => async (records) => {
+      if (isFull) throw new Error('full')
+      return append(records)
+    })
+    const agent = new Agent({ model: says('a', 'b', 'c', 'd'), session: full })
+    await agent.prompt('one').result
+    isFull = true
+    await agent.prompt('two').result
+    await agent.prompt('three').result
+    isFull = false
+    const { status, error } = await agent.prompt('four').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('a store that fails the first run after a resume', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a'), session: store })
+    await agent.prompt('one').result
+    let isFull = true
+    const full = faulty(store, (append) => async (records) => {
+      if (isFull) throw new Error('full')
+      return append(records)
+    })
+    const resumed = await resumeAgent(full, agent.sessionId, { model: says('c', 'd') })
+    await resumed.prompt('two').result
+    isFull = false
+    const { status, error } = await resumed.prompt('three').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(resumed.messages)
+  })
+  it('an agent in a new session and a fork in the old one', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
+    await agent.prompt('one').result
+    const fork = agent.fork({ model: says('f', 'g') })
+    const first = agent.sessionId
+    agent.newSession()
+    const results = [
+      await agent.prompt('two').result,
+      await fork.prompt('x').result,
+      await agent.prompt('three').result,
+      await fork.prompt('y').result,
+    ]
+    expect(results.map(({ status, error }) => [status, error?.message])).toEqual(results.map(() => ['completed', undefined]))
+    expect(await resumedMessages(store, first)).toEqual(fork.messages)
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('a history in which one message was replaced', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a', 'b'), session: store })
+    await agent.prompt('my password is x').result
+    agent.replaceMessages(
+      agent.messages.map((message, at) =>
+        at === 0 && message.role === 'user' ? { ...message, content: [{ type: 'text', text: '[redacted]' }] } : message,
+      ),
+    )
+    await agent.prompt('two').result
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('a rejected loop is in the tree, its id is taken', async () => {
+    const store = memorySessionStore()
+    const model = says('a', 'b')
+    const agent = new Agent({ model, session: store })
+    await agent.prompt('one').result
+    agent.configure({ hooks: { beforeLoop: () => false } })
+    expect((await agent.prompt('two').result).status).toBe('rejected')
+    agent.configure({ hooks: undefined })
+    await agent.prompt('three').result
+    const { loops } = await store.load(agent.sessionId)
+    expect(loops.map(({ status, parentLoopId, base }) => [status, parentLoopId, base])).toEqual([
+      ['completed', undefined, undefined],
+      ['rejected', loops[0]?.loopId, undefined],
+      ['completed', loops[1]?.loopId, undefined],
+    ])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('a close during a run', async () => {
+    const store = memorySessionStore()
+    let agent: Agent
+    const closer = {
+      name: 't',
+      label: 't',
+      description: 't',
+      parameters: { type: 'object' as const },
+      execute: async () => {
+        await agent.close()
+        return 'x'
+      },
+    }
+    agent = new Agent({
+      model: scripted([{ toolCalls: [{ id: 'c', name: 't', arguments: {} }] }, { text: 'done' }]),
+      session: store,
+      tools: [closer],
+    })
+    const { status, error } = await agent.prompt('one').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+  })
+  it('a store that cannot be opened at first', async () => {
+    const store = memorySessionStore()
+    let isDown = true
+    const down: SessionStore = {
+      ...store,
+      open: async (id, options) => {
+        if (isDown) throw new Error('down')
+        return store.open(id, options)
+      },
+    }
+    const agent = new Agent({ model: says('a', 'b'), session: down })
+    expect((await agent.prompt('one').result).error?.code).toBe('journal')
+    isDown = false
+    const { status, error } = await agent.prompt('two').result
+    expect([status, error?.message]).toEqual(['completed', undefined])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+  it('what was written but not acknowledged', async () => {
+    for (const failing of [1, 2, 3, 4, 5]) {
+      const store = memorySessionStore()
+      let count = 0
+      const odd = faulty(store, (append) => async (records) => {
+        await append(records)
+        if (++count === failing) throw new Error('no answer')
+      })
+      const agent = new Agent({ model: says('a', 'b'), session: odd })
+      await agent.prompt('one').result
+      const { status, error } = await agent.prompt('two').result
+      expect([failing, status, error?.message]).toEqual([failing, 'completed', undefined])
+      expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+    }
+  })
+
+  it('its session was deleted: it begins anew, with the whole history', async () => {
+    for (const isClosed of [false, true]) {
+      const store = memorySessionStore()
+      const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
+      await agent.prompt('one').result
+      if (isClosed) await agent.close()
+      await store.delete(agent.sessionId)
+      expect((await agent.prompt('two').result).error?.code).toBe('journal')
+      expect((await agent.prompt('three').result).status).toBe('completed')
+      expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+      expect((await store.load(agent.sessionId)).agentId).toBe(agent.agentId)
+    }
+  })
+})
