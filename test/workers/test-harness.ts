@@ -42,14 +42,13 @@ export function startConfigured(configPath: string, secrets: Record<string, stri
 async function startWith(options: TestHarnessOptions): Promise<RunningWorker> {
   const scratch = await mkdtemp(join(tmpdir(), 'phi-worker-'))
   // wrangler runs in this process, and reads these when it is loaded.
-  const quiet = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', WRANGLER_LOG: 'none', WRANGLER_HIDE_BANNER: 'true' }
-  Object.assign(process.env, quiet, { XDG_CONFIG_HOME: scratch })
+  const offline = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+  Object.assign(process.env, offline, { WRANGLER_LOG: 'none', WRANGLER_WRITE_LOGS: 'false', XDG_CONFIG_HOME: scratch })
   const { createTestHarness } = await import('wrangler')
   const harness = createTestHarness(options)
   const close = async (): Promise<void> => {
     await harness.close()
-    // wrangler may still be writing its log.
-    await rm(scratch, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    await rm(scratch, { recursive: true, force: true })
   }
   try {
     return { harness, url: (await harness.listen()).url, close }
