@@ -1,12 +1,9 @@
-import { Agent, type Model, resumeAgent, SessionError, type SessionStore } from 'phi-core'
+import { Agent, type Model, resumeAgent, type SessionStore } from 'phi-core'
 
 // #region store
 /** Answers within a stored conversation, which the first prompt begins. What was said is durable before the run goes on. */
 export async function answerInSession(store: SessionStore, sessionId: string, model: Model, prompt: string): Promise<string> {
-  const agent = await resumeAgent(store, sessionId, { model }).catch((error: unknown) => {
-    if (SessionError.isInstance(error) && error.code === 'notFound') return new Agent({ model, session: store, sessionId })
-    throw error
-  })
+  const agent = await resumeAgent(store, sessionId, { model, create: true })
   const text = await agent.send(prompt).text()
   await agent.close()
   return text
