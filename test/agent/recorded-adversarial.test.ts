@@ -185,4 +185,50 @@ describe('a recorded agent goes on after', () => {
       expect((await store.load(agent.sessionId)).agentId).toBe(agent.agentId)
     }
   })
+
+  it('a store that failed, and a history that was emptied then: it stays empty', async () => {
+    const store = memorySessionStore()
+    let isFull = false
+    const full = faulty(store, (append) => async (records) => {
+      if (isFull) throw new Error('full')
+      return append(records)
+    })
+    const agent = new Agent({ model: says('a', 'b', 'c'), session: full })
+    await agent.prompt('one').result
+    isFull = true
+    await agent.prompt('two').result
+    isFull = false
+    agent.clearMessages()
+    expect((await agent.prompt('three').result).status).toBe('completed')
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
+
+  it('a hundred histories that were replaced: none of them comes back', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says(...Array.from({ length: 120 }, () => 'a')), session: store })
+    await agent.prompt('one').result
+    const first = agent.fork()
+    for (let count = 0; count < 110; count += 1) {
+      agent.clearMessages()
+      await agent.prompt('again').result
+    }
+    await first.prompt('two').result
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(first.messages)
+    first.clearMessages()
+    await first.prompt('three').result
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(first.messages)
+  })
+
+  it('a snapshot that was restored: what is recorded already is not recorded again', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: says('a', 'b', 'c'), session: store })
+    await agent.prompt('one').result
+    const snapshot = agent.checkpoint()
+    await agent.prompt('two').result
+    agent.restore(snapshot)
+    await agent.prompt('three').result
+    const { loops } = await store.load(agent.sessionId)
+    expect(loops.map(({ base }) => base)).toEqual([undefined, undefined, undefined])
+    expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
+  })
 })
