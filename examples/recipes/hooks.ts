@@ -15,7 +15,7 @@ function house(write: (line: string) => void): LoopHooks {
     beforeToolExecution: async ({ args }) => {
       const path = String(args.path)
       if (path.startsWith('/etc/')) return false
-      return path.startsWith('/') ? undefined : { arguments: { path: `/work/${path}` } }
+      return path.startsWith('/') ? undefined : { arguments: { path: `/srv/${path}` } }
     },
     afterToolExecution: ({ toolName, result }) => write(`${toolName}: ${textOf(result.content)}`),
     afterLoop: ({ status, usage }) => write(`${status}, ${usage.totalTokens} tokens`),
