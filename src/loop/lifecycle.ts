@@ -2,36 +2,25 @@ import { errorText, PhiError } from '../types/errors.ts'
 import type { RunStatus } from '../types/event.ts'
 import type { CompactionFigures, LoopHooks, ReplacedArguments } from '../types/hooks.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage } from '../types/message.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope } from '../types/message.ts'
 import type { RunResult } from '../types/run.ts'
-import type { ToolResult } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
 import type { Usage } from '../types/usage.ts'
 import { raceAbort, settleWithin } from './abort.ts'
-import type { AssistantEntry } from './assistant-stream.ts'
 import { FilteredInputs } from './filtered-inputs.ts'
 import type { MessageSupplier } from './loop-config.ts'
+import type { HookedCall, LoopLifecycle, ToolDecision } from './loop-lifecycle.ts'
 import type { LoopRun } from './loop-run.ts'
 import type { ToolResultEntry } from './tool-result.ts'
 
 /** How long an aborted run still waits for its last hook, in ms. */
 const lastHookGraceMs = 1000
 
-/** A tool call as its hooks see it. */
-interface HookedCall {
-  id: string
-  name: string
-}
-
-/** What `beforeToolExecution` decided: run, run with other arguments, or answer with this error instead. */
-export type ToolDecision = { type: 'run' } | { type: 'replace'; args: JsonObject } | { type: 'skip'; message: string }
-
 /**
  * Runs hooks and filters at the fixed points of one loop. Loaded only for loops that have some. Hooks get copies of lists and results: what
  * they do to them is not done to the history or to an event.
- *
- * **Contract**: nothing here rejects, but `beforeTool` with the signal's reason. See `LoopHooks` and `InputFilter` for what each answer means.
  */
-export class Lifecycle {
+export class Lifecycle implements LoopLifecycle {
   readonly #run: LoopRun
   readonly #hooks: LoopHooks
   readonly #inputs: FilteredInputs
@@ -42,7 +31,6 @@ export class Lifecycle {
     this.#inputs = new FilteredInputs(run)
   }
 
-  /** How the run ends before it begins, or `undefined`. */
   async beforeLoop(): Promise<RunStatus | undefined> {
     const { signal, context } = this.#run
     const refused = await this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: [...context.messages], signal }))
@@ -50,10 +38,6 @@ export class Lifecycle {
     return refused === 'aborted' ? undefined : refused
   }
 
-  /**
-   * Filters what waits for this turn, then asks `beforeTurn`. How the run ends instead of this turn, or `undefined`. Without `inputs` for a
-   * turn that takes none.
-   */
   async beforeTurn(inputs?: MessageSupplier): Promise<RunStatus | undefined> {
     const { signal, context, turnIndex } = this.#run
     const refused = inputs && (await this.#inputs.filter(inputs))
@@ -61,18 +45,17 @@ export class Lifecycle {
     return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal }))
   }
 
-  /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
+  // It was taken back while a filter or a hook looked at it.
   get isUnasked(): boolean {
     const { steering, followUps } = this.#run.config
     return !this.#inputs.hasTaken && !this.#run.hasWaiting(steering) && !this.#run.hasWaiting(followUps)
   }
 
-  /** What of `supplier` may go into the history now. */
   take(supplier: MessageSupplier): readonly AgentMessage[] {
     return this.#inputs.take(supplier)
   }
 
-  afterTurn(message: AssistantEntry, usage: Usage, toolResults: readonly ToolResultEntry[]): Promise<void> {
+  afterTurn(message: AssistantMessage & MessageEnvelope, usage: Usage, toolResults: readonly ToolResultEntry[]): Promise<void> {
     const { signal, context, turnIndex } = this.#run
     return this.#observe('afterTurn', (hooks) =>
       hooks.afterTurn?.({ turnIndex, messages: [...context.messages], signal, message, toolResults: [...toolResults], usage }),
@@ -84,7 +67,6 @@ export class Lifecycle {
     if (error !== undefined) await this.#observe('onError', (hooks) => hooks.onError?.({ error, turnIndex }))
   }
 
-  /** Rejects with the signal's reason when the run is stopped. */
   async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
     const { signal } = this.#run
     const info = { toolCallId: call.id, toolName: call.name, args: structuredClone(args), signal, requestApproval }
@@ -106,12 +88,10 @@ export class Lifecycle {
     return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.({ ...info, result: structuredClone(result) }))
   }
 
-  /** Whether updates of tools have hooks. */
   get watchesUpdates(): boolean {
     return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
   }
 
-  /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
   async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
     const info = () => ({ toolCallId: id, toolName: name, partialResult: structuredClone(partialResult) })
     if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
@@ -127,7 +107,6 @@ export class Lifecycle {
     return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.(figures))
   }
 
-  /** The run was aborted: it still waits a second for this hook, which has the last word. */
   async afterLoop({ messages, usage, status }: RunResult): Promise<void> {
     try {
       const done = this.#call((hooks) => hooks.afterLoop?.({ messages: [...messages], usage, status }))

@@ -12,8 +12,8 @@ import { type LinkedAbort, linkAbort, settleWithin } from './abort.ts'
 import type { Approvals } from './approvals.ts'
 import type { ContextWindow } from './context-window.ts'
 import { EventEmitter } from './event-emitter.ts'
-import type { Lifecycle } from './lifecycle.ts'
 import type { AgentContext, LoopConfig, MessageSupplier } from './loop-config.ts'
+import type { LoopLifecycle } from './loop-lifecycle.ts'
 import type { NodeIds } from './node-ids.ts'
 
 /** What a caller gives one loop beside context and configuration. */
@@ -50,7 +50,7 @@ export class LoopRun {
   /** What tools of this turn want taken out of the context. */
   readonly contextChanges: ContextChange[] = []
   /** Hooks and filters; absent where there are none. */
-  lifecycle: Lifecycle | undefined
+  lifecycle: LoopLifecycle | undefined
   /** Absent unless the agent can revert. */
   nodeIds: NodeIds | undefined
   /** What refused to go on. */

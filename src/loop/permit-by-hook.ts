@@ -3,7 +3,7 @@ import type { JsonObject } from '../types/json.ts'
 import { linkAbort } from './abort.ts'
 import type { ApprovalOutcome } from './approve-call.ts'
 import { approveCall } from './approve-call.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import type { LoopLifecycle } from './loop-lifecycle.ts'
 import type { LoopRun } from './loop-run.ts'
 import type { PreparedCall } from './run-tool.ts'
 
@@ -18,7 +18,7 @@ export type HookOutcome =
  * whatever the hook makes of it. A request that is still open when the hook says no, or replaces the arguments, is withdrawn. Rejects with
  * the signal's reason when the run is stopped; every `approvalRequested` has been resolved by then.
  */
-export async function permitByHook(run: LoopRun, lifecycle: Lifecycle, call: PreparedCall): Promise<HookOutcome> {
+export async function permitByHook(run: LoopRun, lifecycle: LoopLifecycle, call: PreparedCall): Promise<HookOutcome> {
   const approval = new HookApproval(run, call)
   try {
     const decision = await lifecycle.beforeTool(call, call.written, approval.request)

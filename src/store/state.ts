@@ -2,7 +2,7 @@ import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../typ
 import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { AnnotatedRequest } from '../types/request-capture.ts'
-import type { ToolResult } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import type { NoteView } from './note-view.ts'
 

@@ -1,7 +1,8 @@
 import { ConfigError } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
-import type { AgentTool, ToolContext, ToolParameters, ToolResult } from '../types/tool.ts'
+import type { AgentTool, ToolContext, ToolParameters } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
 import { enforceableSchema } from '../validation/supported-keywords.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 

@@ -1,5 +1,6 @@
 import { ToolError, WorkspaceError } from '../types/errors.ts'
-import type { AgentTool, ToolResult } from '../types/tool.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
 import type { Workspace } from '../types/workspace.ts'
 import { resolvePath } from '../workspace/path.ts'
 import { accessError } from './access-error.ts'

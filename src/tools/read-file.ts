@@ -1,5 +1,6 @@
 import { ToolError } from '../types/errors.ts'
-import type { AgentTool, ToolResult } from '../types/tool.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
 import type { Workspace, WorkspaceStat } from '../types/workspace.ts'
 import { accessError } from './access-error.ts'
 import { toBase64 } from './base64.ts'

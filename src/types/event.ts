@@ -4,7 +4,7 @@ import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } fro
 import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 import type { StreamDelta } from './provider.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
-import type { ToolResult } from './tool.ts'
+import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 
 /** How a loop relates to the one before it. Source: spec/36. */

@@ -1,7 +1,7 @@
 import type { RunFailure, RunStatus } from './event.ts'
 import type { JsonObject } from './json.ts'
 import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
-import type { ToolResult } from './tool.ts'
+import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 
 /** What a `before…` hook answers: `false` stops or skips what would follow, anything else lets it go on. */

@@ -1,19 +1,9 @@
 import type { Budget } from './budget.ts'
-import type { Content } from './content.ts'
 import type { ContextChange, RevertPolicy } from './context-change.ts'
 import type { AgentEvent } from './event.ts'
-import type { JsonObject, JsonSchema, JsonValue } from './json.ts'
+import type { JsonObject, JsonSchema } from './json.ts'
 import type { StandardSchema } from './standard-schema.ts'
-
-/** What a tool gives back. `content` goes to the model, `details` to the application only. Source: spec/05 "ToolResult". */
-export interface ToolResult {
-  content: Content[]
-  details?: JsonValue
-  /** True when the call failed in a way the model should see; a thrown error has the same effect. */
-  isError?: boolean
-  /** Loop that a sub-agent ran. */
-  childLoopId?: string
-}
+import type { ToolResult } from './tool-result.ts'
 
 /**
  * What a running tool may use. Source: spec/05 "ToolContext".

@@ -1,4 +1,5 @@
-import type { ToolContext, ToolResult } from '../../src/types/tool.ts'
+import type { ToolContext } from '../../src/types/tool.ts'
+import type { ToolResult } from '../../src/types/tool-result.ts'
 
 /** The context of a call outside any loop. */
 export function context(signal: AbortSignal = new AbortController().signal): ToolContext {

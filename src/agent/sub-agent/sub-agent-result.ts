@@ -1,7 +1,7 @@
 import { lastAnswerText } from '../../loop/last-answer-text.ts'
 import { text, textOf } from '../../types/message.ts'
 import type { RunResult } from '../../types/run.ts'
-import type { ToolResult } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
 
 /** What the parent is told when a sub-agent said nothing. */
 const noText = '(sub-agent produced no text output)'

@@ -1,0 +1,12 @@
+import type { Content } from './content.ts'
+import type { JsonValue } from './json.ts'
+
+/** What a tool gives back. `content` goes to the model, `details` to the application only. Source: spec/05 "ToolResult". */
+export interface ToolResult {
+  content: Content[]
+  details?: JsonValue
+  /** True when the call failed in a way the model should see; a thrown error has the same effect. */
+  isError?: boolean
+  /** Loop that a sub-agent ran. */
+  childLoopId?: string
+}
