@@ -38,7 +38,11 @@ export async function wranglerDev(vars: Record<string, string> = {}, script?: st
       },
     },
   )
+  // A group of its own outlives a test run that is broken off, unless the run ends it on its way out.
+  const end = () => stillRuns(child) && process.kill(-child.pid, 'SIGKILL')
+  process.once('exit', end)
   const close = async () => {
+    process.off('exit', end)
     await stop(child)
     await rm(scratch, { recursive: true, force: true })
   }
@@ -65,8 +69,12 @@ function readyUrl(child: ChildProcess): Promise<string> {
   })
 }
 
+function stillRuns(child: ChildProcess): child is ChildProcess & { pid: number } {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null
+}
+
 function stop(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  if (!stillRuns(child)) return Promise.resolve()
   const { pid } = child
   return new Promise((done) => {
     const force = setTimeout(() => process.kill(-pid, 'SIGKILL'), 5000)
