@@ -26,7 +26,7 @@ export interface FixtureServer {
  * - `GET /log<base>`: the request bodies that base has received, as a JSON array.
  * - `POST /release<base>`: lets the paused streams of that base go on, now or when they get there.
  * - `GET /idle<base>`: answers once no stream of that base is open.
- * - `GET /hung`: how many paused streams are open.
+ * - `GET /none-paused`: answers once no stream of any base waits for a release or for its client.
  */
 export async function startServer(port = 0): Promise<FixtureServer> {
   const board = new Switchboard()
@@ -61,7 +61,7 @@ async function answer(board: Switchboard, request: IncomingMessage, response: Se
   const protocol = protocols[verb]
   if (protocol) await answerAsModel(protocol, path, board, request, response)
   else if (verb === 'log') sendJson(response, board.bodies(base))
-  else if (verb === 'hung') response.end(String(board.paused))
+  else if (verb === 'none-paused') response.end(await board.nonePaused())
   else if (verb === 'release') response.end(String(board.release(base)))
   else if (verb === 'idle') response.end(await board.idle(base))
   else response.writeHead(404).end(`no such fixture: ${path}`)

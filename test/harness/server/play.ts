@@ -9,6 +9,7 @@ export async function play(reply: Reply, protocol: Protocol, line: Line & { boar
     response.writeHead(reply.status, { 'content-type': 'application/json' }).end(protocol.failure(reply.message))
     return
   }
+  if (response.destroyed) return // it will not close again
   line.open++
   response.once('close', () => {
     line.open--
@@ -44,13 +45,13 @@ function damage(frames: Buffer[], permille: number): void {
 
 /** Waits for the release of this base or the end of the connection, whichever comes first. */
 async function paused(pause: 'untilReleased' | 'forever', line: Line & { board: Switchboard }, response: ServerResponse): Promise<void> {
-  if (pause === 'untilReleased' && line.released) return
-  line.board.paused++
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve)
-    if (pause === 'untilReleased') line.whenReleased.push(resolve)
-  })
-  line.board.paused--
+  if (response.destroyed || (pause === 'untilReleased' && line.released)) return
+  await line.board.pause(
+    new Promise((resolve) => {
+      response.once('close', resolve)
+      if (pause === 'untilReleased') line.whenReleased.push(resolve)
+    }),
+  )
 }
 
 /** Odd seeds tear the socket, even ones end the body politely: neither is the end of an answer. */

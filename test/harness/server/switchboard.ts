@@ -9,8 +9,9 @@ export interface Line {
 
 /** The state of the fixture server, one line per base, so that tests cannot disturb each other. */
 export class Switchboard {
-  /** Streams that wait for a release, over all bases. */
-  paused = 0
+  /** Over all bases. */
+  #paused = 0
+  readonly #whenNonePaused: (() => void)[] = []
   readonly #lines = new Map<string, Line>()
 
   line(base: string): Line & { board: Switchboard } {
@@ -38,6 +39,19 @@ export class Switchboard {
     const waiting = line.whenReleased.splice(0)
     for (const go of waiting) go()
     return waiting.length
+  }
+
+  /** Counts a stream as paused until `end` resolves. */
+  async pause(end: Promise<void>): Promise<void> {
+    this.#paused++
+    await end
+    this.#paused--
+    if (this.#paused === 0) for (const tell of this.#whenNonePaused.splice(0)) tell()
+  }
+
+  async nonePaused(): Promise<'none paused'> {
+    if (this.#paused > 0) await new Promise<void>((resolve) => this.#whenNonePaused.push(resolve))
+    return 'none paused'
   }
 
   async idle(base: string): Promise<'idle'> {
