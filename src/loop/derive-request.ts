@@ -1,4 +1,4 @@
-import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
+import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AgentTool } from '../types/tool.ts'
 import { raceAbort } from './abort.ts'
@@ -21,12 +21,14 @@ export interface DerivedRequest {
  */
 export async function deriveRequest(run: LoopRun): Promise<DerivedRequest> {
   const { config, context, signal } = run
-  // Callbacks get copies of the list: sorting or cutting what they were given must not do it to the history.
   let entries: readonly AgentMessage[] = context.messages
   if (context.state !== undefined || run.nodeIds !== undefined) entries = (await run.contextWindow()).sent()
-  if (config.transformContext !== undefined) entries = (await raceAbort(config.transformContext([...entries], signal), signal)).map(withId)
-  let messages: readonly Message[] =
-    config.convertToLlm === undefined ? entries.filter(isLlmMessage) : await raceAbort(config.convertToLlm([...entries]), signal)
+  let messages: readonly Message[]
+  if (config.transformContext === undefined && config.convertToLlm === undefined) messages = entries.filter(isLlmMessage)
+  else {
+    const { applyContextCallbacks } = await raceAbort(import('./context-callbacks.ts'), signal)
+    ;({ entries, messages } = await applyContextCallbacks(config, entries, signal))
+  }
   const model = config.model.config
   messages = config.contextTranslation?.(messages, model) ?? messages
   const request: StreamRequest = {

@@ -102,11 +102,11 @@ export interface LoopConfig {
   /** Messages answered when the loop would otherwise stop. */
   followUps?: MessageSupplier
   /**
-   * Changes what is sent, never the history: returns entries of it as they are, changed copies, and messages of its own. Runs before every
-   * request; must return within the run.
+   * Changes what is sent, never the history: gets copies of its entries, returns them as they are or changed, and messages of its own. Runs
+   * before every request; must return within the run.
    */
   transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => TransformedContext | Promise<TransformedContext>
-  /** Turns history entries into messages for the model. Default: drops extensions. */
+  /** Turns copies of the history entries into messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
   /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */
   contextTranslation?: ContextTranslation

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type StreamProvider, userMessage, WorkspaceError } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentMessage,
+  isLlmMessage,
+  type StreamProvider,
+  userMessage,
+  WorkspaceError,
+} from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
@@ -154,6 +162,33 @@ describe('turns and tools', () => {
     })
     expect([first.agent.messages.length, second.agent.messages.length]).toEqual([4, 4])
     expect(first.model.provider.requests[0]?.messages).toHaveLength(2)
+  })
+
+  it('keeps the history from callbacks that change messages in place, and sends what they made of them', async () => {
+    const redact = (messages: readonly AgentMessage[]) => {
+      for (const message of messages) if (message.role === 'user') message.content[0] = { type: 'text', text: 'redacted' }
+      return messages
+    }
+    for (const config of [
+      { transformContext: redact },
+      { convertToLlm: (all: readonly AgentMessage[]) => redact(all).filter(isLlmMessage) },
+    ]) {
+      const { agent, model } = await play([callAdd, { text: 'x' }], { tools: [add], ...config }, 'my secret')
+      const sent = model.provider.requests.map(({ messages }) => messages[0]?.content)
+      expect(sent).toEqual([[{ type: 'text', text: 'redacted' }], [{ type: 'text', text: 'redacted' }]])
+      expect(agent.messages[0]).toMatchObject({ content: [{ type: 'text', text: 'my secret' }] })
+    }
+  })
+
+  it('sends the very messages of the history where callbacks did not change them: what is encoded of them is kept', async () => {
+    const { agent, model } = await play([callAdd, { text: 'x' }], {
+      tools: [add],
+      transformContext: (messages) => [...messages],
+      convertToLlm: (messages) => messages.filter(isLlmMessage),
+    })
+    const [, second] = model.provider.requests
+    expect(second?.messages).toHaveLength(3)
+    for (const [index, message] of second?.messages.entries() ?? []) expect(message).toBe(agent.messages[index])
   })
 
   it('ends with an error when transformContext throws, and the history still continues', async () => {
