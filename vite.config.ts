@@ -17,6 +17,8 @@ const node = {
     environment: 'node',
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/harness/workerd.test.ts'],
+    // Long enough for thousands of random cases on a busy machine: 5 s, the default, failed one when another job took a core.
+    testTimeout: 30_000,
   },
 }
 
