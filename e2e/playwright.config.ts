@@ -5,6 +5,7 @@ const { launchOptions } = await findChromium()
 
 // Playwright takes the default export. The built page is served by vite preview, on loopback and this port only.
 export default defineConfig({
+  expect: { timeout: 20_000 }, // a scripted run takes its time on a busy machine
   testDir: '.',
   testMatch: '*.e2e.ts',
   workers: 1,
