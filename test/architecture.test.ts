@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { publicEntries } from './harness/public-entries.ts'
 import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
 
-/** ARCHITECTURE §1, as data: the layers a layer may import besides itself and `types`, and the packages it may use. */
+/** ARCHITECTURE §1, as data: the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
   types: { layers: [], packages: [] },
+  base: { layers: [], packages: [] },
   stream: { layers: [], packages: ['eventsource-parser'] },
   validation: { layers: [], packages: ['@cfworker/json-schema'] },
   workspace: { layers: [], packages: [] },
@@ -63,7 +64,8 @@ function forbiddenInSrc(from: string, target: string): string | undefined {
   if (own === other || own === 'index') return undefined
   const allowed = layers[own]
   if (!allowed) return `comes from layer ${own}, which ARCHITECTURE §1 does not know`
-  return other === 'types' || allowed.layers.includes(other) ? undefined : `is in ${other}, which ${own} may not import`
+  const isBelow = other === 'types' || (other === 'base' && own !== 'types')
+  return isBelow || allowed.layers.includes(other) ? undefined : `is in ${other}, which ${own} may not import`
 }
 
 function forbiddenInAdapters(from: string, target: string): string | undefined {

@@ -1,10 +1,9 @@
+import { raceAbort, startTimer } from '../base/abort.ts'
 import { errorText, failureOf, JournalError, type ProviderError } from '../types/errors.ts'
 import type { RetryConfig } from '../types/settings.ts'
-import { raceAbort } from './abort.ts'
 import type { AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import type { LoopRun } from './loop-run.ts'
 import { retryDelayMs } from './retry.ts'
-import { startTimer } from './start-timer.ts'
 
 /** What one turn has tried so far. */
 export interface Tries {

@@ -1,10 +1,9 @@
+import { raceAbort, startTimer } from '../base/abort.ts'
 import type { PendingApproval } from '../types/event.ts'
-import { raceAbort } from './abort.ts'
 import type { ApprovalDecision } from './approvals.ts'
 import { argumentsHash } from './arguments-hash.ts'
 import type { LoopRun } from './loop-run.ts'
 import type { PreparedCall } from './run-tool.ts'
-import { startTimer } from './start-timer.ts'
 
 /** Whether a call may run, and if not, why. */
 export type ApprovalOutcome = { type: 'approved' } | { type: 'denied'; message: string } | { type: 'paused' }

@@ -1,9 +1,9 @@
+import { raceAbort } from '../base/abort.ts'
 import { provenanceOf } from '../context/provenance.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { StreamRequest } from '../types/provider.ts'
 import type { AnnotatedRequest, CapturedHttp } from '../types/request-capture.ts'
-import { raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { raceAbort } from '../base/abort.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
-import { raceAbort } from './abort.ts'
 import type { LoopConfig } from './loop-config.ts'
 
 /** What is sent of `entries` after `transformContext`, as entries and as messages. */

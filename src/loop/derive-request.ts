@@ -1,7 +1,7 @@
+import { raceAbort } from '../base/abort.ts'
 import { type AgentMessage, isLlmMessage, type Message } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AgentTool } from '../types/tool.ts'
-import { raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /** The tools as the model sees them; the same array for the same list of tools. */

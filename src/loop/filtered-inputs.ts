@@ -1,8 +1,8 @@
+import { raceAbort } from '../base/abort.ts'
 import { errorText } from '../types/errors.ts'
 import type { RunStatus } from '../types/event.ts'
 import type { FilterVerdict, InputFilter } from '../types/input-filter.ts'
 import { type AgentMessage, text, textOf } from '../types/message.ts'
-import { raceAbort } from './abort.ts'
 import type { MessageSupplier } from './loop-config.ts'
 import type { LoopRun } from './loop-run.ts'
 

@@ -1,3 +1,4 @@
+import { raceAbort, settleWithin } from '../base/abort.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { RunStatus } from '../types/event.ts'
 import type { CompactionFigures, LoopHooks, ReplacedArguments } from '../types/hooks.ts'
@@ -6,7 +7,6 @@ import type { AgentMessage, AssistantMessage, MessageEnvelope } from '../types/m
 import type { RunResult } from '../types/run.ts'
 import type { ToolResult } from '../types/tool-result.ts'
 import type { Usage } from '../types/usage.ts'
-import { raceAbort, settleWithin } from './abort.ts'
 import { FilteredInputs } from './filtered-inputs.ts'
 import type { MessageSupplier } from './loop-config.ts'
 import type { HookedCall, LoopLifecycle, ToolDecision } from './loop-lifecycle.ts'

@@ -1,6 +1,6 @@
+import { linkAbort } from '../base/abort.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
-import { linkAbort } from './abort.ts'
 import type { ApprovalOutcome } from './approve-call.ts'
 import { approveCall } from './approve-call.ts'
 import type { LoopLifecycle } from './loop-lifecycle.ts'

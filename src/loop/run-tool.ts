@@ -1,3 +1,4 @@
+import { linkAbort, raceAbort, startTimer } from '../base/abort.ts'
 import type { Budget } from '../types/budget.ts'
 import type { ContextChange } from '../types/context-change.ts'
 import { errorText, ToolError } from '../types/errors.ts'
@@ -5,9 +6,7 @@ import type { AgentEvent } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentTool, ToolContext } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
-import { linkAbort, raceAbort } from './abort.ts'
 import type { LoopRun } from './loop-run.ts'
-import { startTimer } from './start-timer.ts'
 import { errorResult, toToolResult } from './tool-result.ts'
 
 /** A call that is ready to run: found, validated, approved. */

@@ -1,7 +1,7 @@
+import { raceAbort } from '../base/abort.ts'
 import { errorText, failureOf, JournalError, ProviderError } from '../types/errors.ts'
 import type { StreamRequest } from '../types/provider.ts'
 import { defaultRetry } from '../types/settings.ts'
-import { raceAbort } from './abort.ts'
 import type { NextTry, Tries } from './after-failure.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { deriveRequest } from './derive-request.ts'

@@ -1,4 +1,4 @@
-import { crc32 } from '../types/crc32.ts'
+import { crc32 } from '../base/crc32.ts'
 import { errorText, SessionError } from '../types/errors.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { SessionEntry, SessionRecord, UnknownEntry } from '../types/session-record.ts'

@@ -1,4 +1,4 @@
-import { crc32 } from '../types/crc32.ts'
+import { crc32 } from '../base/crc32.ts'
 import type { SessionStore } from '../types/session-store.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

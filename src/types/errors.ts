@@ -204,6 +204,27 @@ export class JournalError extends PhiError {
   }
 }
 
+/**
+ * A part of this package that is loaded late could not be had: the page was deployed anew, went offline, or the files on disk are gone. Nothing
+ * is wrong with the network of the model, and the same run cannot go on: reload the page, or restart the process.
+ */
+export class LoadError extends PhiError {
+  constructor(part: string, cause: unknown) {
+    super(
+      'loadFailed',
+      `A part of this program (${part}) could not be loaded: ${errorText(cause)}. Reload the page, or restart the process.`,
+      {
+        cause,
+      },
+    )
+    this.name = 'LoadError'
+  }
+
+  static override isInstance(value: unknown): value is LoadError {
+    return isNamed(value, 'LoadError')
+  }
+}
+
 /** What failed, as data. */
 export function failureOf(error: unknown): RunFailure {
   return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }

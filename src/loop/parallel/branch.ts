@@ -1,5 +1,5 @@
+import { type LinkedAbort, linkAbort } from '../../base/abort.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { type LinkedAbort, linkAbort } from '../abort.ts'
 import { agentLoop, continueLoop } from '../agent-loop.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'

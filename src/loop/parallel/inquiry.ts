@@ -1,7 +1,7 @@
+import { linkAbort } from '../../base/abort.ts'
 import type { Budget } from '../../types/budget.ts'
 import type { RunResult } from '../../types/run.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../types/usage.ts'
-import { linkAbort } from '../abort.ts'
 import { agentLoop } from '../agent-loop.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'

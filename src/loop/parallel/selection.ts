@@ -1,7 +1,7 @@
+import { raceAbort } from '../../base/abort.ts'
 import { errorText } from '../../types/errors.ts'
 import type { AgentMessage } from '../../types/message.ts'
 import { emptyUsage } from '../../types/usage.ts'
-import { raceAbort } from '../abort.ts'
 import type { Branch } from './branch.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
 import type { Inquiry } from './inquiry.ts'
