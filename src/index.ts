@@ -17,7 +17,7 @@ export { type ContextTranslation, defaultContextTranslation } from './context/tr
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
 export { type ApprovalDecision, Approvals } from './loop/approvals.ts'
 export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-config.ts'
-export type { LoopOptions } from './loop/loop-run.ts'
+export type { LoopOptions } from './loop/loop-state.ts'
 export { memorySessionStore } from './session/memory-session-store.ts'
 export { parseMessages, serializeMessages } from './session/message-json.ts'
 export { parseSnapshot } from './session/snapshot.ts'

@@ -1,4 +1,4 @@
-import { checkConfig, checkPositive } from '../loop/check-config.ts'
+import { checkConfig, checkPositive } from '../loop/loop-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'

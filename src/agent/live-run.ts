@@ -1,6 +1,6 @@
 import { Approvals } from '../loop/approvals.ts'
-import type { LoopOptions } from '../loop/loop-run.ts'
-import { toMessages } from '../loop/prompt-input.ts'
+import type { LoopOptions } from '../loop/loop-state.ts'
+import { toMessages } from '../loop/input.ts'
 import { EventLog } from '../stream/event-log.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'

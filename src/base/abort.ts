@@ -1,56 +1,3 @@
-/** An abort controller that follows another signal until it is released. */
-export interface LinkedAbort {
-  readonly signal: AbortSignal
-  abort(reason: unknown): void
-  /** Stops following; leaves no listener behind. */
-  release(): void
-}
-
-/** A controller that aborts when `parent` does. Cheaper and easier to release than `AbortSignal.any`. */
-export function linkAbort(parent: AbortSignal): LinkedAbort {
-  const controller = new AbortController()
-  const follow = () => controller.abort(parent.reason)
-  if (parent.aborted) follow()
-  else parent.addEventListener('abort', follow, { once: true })
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    release: () => parent.removeEventListener('abort', follow),
-  }
-}
-
-/**
- * `work`, or a rejection with the signal's reason as soon as it aborts. The work goes on detached: its late outcome is dropped.
- * The listener is gone when the returned promise settles.
- */
-export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', stop))
-  })
-}
-
-/** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
-export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    let stopTimer: (() => void) | undefined
-    const startGrace = () => {
-      stopTimer = startTimer(graceMs, () => reject(new Error(`no answer within ${graceMs} ms of the abort`)))
-    }
-    if (signal.aborted) startGrace()
-    else signal.addEventListener('abort', startGrace, { once: true })
-    const settle = () => {
-      stopTimer?.()
-      signal.removeEventListener('abort', startGrace)
-    }
-    Promise.resolve(work).then(resolve, reject).finally(settle)
-  })
-}
-
 /** The longest delay platforms take (24.8 days), in ms; they would fire a longer one at once. */
 const longestMs = 2_147_483_647
 
@@ -58,4 +5,127 @@ const longestMs = 2_147_483_647
 export function startTimer(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, Math.min(ms, longestMs))
   return () => clearTimeout(timer)
+}
+
+/**
+ * Something that can be stopped: a run, or one call within it. It stops when its parent does.
+ *
+ * **Contract**
+ * - All that wait for the abort stand in one list; the parent has one listener, until `release`. The `AbortSignal` is made when it is asked for.
+ * - At an abort the signal's listeners are told first, then those that wait, in the order in which they came.
+ */
+export class AbortScope {
+  #controller: AbortController | undefined
+  #waiters: Set<(reason: unknown) => void> | undefined
+  #isAborted = false
+  #reason: unknown
+  readonly #release: () => void
+
+  constructor(parent: AbortSignal | AbortScope) {
+    this.#release = onAbort(parent, (reason) => this.abort(reason))
+  }
+
+  get aborted(): boolean {
+    return this.#isAborted
+  }
+
+  /** What it was stopped with. */
+  get reason(): unknown {
+    return this.#reason
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#isAborted) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Stops it, once: what comes later changes nothing. */
+  abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
+    if (this.#isAborted) return
+    this.#isAborted = true
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    const waiters = this.#waiters
+    this.#waiters = undefined
+    if (waiters !== undefined) for (const wake of waiters) wake(reason)
+  }
+
+  /** Throws the reason where it was stopped. */
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.#reason
+  }
+
+  /** Calls `act` once with the reason when it is stopped, at once where it was; returns how to stop waiting. */
+  wait(act: (reason: unknown) => void): () => void {
+    if (this.#isAborted) {
+      act(this.#reason)
+      return () => undefined
+    }
+    this.#waiters ??= new Set()
+    const waiters = this.#waiters.add(act)
+    return () => waiters.delete(act)
+  }
+
+  /** `work`, or a rejection with the reason as soon as it is stopped. The work goes on detached: its late outcome is dropped. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const leave = this.wait(reject)
+      work.then(
+        (value) => {
+          leave()
+          resolve(value)
+        },
+        (error) => {
+          leave()
+          reject(error)
+        },
+      )
+    })
+  }
+
+  /** Stops following its parent. */
+  release(): void {
+    this.#release()
+  }
+}
+
+/** Calls `act` once when `parent` aborts, at once where it has; returns how to stop following it. */
+function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown) => void): () => void {
+  if (parent instanceof AbortScope) return parent.wait(act)
+  if (parent.aborted) {
+    act(parent.reason)
+    return () => undefined
+  }
+  const listener = () => act(parent.reason)
+  parent.addEventListener('abort', listener, { once: true })
+  return () => parent.removeEventListener('abort', listener)
+}
+
+/**
+ * `work`, or a rejection with the signal's reason as soon as it aborts. The work goes on detached: its late outcome is dropped. The listener is
+ * gone when the returned promise settles.
+ */
+export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const leave = onAbort(signal, reject)
+    Promise.resolve(work).then(resolve, reject).finally(leave)
+  })
+}
+
+/** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
+export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let stopTimer: (() => void) | undefined
+    const leave = onAbort(signal, () => {
+      stopTimer = startTimer(graceMs, () => reject(new Error(`no answer within ${graceMs} ms of the abort`)))
+    })
+    const settle = () => {
+      stopTimer?.()
+      leave()
+    }
+    Promise.resolve(work).then(resolve, reject).finally(settle)
+  })
 }

@@ -1,15 +1,15 @@
 import { ConfigError } from '../types/errors.ts'
-import type { AgentEndEvent, ContinuationKind, RunStatus } from '../types/event.ts'
+import type { ContinuationKind } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
-import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, textOf } from '../types/message.ts'
-import type { RunResult } from '../types/run.ts'
-import { checkConfig } from './check-config.ts'
-import type { AgentContext, LoopConfig } from './loop-config.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, textOf, toolCallsOf } from '../types/message.ts'
+import { openCallsOf } from '../types/open-calls.ts'
+import type { RunEnding, RunResult } from '../types/run.ts'
+import { compactNow, loadView, needsView } from './compaction.ts'
+import { promptSupplier, toMessages } from './input.ts'
+import { type AgentContext, checkConfig, type LoopConfig } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
-import { type LoopOptions, LoopRun } from './loop-run.ts'
-import { findPausedTurn } from './paused-turn.ts'
-import { noInputs, promptSupplier, toMessages } from './prompt-input.ts'
-import { runTurns, type TurnsStart } from './run-turns.ts'
+import { type LoopOptions, LoopState } from './loop-state.ts'
+import { type PausedTurn, runTurns, type TurnsStart } from './turns.ts'
 
 /**
  * Starts a loop with new input: asks the model, runs the tools it wants, feeds the results back, until there is nothing left to do.
@@ -19,25 +19,12 @@ import { runTurns, type TurnsStart } from './run-turns.ts'
  * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
  * - Rejects only with `ConfigError`, `emptyPrompt` or `invalidOption`, before the first event and with `context` unchanged.
  *
- * Source: spec/02, spec/27 "agent_loop".
+ * Source: docs/concepts/loop-and-turns.md
  */
 export async function agentLoop(prompt: PromptInput, context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
-  return startLoop(prompt, { kind: 'initial' }, context, config, options)
-}
-
-/** As `agentLoop`, for a loop that may be a branch. */
-export async function startLoop(
-  prompt: PromptInput,
-  kind: ContinuationKind,
-  context: AgentContext,
-  config: LoopConfig,
-  options: LoopOptions,
-): Promise<RunResult> {
   checkConfig(config)
-  const inputs = promptSupplier(toMessages(prompt))
-  const trigger = kind.kind === 'branch' ? 'branch' : (config.firstTurnTrigger ?? 'user')
-  const { parentLoopId } = context
-  return runLoop({ kind, parentLoopId }, context, config, options, (run, end) => runTurns(run, { inputs, trigger }, end))
+  const start: LoopStart = { type: 'prompt', messages: toMessages(prompt) }
+  return startLoop({ start, origin: { kind: { kind: 'initial' }, ...parentOf(context.parentLoopId) }, context, config, options })
 }
 
 /**
@@ -45,140 +32,143 @@ export async function startLoop(
  * were aborted do not count: they are never sent, and continuing after one asks the model again.
  *
  * **Contract**
- * - As `agentLoop`, without new input. `parentLoopId` defaults to the loop before.
+ * - As {@link agentLoop}, without new input. `parentLoopId` defaults to the loop before.
  * - Rejects with `ConfigError`: `missingIds` without `agentId` and `sessionId` (an invented identity would break the trail),
  *   `emptyHistory`, `trailingAssistant`, `invalidOption`.
  *
- * Source: spec/02, spec/27 "agent_loop_continue".
+ * Source: docs/concepts/continuations-and-snapshots.md
  */
 export async function continueLoop(context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
   checkConfig(config)
-  const { paused } = checkContinuable(context)
-  const parentLoopId = context.parentLoopId ?? context.lastLoopId
-  const kind = context.continuationKind ?? { kind: 'default' }
-  const trigger = kind.kind === 'branch' ? 'branch' : 'continuation'
-  const start: TurnsStart = { inputs: noInputs, trigger, ...(paused !== undefined && { paused }) }
-  return runLoop({ kind, parentLoopId }, context, config, options, (run, end) => runTurns(run, start, end))
+  const start = continuationOf(context)
+  const { continuationKind: kind = { kind: 'default' }, parentLoopId, lastLoopId } = context
+  return startLoop({ start, origin: { kind, ...parentOf(parentLoopId ?? lastLoopId) }, context, config, options })
 }
 
-/** Throws the `ConfigError` that says why `context` cannot be continued; returns the paused turn it ends with, if any. */
-export function checkContinuable(context: AgentContext): Pick<TurnsStart, 'paused'> {
+/** What a loop does: answers a prompt, goes on from the history, or compacts what is sent of it. */
+export type LoopStart =
+  | { type: 'prompt'; messages: AgentMessage[] }
+  | { type: 'continuation'; paused?: PausedTurn }
+  | { type: 'compaction'; focusMessage?: string }
+
+/** How to go on from the history of `context`. Throws the `ConfigError` that says why that cannot be. */
+export function continuationOf(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> {
   if (context.agentId === undefined || context.sessionId === undefined) {
     throw new ConfigError('missingIds', 'A continuation needs context.agentId and context.sessionId; run agentLoop first or restore them.')
   }
   const last = context.messages.findLast((message) => isLlmMessage(message) && !isFailedAnswer(message))
   if (last === undefined) throw new ConfigError('emptyHistory', 'There is nothing to continue: the history is empty. Use a prompt.')
   const paused = findPausedTurn(context.messages)
-  if (paused !== undefined) return { paused }
-  if (last.role === 'assistant') {
-    throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
-  }
-  return {}
-}
-
-/** Whether `checkContinuable` lets `context` pass. */
-export function isContinuable(context: AgentContext): boolean {
-  try {
-    checkContinuable(context)
-    return true
-  } catch {
-    return false
-  }
+  if (paused !== undefined) return { type: 'continuation', paused }
+  if (last.role !== 'assistant') return { type: 'continuation' }
+  throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
 }
 
 function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }
 
-/** Makes up the ids a context lacks and writes them back; keeps those it has. */
-function ensureIds(context: AgentContext, config: LoopConfig): { agentId: string; sessionId: string; loopId: string } {
-  context.agentId ??= newId()
-  context.sessionId ??= newId()
-  if (context.loopId === undefined || context.loopId === context.lastLoopId) {
-    context.loopId = nextLoopId(context, context.sessionId, config)
+/** The paused turn a history ends with. Only calls that a marker names count: others may have run. */
+function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefined {
+  const marked = new Set<string>()
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]
+    if (message === undefined || message.role === 'user') return undefined
+    for (const id of openCallsOf(message)) marked.add(id)
+    if (message.role !== 'assistant') continue
+    const answered = new Set(messages.slice(at).flatMap((later) => (later.role === 'toolResult' ? [later.toolCallId] : [])))
+    const calls = toolCallsOf(message.content).filter((call) => marked.has(call.id) && !answered.has(call.id))
+    return calls.length === 0 ? undefined : { message, calls }
   }
-  return { agentId: context.agentId, sessionId: context.sessionId, loopId: context.loopId }
+  return undefined
 }
 
 /** Where a loop comes from. */
 export interface LoopOrigin {
   kind: ContinuationKind
-  parentLoopId: string | undefined
+  parentLoopId?: string
+  /** Default: that of the context, else the next one of its session and configuration. */
+  loopId?: string
 }
 
-/** What runs inside a loop: calls `end` once, as its last step, and resolves with what that returns. */
-type LoopBody = (run: LoopRun, end: (status: RunStatus) => RunResult) => Promise<RunResult>
+function parentOf(parentLoopId: string | undefined): Pick<LoopOrigin, 'parentLoopId'> {
+  return parentLoopId === undefined ? {} : { parentLoopId }
+}
 
-/**
- * One loop around `body`: identity, `agentStart`, hooks, and exactly one `agentEnd`, whatever `body` does.
- */
-export async function runLoop(
-  origin: LoopOrigin,
-  context: AgentContext,
-  config: LoopConfig,
-  options: LoopOptions,
-  body: LoopBody,
-): Promise<RunResult> {
-  const ids = { ...ensureIds(context, config), runId: options.runId ?? newId() }
-  const run = new LoopRun(ids, context, config, options)
-  const end = (status: RunStatus): RunResult => {
-    run.release()
+/** One loop, for whoever has checked its configuration and turned its input into messages. */
+export interface LoopRequest {
+  start: LoopStart
+  origin: LoopOrigin
+  context: AgentContext
+  config: LoopConfig
+  options: LoopOptions
+}
+
+/** Runs one loop: identity, `agentStart`, hooks, what `start` says, and exactly one `agentEnd`, whatever happens. Never rejects. */
+export async function startLoop(request: LoopRequest): Promise<RunResult> {
+  const { context, config, options } = request
+  const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
+  const loop = new LoopState(ids, context, config, options)
+  const end = (ending: RunEnding): RunResult => {
+    loop.stop.release()
     context.lastLoopId = ids.loopId
-    const ended = { ...outcome(run, status), messages: run.newMessages }
-    run.events.emit({ type: 'agentEnd', ...ended })
+    const ended = { ...ending, usage: loop.usage, messages: loop.added }
+    loop.events.emit({ type: 'agentEnd', ...ended })
     const { runId, sessionId, loopId } = ids
-    return { runId, loopId, sessionId, text: finalText(run.newMessages), ...ended }
+    return { runId, loopId, sessionId, text: finalText(loop.added), ...ended }
   }
-  const result = await guarded(run, origin, body, end)
-  if (config.journal) {
-    await run.record({ type: 'loopEnd', ...outcome(run, result.status) }).catch((error) => run.warnFailed('loopEndNotRecorded', error))
-  }
-  await run.lifecycle?.afterLoop(result)
+  const result = await run(loop, request, end)
+  const { runId, loopId, sessionId, text, messages, ...ended } = result
+  await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
+  await loop.hooks.afterLoop(result)
   return result
 }
 
-async function guarded(run: LoopRun, origin: LoopOrigin, body: LoopBody, end: (status: RunStatus) => RunResult): Promise<RunResult> {
+/** Nothing is awaited that is not there: without hooks and journal the first event comes at once. */
+async function run(loop: LoopState, { start, origin }: LoopRequest, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
   try {
-    // Nothing is awaited where there is nothing to load: the first event comes at once.
-    if (needsParts(run)) await import('./loop-parts.ts').then(({ addParts }) => addParts(run))
-    const refused = run.lifecycle && (await run.lifecycle.beforeLoop())
-    await announce(run, origin, refused)
+    if (needsView(loop)) await loadView(loop)
+    const asked = loop.hooks.beforeLoop()
+    const refused = asked && (await asked)
+    const announced = announce(loop, origin, refused === undefined)
+    if (announced !== undefined) await announced
     if (refused !== undefined) return end(refused)
-    return await body(run, end)
+    if (start.type === 'compaction') return end(await compactNow(loop, start.focusMessage))
+    return await runTurns(loop, turnsStart(loop, start, origin), end)
   } catch (error) {
-    // Nothing below lets an error through; a defect must not cost the caller its agentEnd.
-    run.fail(error)
-    return end('error')
+    // Little below lets an error through; what does must not cost the caller its agentEnd.
+    return end({ status: 'error', error: loop.fail(error) })
   }
 }
 
-/** Nothing is awaited where there is no journal: the input follows at once. A loop that was refused is written down all the same: its id is taken. */
-function announce(
-  run: LoopRun,
-  { kind: continuationKind, parentLoopId }: LoopOrigin,
-  refused: RunStatus | undefined,
-): Promise<void> | undefined {
-  const { config, options, events } = run
-  const { metadata } = options
-  const snapshot = configSnapshot(config)
-  const start = { ...(parentLoopId !== undefined && { parentLoopId }), continuationKind, ...(metadata !== undefined && { metadata }) }
-  if (refused === undefined) events.emit({ type: 'agentStart', agentId: run.agentId, configSnapshot: snapshot, ...start })
-  return config.journal && run.record({ type: 'loopStart', config: snapshot, ...start })
-}
-
-function needsParts({ config, context }: LoopRun): boolean {
-  return config.hooks !== undefined || config.inputFilters !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
-}
-
-function outcome(run: LoopRun, status: RunStatus): Pick<AgentEndEvent, 'status' | 'usage' | 'error' | 'rejection' | 'pendingApprovals'> {
-  const error = status === 'error' ? (run.failure ?? run.modelFailure) : undefined
-  return {
-    status,
-    usage: run.usage,
-    ...(error !== undefined && { error }),
-    ...(status === 'rejected' && run.rejection !== undefined && { rejection: run.rejection }),
-    ...(status === 'paused' && { pendingApprovals: run.pausedCalls }),
+function turnsStart(loop: LoopState, start: Exclude<LoopStart, { type: 'compaction' }>, { kind }: LoopOrigin): TurnsStart {
+  const isBranch = kind.kind === 'branch'
+  if (start.type === 'prompt') {
+    const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
+    return { input: { supplier: promptSupplier(start.messages) }, trigger }
   }
+  const { paused } = start
+  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', ...(paused !== undefined && { paused }) }
+}
+
+/** Makes up the ids a context lacks and writes them back; keeps those it has. */
+function ensureIds({ context, config, origin }: LoopRequest): { agentId: string; sessionId: string; loopId: string } {
+  context.agentId ??= newId()
+  context.sessionId ??= newId()
+  const { agentId, sessionId, lastLoopId } = context
+  const given = origin.loopId ?? context.loopId
+  const loopId = given === undefined || given === lastLoopId ? nextLoopId(context, sessionId, config) : given
+  context.loopId = loopId
+  return { agentId, sessionId, loopId }
+}
+
+/** A loop that was refused is written down all the same: its id is taken. */
+function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
+  const { metadata } = loop.options
+  const snapshot = configSnapshot(loop.config)
+  const start = { ...parentOf(parentLoopId), continuationKind, ...(metadata !== undefined && { metadata }) }
+  if (isStarted) loop.events.emit({ type: 'agentStart', agentId: loop.agentId, configSnapshot: snapshot, ...start })
+  return loop.record({ type: 'loopStart', config: snapshot, ...start })
 }
 
 function finalText(messages: readonly AgentMessage[]): string {

@@ -1,5 +1,6 @@
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
+import type { JsonObject, JsonValue } from '../types/json.ts'
 
 /** What was decided about a call; `timeout`: nobody answered in time. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
@@ -12,6 +13,8 @@ interface Waiting {
 /**
  * Calls that wait for a person, and the answers. One for each run: services repeat the ids of calls. A decision is bound to the hash of the
  * arguments that were shown.
+ *
+ * Source: docs/concepts/approval.md
  */
 export class Approvals {
   readonly #waiting = new Map<string, Waiting>()
@@ -59,4 +62,17 @@ export class Approvals {
     if (entry !== undefined) return entry
     throw new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
   }
+}
+
+/** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */
+export async function argumentsHash(args: JsonObject): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(args)))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  const keys = Object.keys(value).sort()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`
 }

@@ -3,7 +3,7 @@ import { newId } from '../types/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message.ts'
 import type { StreamEvent } from '../types/provider.ts'
 import { emptyUsage } from '../types/usage.ts'
-import type { LoopRun } from './loop-run.ts'
+import type { LoopState } from './loop-state.ts'
 
 /** An assistant message with its envelope. */
 export type AssistantEntry = AssistantMessage & MessageEnvelope
@@ -16,14 +16,14 @@ export type AssistantEntry = AssistantMessage & MessageEnvelope
  * - After `finish`, `fail` or `discard`, late provider events are dropped.
  */
 export class AssistantStream {
-  readonly #run: LoopRun
+  readonly #loop: LoopState
   readonly #id = newId()
   #entry: AssistantEntry | undefined
   #isOpen = true
   #hasOutput = false
 
-  constructor(run: LoopRun) {
-    this.#run = run
+  constructor(loop: LoopState) {
+    this.#loop = loop
   }
 
   /** Whether anything was shown: from then on a failure is visible. */
@@ -36,11 +36,11 @@ export class AssistantStream {
     if (!this.#isOpen) return
     if (event.type === 'start') {
       this.#entry = this.#enveloped(event.message)
-      for (const warning of event.warnings ?? []) this.#run.warnOnce('requestAdjusted', warning)
+      for (const warning of event.warnings ?? []) this.#loop.warnOnce('requestAdjusted', warning)
       return
     }
     if (!this.#hasOutput) this.#begin(this.#entry ?? this.#empty())
-    this.#run.events.update(this.#id, event)
+    this.#loop.events.update(this.#id, event)
   }
 
   /** The provider is done: closes the stream and returns the message, which the caller completes with `messageEnd`. */
@@ -65,7 +65,7 @@ export class AssistantStream {
 
   #begin(message: LlmMessage): void {
     this.#hasOutput = true
-    this.#run.events.emit({ type: 'messageStart', messageId: this.#id, message })
+    this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message })
   }
 
   #close(entry: AssistantEntry): AssistantEntry {
@@ -76,13 +76,13 @@ export class AssistantStream {
 
   /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */
   #enveloped(message: AssistantMessage): AssistantEntry {
-    const turnId = { loopId: this.#run.events.loopId, turnIndex: this.#run.turnIndex }
+    const turnId = { loopId: this.#loop.events.loopId, turnIndex: this.#loop.turnIndex }
     const isFree = message === this.#entry || (!('id' in message) && Object.isExtensible(message))
     return Object.assign(isFree ? message : { ...message }, { id: this.#id, turnId })
   }
 
   #empty(): AssistantEntry {
-    const { id: model, provider } = this.#run.config.model.config
+    const { id: model, provider } = this.#loop.config.model.config
     return this.#enveloped({
       role: 'assistant',
       content: [],

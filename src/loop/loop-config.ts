@@ -1,6 +1,7 @@
 import type { ContextTranslation } from '../context/translation.ts'
 import type { ContextConfig } from '../types/compaction.ts'
 import type { ContextState } from '../types/context-change.ts'
+import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { InputFilter } from '../types/input-filter.ts'
@@ -11,7 +12,7 @@ import type { Model } from '../types/model.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
 import type { CacheStrategy, ResponseFormatInput } from '../types/provider.ts'
 import type { SessionFormation } from '../types/session.ts'
-import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
+import { defaultLimits, defaultRetry, type ExecutionLimits, type RetryConfig } from '../types/settings.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
 
@@ -63,7 +64,7 @@ export interface MessageSupplier {
 /** What `transformContext` returns. */
 type TransformedContext = readonly (Message | AgentMessage)[]
 
-/** How a loop behaves. Everything but the model has a default. Source: spec/02 "AgentLoopConfig". */
+/** How a loop behaves. Everything but the model has a default. Source: docs/concepts/loop-and-turns.md */
 export interface LoopConfig {
   model: Model
   /** Middle segment of the loop id. Default `{provider}.{model}[.{thinking}]`. */
@@ -114,4 +115,34 @@ export interface LoopConfig {
   logger?: Logger
   /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */
   schemaValidator?: SchemaValidator
+}
+
+/**
+ * Throws `ConfigError` `invalidOption` for a setting that cannot work, naming it, its value and what is allowed. `NaN` never works: every
+ * comparison with it is false, so that a limit would not limit and retries would not end.
+ */
+export function checkConfig(config: Partial<LoopConfig>): void {
+  const { toolExecution, limits, retry, contextConfig } = config
+  const size = toolExecution?.type === 'batched' ? toolExecution.size : 1
+  if (!(Number.isInteger(size) && size > 0)) throw invalid('toolExecution.size', size, 'a whole number from 1')
+  for (const name of ['maxTokens', 'toolTimeoutMs', 'approvalTimeoutMs'] as const) checkPositive(name, config[name])
+  if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
+  checkFromZero('retry', { ...defaultRetry, ...retry })
+  if (contextConfig) checkFromZero('contextConfig', { ...contextConfig, ...contextConfig.compaction })
+}
+
+/** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */
+export function checkPositive(name: string, value = 1): void {
+  if (!(value > 0)) throw invalid(name, value, 'greater than 0, or left out')
+}
+
+/** Checks every number among `values`. */
+function checkFromZero(group: string, values: object): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'number' && !(value >= 0)) throw invalid(`${group}.${name}`, value, 'a number from 0')
+  }
+}
+
+function invalid(name: string, value: number, allowed: string): ConfigError {
+  return new ConfigError('invalidOption', `${name} is ${value}; it must be ${allowed}.`)
 }

@@ -226,7 +226,7 @@ export class LoadError extends PhiError {
 }
 
 /** What failed, as data. */
-export function failureOf(error: unknown): RunFailure {
+export function toRunFailure(error: unknown): RunFailure {
   return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
 }
 

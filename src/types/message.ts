@@ -128,6 +128,17 @@ export function textOf(content: readonly Content[]): string {
   return text
 }
 
+/** The text of the last answer of a model that has any; empty where there is none. */
+export function lastAnswerText(messages: readonly AgentMessage[]): string {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]
+    if (message?.role !== 'assistant') continue
+    const said = textOf(message.content)
+    if (said.trim() !== '') return said
+  }
+  return ''
+}
+
 /** The tool calls of `content`, in order. */
 export function toolCallsOf(content: readonly Content[]): ToolCallContent[] {
   return content.filter((block) => block.type === 'toolCall')

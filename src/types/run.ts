@@ -2,6 +2,13 @@ import type { AgentEvent, PendingApproval, RunFailure, RunStatus } from './event
 import type { AgentMessage, PromptInput } from './message.ts'
 import type { Usage } from './usage.ts'
 
+/** How a run ends, and what only that ending has to say. */
+export type RunEnding =
+  | { status: 'completed' | 'limit' | 'aborted' }
+  | { status: 'error'; error: RunFailure }
+  | { status: 'rejected'; rejection: string }
+  | { status: 'paused'; pendingApprovals: PendingApproval[] }
+
 /** What a run came to. */
 export interface RunResult {
   runId: string

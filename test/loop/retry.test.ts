@@ -8,7 +8,7 @@ import {
   ProviderError,
   type ProviderErrorCode,
 } from '../../src/index.ts'
-import { retryDelayMs } from '../../src/loop/retry.ts'
+import { retryDelayMs } from '../../src/base/retry-delay.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { fastRetry, gate, ofType, outline, play } from '../support/play.ts'

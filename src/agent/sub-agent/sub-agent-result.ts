@@ -1,4 +1,4 @@
-import { lastAnswerText } from '../../loop/last-answer-text.ts'
+import { lastAnswerText } from '../../types/message.ts'
 import { text, textOf } from '../../types/message.ts'
 import type { RunResult } from '../../types/run.ts'
 import type { ToolResult } from '../../types/tool-result.ts'

@@ -1,5 +1,5 @@
 import { agentLoop } from '../../loop/agent-loop.ts'
-import { checkPositive } from '../../loop/check-config.ts'
+import { checkPositive } from '../../loop/loop-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
 import { LiveRecording } from '../../session/live-recording.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'

@@ -1,9 +1,9 @@
-import { type LinkedAbort, linkAbort } from '../../base/abort.ts'
+import { AbortScope } from '../../base/abort.ts'
 import type { AgentMessage } from '../../types/message.ts'
 import { agentLoop, continueLoop } from '../agent-loop.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
-import type { LoopOptions } from '../loop-run.ts'
+import type { LoopOptions } from '../loop-state.ts'
 import type { ParallelOutcome } from './evaluation-strategy.ts'
 
 /** A conversation whose identity is settled. */
@@ -15,7 +15,7 @@ export class Branch {
   readonly loopId: string
   readonly #context: AgentContext
   readonly #config: LoopConfig
-  readonly #stop: LinkedAbort
+  readonly #stop: AbortScope
   readonly #originalContextLength: number
 
   /** Copies `base` and counts the new loop there. `signal` is followed until `release`. */
@@ -25,7 +25,7 @@ export class Branch {
     this.#config = config
     this.#context = { ...base, messages: [...base.messages], loopId: this.loopId, ...parentOf(base) }
     this.#originalContextLength = base.messages.length
-    this.#stop = linkAbort(signal)
+    this.#stop = new AbortScope(signal)
   }
 
   /** Runs to the end: with `prompt`, or on from the history when that is empty. */

@@ -1,4 +1,4 @@
-import { linkAbort } from '../../base/abort.ts'
+import { AbortScope } from '../../base/abort.ts'
 import type { Budget } from '../../types/budget.ts'
 import type { RunResult } from '../../types/run.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../types/usage.ts'
@@ -19,14 +19,14 @@ export class Inquiry {
   readonly #base: IdentifiedContext
   readonly #events: ParallelEvents
   readonly #budget: Budget | undefined
-  readonly #stop: ReturnType<typeof linkAbort>
+  readonly #stop: AbortScope
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(base: IdentifiedContext, events: ParallelEvents, options: { signal: AbortSignal; budget?: Budget }) {
     this.#base = base
     this.#events = events
     this.#budget = options.budget
-    this.#stop = linkAbort(options.signal)
+    this.#stop = new AbortScope(options.signal)
   }
 
   get signal(): AbortSignal {

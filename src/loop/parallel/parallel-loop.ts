@@ -9,11 +9,11 @@ import type { RunResult } from '../../types/run.ts'
 import type { ParallelGroupRecord } from '../../types/session.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import { combineUsage, type Usage } from '../../types/usage.ts'
-import { checkContinuable } from '../agent-loop.ts'
-import { checkConfig } from '../check-config.ts'
+import { continuationOf } from '../agent-loop.ts'
+import { checkConfig } from '../loop-config.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
-import { toMessages } from '../prompt-input.ts'
+import { toMessages } from '../input.ts'
 import { Branch, type IdentifiedContext } from './branch.ts'
 import type { EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
 import { Inquiry } from './inquiry.ts'
@@ -136,7 +136,7 @@ function checkOptions({ prompt, context, configs, strategy, limits }: ParallelOp
   for (const config of configs) checkConfig(config)
   if (limits !== undefined) checkConfig({ limits })
   if (prompt !== undefined) return { prompt: toMessages(prompt), first }
-  checkContinuable(context)
+  continuationOf(context)
   return { prompt: [], first }
 }
 

@@ -1,6 +1,6 @@
 import { emptyUsage } from '../../../types/usage.ts'
-import { checkConfig } from '../../check-config.ts'
-import { lastAnswerText } from '../../last-answer-text.ts'
+import { checkConfig } from '../../loop-config.ts'
+import { lastAnswerText } from '../../../types/message.ts'
 import type { LoopConfig } from '../../loop-config.ts'
 import { candidates, type Evaluation, type EvaluationInput, type EvaluationStrategy, type ParallelOutcome } from '../evaluation-strategy.ts'
 import { fitForJudge } from './fit-judge.ts'

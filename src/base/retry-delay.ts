@@ -1,11 +1,13 @@
 import type { RetryConfig } from '../types/settings.ts'
 
-/** Longest wait a service may ask for, in ms; longer requests are cut to this. Source: reference/reliability.md §3. */
+/** Longest wait a service may ask for, in ms; longer requests are cut to this. */
 const maxServerDelayMs = 60_000
 
 /**
- * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, else exponential backoff capped by
- * `maxDelayMs` with ±20 % jitter. Source: spec/08, spec/27 "delay_for_attempt".
+ * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, at most a minute, else exponential backoff capped by
+ * `maxDelayMs` with ±20 % jitter.
+ *
+ * Source: docs/concepts/limits-and-retries.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
   if (retryAfterMs !== undefined && retryAfterMs >= 0) return Math.min(retryAfterMs, maxServerDelayMs)

@@ -1,0 +1,16 @@
+/** A copy of plain JSON. Strings, which are all that is large, are shared. Several times faster than `structuredClone`. */
+export function copyJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  const copy: T = Array.isArray(value) ? Object.assign([], value) : { ...value }
+  for (const key in copy) copy[key] = copyJson(copy[key])
+  return copy
+}
+
+/** Whether two values are the same JSON, keys in the same order. */
+export function isSameJson<T>(value: T, other: unknown): other is T {
+  if (Object.is(value, other)) return true
+  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
+  const others = Object.entries(other)
+  const own = Object.entries(value)
+  return own.length === others.length && own.every(([key, part], at) => key === others[at]?.[0] && isSameJson(part, others[at]?.[1]))
+}

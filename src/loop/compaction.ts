@@ -1,0 +1,73 @@
+import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
+import { compactionTrigger } from '../context/context-config.ts'
+import { contextTokens } from '../context/context-tokens.ts'
+import type { ContextChange } from '../types/context-change.ts'
+import { JournalError, LoadError } from '../types/errors.ts'
+import type { RunEnding } from '../types/run.ts'
+import type { LoopState } from './loop-state.ts'
+import type { RequestView } from './view/request-view.ts'
+
+/** What only some runs need: compaction, prunes, reverts, and the view of a history that has any of them. */
+const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction', () => import('./view/index.ts'))
+
+/** The view of a history of which not everything is sent, or on which a tool can go back. From then on the loop has it. */
+export async function loadView(loop: LoopState): Promise<RequestView> {
+  if (loop.view !== undefined) return loop.view
+  const { RequestView } = chunk.loaded ?? (await chunk.load())
+  loop.view = new RequestView(loop.context, loop.room)
+  return loop.view
+}
+
+/** Whether a loop has to begin with a view: something was done to its history, or its messages have numbers. */
+export function needsView({ context }: LoopState): boolean {
+  return context.state !== undefined || context.tools.some((tool) => tool.revertPolicy !== undefined)
+}
+
+/**
+ * Compacts what is sent when it has come too near to the context limit. A compaction that fails is logged, and the turn goes on with what
+ * there is. Rejects only with `JournalError` and `LoadError`.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
+export function keepWithinContext(loop: LoopState): Promise<unknown> | undefined {
+  if (loop.stop.aborted || !isNearlyFull(loop)) return undefined
+  return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, false))
+}
+
+/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as `keepWithinContext`. */
+export async function makeRoom(loop: LoopState): Promise<boolean> {
+  if (loop.room === undefined || loop.stop.aborted) return false
+  return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, true))
+}
+
+/** Compacts although nothing forces it. Rejects when that fails: what is sent has not changed then. */
+export async function compactNow(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
+  try {
+    const view = await loadView(loop)
+    await (await chunk.load()).compactNow(loop, view, focusMessage)
+  } catch (error) {
+    if (error instanceof JournalError || !loop.stop.aborted) throw error
+  }
+  return { status: loop.stop.aborted ? 'aborted' : 'completed' }
+}
+
+/** Applies what the tools of this turn asked for. The history stays; what is sent changes. Rejects with `JournalError` and `LoadError`. */
+export async function applyContextChanges(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
+  const view = await loadView(loop)
+  await (await chunk.load()).applyContextChanges(loop, view, changes)
+}
+
+function isNearlyFull({ room, view, context }: LoopState): boolean {
+  if (room === undefined) return false
+  return contextTokens(view?.sent() ?? context.messages, context.state ?? {}, room.counter) >= compactionTrigger(room)
+}
+
+async function compacted(loop: LoopState, compact: (view: RequestView) => Promise<boolean>): Promise<boolean> {
+  try {
+    return await compact(await loadView(loop))
+  } catch (error) {
+    if (error instanceof JournalError || LoadError.isInstance(error)) throw error
+    loop.warnFailed('compactionFailed', error)
+    return false
+  }
+}

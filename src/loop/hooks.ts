@@ -1,0 +1,196 @@
+import { type AbortScope, settleWithin } from '../base/abort.ts'
+import { copyJson } from '../base/copy-json.ts'
+import { errorText, PhiError } from '../types/errors.ts'
+import type { RunFailure } from '../types/event.ts'
+import type { CompactionFigures, LoopHooks, ReplacedArguments } from '../types/hooks.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope } from '../types/message.ts'
+import type { RunEnding, RunResult } from '../types/run.ts'
+import type { ToolResult } from '../types/tool-result.ts'
+import type { Usage } from '../types/usage.ts'
+import type { ToolResultEntry } from './tool-result.ts'
+
+/** The loop as its hooks need it. */
+export interface HookedLoop {
+  readonly context: { readonly messages: readonly AgentMessage[] }
+  readonly options: { readonly signal: AbortSignal }
+  readonly stop: AbortScope
+  readonly turnIndex: number
+  readonly failure: RunFailure | undefined
+  fail(error: unknown): void
+  warn(event: string, fields: JsonObject): void
+}
+
+/** A tool call as its hooks see it. */
+export interface HookedCall {
+  id: string
+  name: string
+}
+
+/** What `beforeToolExecution` decided: run, run with other arguments, or answer with this error instead. */
+export type ToolDecision = { kind: 'run' } | { kind: 'replaced'; args: JsonObject } | { kind: 'refused'; message: string }
+
+/** How long an aborted run still waits for its last hook, in ms. */
+const lastHookGraceMs = 1000
+
+/**
+ * Runs the hooks of one loop at their fixed points.
+ *
+ * **Contract**
+ * - Where there is no hook there is no promise: the methods return `undefined`.
+ * - Nothing here rejects, but `beforeTool` with the signal's reason. See {@link LoopHooks} for what each answer means.
+ * - Hooks get copies of lists and results: what they do to them is not done to the history or to an event.
+ */
+export class HookRunner {
+  readonly #loop: HookedLoop
+  readonly #hooks: LoopHooks
+
+  constructor(loop: HookedLoop, hooks: LoopHooks = {}) {
+    this.#loop = loop
+    this.#hooks = hooks
+  }
+
+  /** How the run ends before it begins. */
+  beforeLoop(): Promise<RunEnding | undefined> | undefined {
+    if (this.#hooks.beforeLoop === undefined) return undefined
+    const { stop, context } = this.#loop
+    return this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: [...context.messages], signal: stop.signal })).then(
+      // A run that was stopped begins and ends like any other.
+      (refused) => (refused?.status === 'aborted' ? undefined : refused),
+    )
+  }
+
+  /** Runs after `agentEnd`; an aborted run still waits a second for it. */
+  afterLoop({ messages, usage, status }: RunResult): Promise<unknown> | undefined {
+    if (this.#hooks.afterLoop === undefined) return undefined
+    const done = this.#call((hooks) => hooks.afterLoop?.({ messages: [...messages], usage, status }))
+    return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
+  }
+
+  /** How the run ends instead of with this turn. */
+  beforeTurn(): Promise<RunEnding | undefined> | undefined {
+    if (this.#hooks.beforeTurn === undefined) return undefined
+    const { stop, context, turnIndex } = this.#loop
+    return this.#mayGoOn('beforeTurn', (hooks) =>
+      hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal }),
+    )
+  }
+
+  afterTurn(
+    message: AssistantMessage & MessageEnvelope,
+    usage: Usage,
+    results: readonly ToolResultEntry[],
+  ): Promise<void> | undefined {
+    if (this.#hooks.afterTurn === undefined) return undefined
+    const { stop, context, turnIndex } = this.#loop
+    return this.#observe('afterTurn', (hooks) =>
+      hooks.afterTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal, message, toolResults: [...results], usage }),
+    )
+  }
+
+  onError(error: RunFailure): Promise<void> | undefined {
+    if (this.#hooks.onError === undefined) return undefined
+    const { turnIndex } = this.#loop
+    return this.#observe('onError', (hooks) => hooks.onError?.({ error, turnIndex }))
+  }
+
+  /** Whether calls are shown to a hook before they run. */
+  get watchesCalls(): boolean {
+    return this.#hooks.beforeToolExecution !== undefined
+  }
+
+  /** Rejects with the signal's reason when the run is stopped. */
+  async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
+    const { stop } = this.#loop
+    const info = { toolCallId: call.id, toolName: call.name, args: copyJson(args), signal: stop.signal, requestApproval }
+    try {
+      const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
+      if (verdict === false) return { kind: 'refused', message: 'Tool execution skipped by before_tool_execution hook.' }
+      if (!isReplacement(verdict)) return { kind: 'run' }
+      // A copy: the hook cannot change what people are asked about and the tool gets.
+      return { kind: 'replaced', args: JSON.parse(JSON.stringify(verdict.arguments)) }
+    } catch (error) {
+      if (stop.aborted) throw error
+      this.#log('beforeToolExecution', error)
+      return { kind: 'refused', message: 'Tool execution skipped: the before_tool_execution hook failed.' }
+    }
+  }
+
+  afterTool({ id, name }: HookedCall, result: ToolResult): Promise<void> | undefined {
+    if (this.#hooks.afterToolExecution === undefined) return undefined
+    const info = { toolCallId: id, toolName: name, isError: result.isError === true, result: copyJson(result) }
+    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
+  }
+
+  /** Whether updates of tools have hooks. */
+  get watchesUpdates(): boolean {
+    return this.#hooks.beforeToolExecutionUpdate !== undefined || this.#hooks.afterToolExecutionUpdate !== undefined
+  }
+
+  /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
+  async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
+    const info = () => ({ toolCallId: id, toolName: name, partialResult: copyJson(partialResult) })
+    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
+    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
+  }
+
+  beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
+    const { signal } = this.#loop.stop
+    return this.#allows('beforeCompactionStart', (hooks) => hooks.beforeCompactionStart?.({ estimatedTokens, messageCount, signal }))
+  }
+
+  afterCompaction(figures: CompactionFigures): Promise<void> {
+    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.(figures))
+  }
+
+  async #mayGoOn(name: string, call: (hooks: LoopHooks) => unknown): Promise<RunEnding | undefined> {
+    const loop = this.#loop
+    try {
+      if ((await this.#ask(call)) !== false) return loop.stop.aborted ? { status: 'aborted' } : undefined
+    } catch (error) {
+      if (loop.failure !== undefined) return { status: 'error', error: loop.failure }
+      if (loop.stop.aborted) return { status: 'aborted' }
+      this.#log(name, error)
+      const failed = new PhiError('hookFailed', `The ${name} hook failed: ${errorText(error)}. The run stopped.`, { cause: error })
+      loop.fail(failed)
+      return { status: 'error', error: { code: failed.code, message: failed.message } }
+    }
+    return { status: 'rejected', rejection: `The ${name} hook returned false.` }
+  }
+
+  async #allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
+    try {
+      return (await this.#ask(call)) !== false
+    } catch (error) {
+      this.#log(name, error)
+      return false
+    }
+  }
+
+  async #observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
+    try {
+      await this.#ask(call)
+    } catch (error) {
+      this.#log(name, error)
+    }
+  }
+
+  /** An async function, so that a hook that throws at once is a rejection too. */
+  async #call(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
+    return call(this.#hooks)
+  }
+
+  #ask(call: (hooks: LoopHooks) => unknown): Promise<unknown> {
+    return this.#loop.stop.race(this.#call(call))
+  }
+
+  /** An abort is no failure of the hook. */
+  #log(hook: string, error: unknown): void {
+    if (!this.#loop.stop.aborted) this.#loop.warn('hookFailed', { hook, message: errorText(error) })
+  }
+}
+
+/** Whatever it holds: arguments that are none do not validate, and the call is not run with the old ones. */
+function isReplacement(verdict: unknown): verdict is ReplacedArguments {
+  return typeof verdict === 'object' && verdict !== null && 'arguments' in verdict
+}

@@ -1,0 +1,234 @@
+import type { AbortScope } from '../base/abort.ts'
+import { ConfigError, errorText } from '../types/errors.ts'
+import type { RunFailure } from '../types/event.ts'
+import type { FilterVerdict, InputFilter } from '../types/input-filter.ts'
+import type { JournalEntry } from '../types/journal.ts'
+import type { JsonObject } from '../types/json.ts'
+import { type AgentMessage, isLlmMessage, type Message, type PromptInput, text, textOf, userMessage, withId } from '../types/message.ts'
+import type { RunEnding } from '../types/run.ts'
+import type { EventEmitter } from './event-emitter.ts'
+import type { LoopConfig, MessageSupplier } from './loop-config.ts'
+
+/**
+ * What a caller handed in, as history entries with ids.
+ *
+ * Throws `ConfigError` `emptyPrompt` for no messages, blank text or a user message without content.
+ */
+export function toMessages(input: PromptInput): AgentMessage[] {
+  const messages = listOf(input).map(withId)
+  if (messages.length === 0) throw new ConfigError('emptyPrompt', 'The prompt has no messages. Pass text or at least one message.')
+  for (const message of messages) {
+    if (message.role !== 'user') continue
+    const isBlank = message.content.every((block) => block.type === 'text' && block.text.trim() === '')
+    if (isBlank) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass some text or an image.')
+  }
+  return messages
+}
+
+function listOf(input: PromptInput): readonly (Message | AgentMessage)[] {
+  if (typeof input === 'string') return [userMessage(input)]
+  return isList(input) ? input : [input]
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isList(input: Exclude<PromptInput, string>): input is readonly (Message | AgentMessage)[] {
+  return Array.isArray(input)
+}
+
+/** Hands over a prompt, once. */
+export function promptSupplier(messages: AgentMessage[]): MessageSupplier {
+  let rest = messages
+  return {
+    waiting: () => rest.length > 0,
+    peek: () => rest,
+    take: () => {
+      const taken = rest
+      rest = []
+      return taken
+    },
+  }
+}
+
+/** The loop as its input needs it. */
+export interface InputLoop {
+  readonly events: EventEmitter
+  readonly stop: AbortScope
+  readonly turnIndex: number
+  readonly failure: RunFailure | undefined
+  append(message: AgentMessage): void
+  record(entry: JournalEntry): Promise<void> | undefined
+  fail(error: unknown): void
+  warn(event: string, fields: JsonObject): void
+}
+
+/** What a turn begins with, besides steering. */
+export interface TurnInput {
+  /** Where it comes from; absent: the history is answered as it is. */
+  supplier?: MessageSupplier
+  /** Noted on what was queued, for request captures. */
+  origin?: 'steering' | 'followUp'
+}
+
+/** The next input of a loop goes into the history here; what was refused never gets there. */
+export class InputGate {
+  readonly #loop: InputLoop
+  readonly #filters: readonly InputFilter[]
+  readonly #steering: MessageSupplier | undefined
+  readonly #followUps: MessageSupplier | undefined
+  /** What has passed the filters and waits for its turn. */
+  readonly #passed = new Map<MessageSupplier, PassedInput>()
+
+  constructor(loop: InputLoop, { inputFilters = [], steering, followUps }: LoopConfig) {
+    this.#loop = loop
+    this.#filters = inputFilters
+    this.#steering = steering
+    this.#followUps = followUps
+  }
+
+  /** Whether somebody steers now. A supplier that throws ends the run. */
+  get isSteered(): boolean {
+    return this.#isWaiting(this.#steering)
+  }
+
+  /** Follow-ups as the input of the next turn, where some wait. A supplier that throws ends the run. */
+  followUps(): TurnInput | undefined {
+    if (this.#followUps === undefined || !this.#isWaiting(this.#followUps)) return undefined
+    return { supplier: this.#followUps, origin: 'followUp' }
+  }
+
+  /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
+  get isEmpty(): boolean {
+    const hasTaken = this.#passed.size > 0 && [...this.#passed.values()].some(({ isTaken }) => isTaken)
+    return !hasTaken && !this.#isWaiting(this.#steering) && !this.#isWaiting(this.#followUps)
+  }
+
+  /**
+   * Shows the filters what `input` and steering would hand over now. How the run ends when something is refused. What arrives later waits for
+   * the next turn.
+   */
+  filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
+    return this.#filters.length === 0 ? undefined : this.#filterAll(input)
+  }
+
+  /**
+   * Takes what may go into the history now: `input`, then steering. Nothing once the run was stopped: then it belongs to the next one. Rejects
+   * with `JournalError`, and with what a supplier throws.
+   */
+  accept({ supplier, origin }: TurnInput): Promise<void> | undefined {
+    const accepted = this.#acceptFrom(supplier, origin)
+    return accepted === undefined ? this.#acceptFrom(this.#steering, 'steering') : accepted.then(() => this.#acceptFrom(this.#steering, 'steering'))
+  }
+
+  #acceptFrom(supplier: MessageSupplier | undefined, origin: TurnInput['origin']): Promise<void> | undefined {
+    if (supplier === undefined || this.#loop.stop.aborted) return undefined
+    const messages = this.#filters.length === 0 ? supplier.take() : this.#takePassed(supplier)
+    return messages.length === 0 ? undefined : addInput(this.#loop, messages, origin)
+  }
+
+  #isWaiting(supplier: MessageSupplier | undefined): boolean {
+    try {
+      return supplier?.waiting() === true
+    } catch (error) {
+      this.#loop.fail(error)
+      return false
+    }
+  }
+
+  async #filterAll({ supplier }: TurnInput): Promise<RunEnding | undefined> {
+    for (const each of [supplier, this.#steering]) {
+      if (each === undefined) continue
+      const looked = look(each)
+      if (looked.originals.length === 0) continue
+      const refused = await this.#check(each, looked)
+      if (refused !== undefined) return refused
+    }
+    return undefined
+  }
+
+  async #check(supplier: MessageSupplier, looked: PassedInput): Promise<RunEnding | undefined> {
+    const loop = this.#loop
+    const warnings: string[] = []
+    for (const filter of this.#filters) {
+      const verdict = await this.#verdict(filter, looked.originals)
+      if (loop.stop.aborted) return loop.failure === undefined ? { status: 'aborted' } : { status: 'error', error: loop.failure }
+      if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
+      if (verdict.type !== 'reject') continue
+      supplier.giveBack?.(looked.originals)
+      loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
+      return { status: 'rejected', rejection: verdict.reason }
+    }
+    this.#passed.set(supplier, { ...looked, accepted: warned(looked.originals, warnings) })
+    return undefined
+  }
+
+  async #verdict(filter: InputFilter, messages: readonly AgentMessage[]): Promise<FilterVerdict> {
+    const { stop } = this.#loop
+    const said = messages.flatMap((message) => (message.role === 'user' ? [textOf(message.content)] : [])).join('\n')
+    try {
+      // An async function, so that a filter that throws at once is a rejection too. A copy: a filter judges, it does not rewrite.
+      const judged = (async () => filter(said, { messages: structuredClone(messages), signal: stop.signal }))()
+      const verdict = await stop.race(judged)
+      if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
+      throw new TypeError('an input filter must return { type } of pass, warn or reject')
+    } catch (error) {
+      if (!stop.aborted) this.#loop.warn('filterFailed', { message: errorText(error) })
+      return { type: 'reject', reason: 'An input filter failed; the input was refused.' }
+    }
+  }
+
+  #takePassed(supplier: MessageSupplier): readonly AgentMessage[] {
+    const passed = this.#passed.get(supplier)
+    this.#passed.delete(supplier)
+    if (passed === undefined) return []
+    if (passed.isTaken) return passed.accepted
+    const taken = new Set(supplier.take(passed.originals).map((message) => message.id))
+    return passed.accepted.filter((message) => taken.has(message.id))
+  }
+}
+
+/** What a supplier may hand over: its messages, and what goes into the history in their place. */
+interface PassedInput {
+  originals: readonly AgentMessage[]
+  accepted: AgentMessage[]
+  /** Already handed over, by a supplier that cannot be looked into. */
+  isTaken: boolean
+}
+
+function look(supplier: MessageSupplier): PassedInput {
+  if (supplier.peek !== undefined) return { originals: supplier.peek(), accepted: [], isTaken: false }
+  return { originals: supplier.waiting() ? supplier.take() : [], accepted: [], isTaken: true }
+}
+
+/** The same messages, the last user message with the warnings as one more block. */
+function warned(messages: readonly AgentMessage[], warnings: readonly string[]): AgentMessage[] {
+  const last = warnings.length === 0 ? -1 : messages.findLastIndex((message) => message.role === 'user')
+  return messages.map((message, at) => {
+    if (at !== last || message.role !== 'user') return message
+    return { ...message, content: [...message.content, text(warnings.join('\n'))] }
+  })
+}
+
+/**
+ * Puts messages that no model wrote into the history, all of them before anything is awaited, makes them durable and reports each once it is.
+ * Rejects with `JournalError`.
+ */
+async function addInput(loop: InputLoop, inputs: readonly AgentMessage[], origin: TurnInput['origin']): Promise<void> {
+  const turnId = { loopId: loop.events.loopId, turnIndex: loop.turnIndex }
+  const hint = origin && { provenanceHint: { kind: origin } }
+  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...hint, ...message, turnId } : message))
+  for (const message of stamped) loop.append(message)
+  for (const message of stamped) {
+    const recorded = loop.record({ type: 'input', message })
+    if (recorded !== undefined) await recorded
+    loop.events.message(message)
+  }
+}
+
+/** As input, what the loop itself has to say. Never rejects: a journal that refuses it fails the run. */
+export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<void> {
+  try {
+    await addInput(loop, [notice], undefined)
+  } catch (error) {
+    loop.fail(error)
+  }
+}

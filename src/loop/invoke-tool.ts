@@ -1,0 +1,139 @@
+import { AbortScope, startTimer } from '../base/abort.ts'
+import type { ContextChange } from '../types/context-change.ts'
+import { errorText, ToolError } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
+import type { ToolContext } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
+import type { LoopState } from './loop-state.ts'
+import type { PreparedCall } from './prepare-call.ts'
+import { errorResult, toToolResult } from './tool-result.ts'
+
+/**
+ * Runs a tool and returns its result; everything it throws becomes an error result. No promise for a tool that returns none.
+ *
+ * **Contract**
+ * - The tool is raced against the run's stop and its timeout (its own, else the configured one). It is signalled first; if it does not
+ *   listen it is detached, and whatever it still does is dropped.
+ * - Update hooks have run before this settles, unless the call is stopped.
+ * - What it wants taken out of the context is added to `changes`.
+ * - After this settles, the context does nothing, and no timer or listener is left.
+ */
+export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
+  const running = new RunningCall(loop, call, changes)
+  try {
+    const returned: unknown = call.tool.execute(call.args, running.context())
+    if (isThenable(returned)) return running.settle(returned)
+    return loop.hooks.watchesUpdates || running.stop.aborted ? running.settle(Promise.resolve(returned)) : running.end(toToolResult(call.name, returned))
+  } catch (error) {
+    return running.settle(Promise.reject(error))
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** A tool while it runs: turns its reports into events until the call has ended. */
+class RunningCall {
+  /** Stops with the run, and when the call takes too long. */
+  readonly stop: AbortScope
+  readonly #loop: LoopState
+  readonly #call: PreparedCall
+  readonly #changes: ContextChange[]
+  readonly #stopTimer: (() => void) | undefined
+  #isOver = false
+  /** The hooks of all updates so far; they keep their order. */
+  #reported: Promise<void> | undefined
+
+  constructor(loop: LoopState, call: PreparedCall, changes: ContextChange[]) {
+    const timeoutMs = call.tool.timeoutMs ?? loop.config.toolTimeoutMs
+    this.#loop = loop
+    this.#call = call
+    this.#changes = changes
+    this.stop = new AbortScope(loop.stop)
+    this.#stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
+    loop.options.runningTools?.set(call.id, timeoutMs)
+  }
+
+  /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal is made when it is asked for. */
+  context(): ToolContext {
+    const { stop } = this
+    const { id: toolCallId, name: toolName } = this.#call
+    const { events, budget } = this.#loop
+    return {
+      toolCallId,
+      toolName,
+      sessionId: events.sessionId,
+      loopId: events.loopId,
+      budget,
+      get signal() {
+        return stop.signal
+      },
+      update: (partial) => this.#update(partial),
+      // Whatever a tool passes: an event must be JSON, and this must not throw.
+      progress: (line) => this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
+      childEvent: (event) => this.#emit({ type: 'childEvent', toolCallId, toolName, event }),
+      changeContext: (change) => {
+        if (!this.#isOver) this.#changes.push(change)
+      },
+    }
+  }
+
+  /** Waits for what the tool promised, unless the call is stopped before. Never rejects. */
+  async settle(work: PromiseLike<unknown>): Promise<ToolResult> {
+    const { stop } = this
+    const result = await stop.race(work).then(
+      (returned) => toToolResult(this.#call.name, returned),
+      (error) => errorResult(this.#loop.stop.aborted ? 'Cancelled' : errorText(error)),
+    )
+    if (this.#reported !== undefined) await stop.race(this.#reported).catch(() => undefined)
+    return this.end(result)
+  }
+
+  /** The call is over: nothing it does is heard any more. */
+  end(result: ToolResult): ToolResult {
+    this.#isOver = true
+    this.#loop.options.runningTools?.delete(this.#call.id)
+    this.#stopTimer?.()
+    this.stop.release()
+    return result
+  }
+
+  #update(partial: ToolResult): void {
+    if (this.#isOver) return
+    const { id: toolCallId, name: toolName } = this.#call
+    const { hooks } = this.#loop
+    const partialResult = toToolResult(toolName, partial)
+    // Looked up again when it is reported: a hook may take longer than the call.
+    const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+    if (!hooks.watchesUpdates) {
+      emit()
+      return
+    }
+    const report = () => (this.#isOver ? undefined : hooks.update(this.#call, partialResult, emit))
+    this.#reported = (this.#reported ?? Promise.resolve()).then(report)
+  }
+
+  /** Whether the call was still there to report it. */
+  #emit(body: ToolReport): boolean {
+    if (!this.#isOver) this.#loop.events.emit(body)
+    return !this.#isOver
+  }
+}
+
+/** What a running tool reports. */
+type ToolReport = { toolCallId: string; toolName: string } & (
+  | { type: 'toolExecutionUpdate'; partialResult: ToolResult }
+  | { type: 'progressMessage'; text: string }
+  | { type: 'childEvent'; event: AgentEvent }
+)
+
+/** Tells a tool, and the model, that it ran too long. */
+function timeout(ms: number): ToolError {
+  return new ToolError('timeout', `Tool exceeded timeout of ${duration(ms)}`)
+}
+
+/** `250ms`, `1s`, `1.5s`, as the specification prints durations. */
+function duration(ms: number): string {
+  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`
+}

@@ -1,0 +1,145 @@
+import { AbortScope, settleWithin } from '../base/abort.ts'
+import { type ResolvedContext, resolveContext } from '../context/context-config.ts'
+import { ExecutionBudget } from '../context/execution-budget.ts'
+import type { Budget } from '../types/budget.ts'
+import { errorText, JournalError, toRunFailure } from '../types/errors.ts'
+import type { AgentEvent, RunFailure } from '../types/event.ts'
+import type { JournalEntry } from '../types/journal.ts'
+import type { JsonObject, JsonValue } from '../types/json.ts'
+import { logWarning } from '../types/logger.ts'
+import { type AgentMessage, now } from '../types/message.ts'
+import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
+import type { Approvals } from './approvals.ts'
+import { EventEmitter } from './event-emitter.ts'
+import { HookRunner } from './hooks.ts'
+import { InputGate } from './input.ts'
+import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { RequestView } from './view/request-view.ts'
+
+/** What a caller gives one loop beside context and configuration. */
+export interface LoopOptions {
+  /** Receives every event, synchronously and in order. What it throws, or rejects with, is logged and ignored. */
+  emit: (event: AgentEvent) => void
+  /** Owned by the caller; stops the loop. */
+  signal: AbortSignal
+  /** Default: a new id. */
+  runId?: string
+  /** Passed through to `agentStart`. */
+  metadata?: JsonValue
+  /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
+  budget?: Budget
+  /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
+  approvals?: Approvals
+  /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
+  runningTools?: Map<string, number | undefined>
+}
+
+/** How long an aborted run still waits for its journal, in ms. */
+const journalGraceMs = 1000
+
+/** The state of one loop while it runs: what it works on, what it has used, and how it reports. */
+export class LoopState {
+  readonly context: AgentContext
+  readonly config: LoopConfig
+  readonly options: LoopOptions
+  readonly agentId: string
+  readonly events: EventEmitter
+  /** Stops when the caller stops the run, or when it has failed. */
+  readonly stop: AbortScope
+  readonly budget: ExecutionBudget
+  readonly hooks: HookRunner
+  readonly inputs: InputGate
+  /** Room of the conversation; `undefined` where nothing is ever compacted. */
+  readonly room: ResolvedContext | undefined
+  /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
+  view: RequestView | undefined
+  /** What this loop has added to the history. */
+  readonly added: AgentMessage[] = []
+  turnIndex = 0
+  usage: Usage = emptyUsage()
+  /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a hook, a defect. */
+  failure: RunFailure | undefined
+  readonly #logged = new Set<string>()
+  readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
+
+  constructor(
+    ids: { agentId: string; sessionId: string; loopId: string; runId: string },
+    context: AgentContext,
+    config: LoopConfig,
+    options: LoopOptions,
+  ) {
+    this.context = context
+    this.config = config
+    this.options = options
+    this.agentId = ids.agentId
+    this.stop = new AbortScope(options.signal)
+    this.budget = new ExecutionBudget(config.limits, options.budget)
+    this.events = new EventEmitter(ids, (event) => this.#deliver(event))
+    this.hooks = new HookRunner(this, config.hooks)
+    this.inputs = new InputGate(this, config)
+    this.room = resolveContext(config.contextConfig, config.model.config.contextWindow)
+  }
+
+  /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
+  fail(error: unknown): RunFailure {
+    if (this.failure !== undefined) return this.failure
+    this.failure = toRunFailure(error)
+    this.stop.abort(error)
+    return this.failure
+  }
+
+  /** Puts a message into the history. Tool results have their number already: they were made durable before. */
+  append(message: AgentMessage): void {
+    if (message.role !== 'toolResult') this.view?.number(message)
+    this.context.messages.push(message)
+    this.added.push(message)
+  }
+
+  addUsage(usage: Usage): void {
+    this.usage = combineUsage(this.usage, usage)
+    this.budget.charge(usage, this.config.model.config.cost)
+  }
+
+  /**
+   * Makes `entry` durable. Rejects with `JournalError` when the journal refuses, or does not answer within a second of an abort. `undefined`
+   * where there is no journal, or one that has refused something: then it is asked for nothing more.
+   */
+  record(entry: JournalEntry): Promise<void> | undefined {
+    const { journal } = this.config
+    if (journal === undefined || this.failure?.code === 'journal') return undefined
+    const { sessionId, loopId, runId } = this.events
+    const record = { entry, agentId: this.agentId, sessionId, loopId, runId, turnIndex: this.turnIndex, at: now() }
+    // An async function, so that a journal that throws at once is a rejection too.
+    const appended = (async () => journal.append(record, this.context))()
+    return settleWithin(appended, this.options.signal, journalGraceMs).catch((error) => {
+      throw new JournalError(error)
+    })
+  }
+
+  /** Logs a warning; a broken logger never disturbs the run. */
+  warn(event: string, fields: JsonObject): void {
+    logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields })
+  }
+
+  /** Logs that something failed which the run can do without; an abort is no failure. */
+  warnFailed(event: string, error: unknown): void {
+    if (!this.stop.aborted) this.warn(event, { ...toRunFailure(error) })
+  }
+
+  /** Logs a warning the first time this run meets it. */
+  warnOnce(event: string, message: string): void {
+    if (this.#logged.has(message)) return
+    this.#logged.add(message)
+    this.warn(event, { message })
+  }
+
+  #deliver(event: AgentEvent): void {
+    try {
+      // May be async all the same: one that writes events to a connection, say.
+      const outcome: unknown = this.options.emit(event)
+      if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#emitFailed)
+    } catch (error) {
+      this.#emitFailed(error)
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { startTimer } from '../base/abort.ts'
+import { retryDelayMs } from '../base/retry-delay.ts'
+import { errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
+import type { RunFailure } from '../types/event.ts'
+import type { StreamRequest } from '../types/provider.ts'
+import { defaultRetry, type RetryConfig } from '../types/settings.ts'
+import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
+import { makeRoom } from './compaction.ts'
+import type { LoopState } from './loop-state.ts'
+import { captureRequest, deriveRequest } from './request.ts'
+
+/** What the model answered: a message that is closed, but not yet in the history. */
+export interface ModelAnswer {
+  message: AssistantEntry
+  /** Why the call failed, when that is how it ended. */
+  failure?: RunFailure
+}
+
+/** What one turn has tried so far. */
+interface Tries {
+  /** The retry that would come next, from 1. */
+  attempt: number
+  retry: RetryConfig
+  hasRefreshed: boolean
+  hasCompacted: boolean
+}
+
+/** What follows a failed call: its error as the answer, the same request again, or one of a shorter history. */
+type NextTry = 'close' | 'repeat' | 'shorten'
+
+/**
+ * Asks the model once per turn, repeating failed calls.
+ *
+ * **Contract**
+ * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and with
+ *   `LoadError` where the history cannot be compacted.
+ * - The request is derived once and is the same for every attempt, but for one: when the service says that the prompt is too long, the
+ *   history is compacted once and the call repeated, which does not count as a retry.
+ * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
+ *   error, goes into the history and a new message begins.
+ * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
+ *
+ * Source: docs/concepts/limits-and-retries.md
+ */
+export async function callModel(loop: LoopState): Promise<ModelAnswer> {
+  let request: StreamRequest | undefined
+  const tries: Tries = { attempt: 1, retry: { ...defaultRetry, ...loop.config.retry }, hasRefreshed: false, hasCompacted: false }
+  for (;;) {
+    const stream = new AssistantStream(loop)
+    try {
+      loop.stop.throwIfAborted()
+      request ??= await prepareRequest(loop, tries.hasCompacted)
+      return await streamAnswer(loop, request, stream)
+    } catch (thrown) {
+      if (thrown instanceof JournalError) throw thrown
+      const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(thrown), tries)
+      if (next === 'close') return closedWithError(loop, stream, thrown)
+      if (next === 'shorten') request = undefined
+    }
+  }
+}
+
+/** What is sent this turn, reported where that is asked for. */
+async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
+  const deriving = deriveRequest(loop)
+  const derived = deriving instanceof Promise ? await deriving : deriving
+  if (loop.config.captureTurnRequests) await captureRequest(loop, derived, afterOverflow)
+  return derived.request
+}
+
+async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<ModelAnswer> {
+  const { provider, credentials } = loop.config.model
+  const { stop } = loop
+  let sent = request
+  if (credentials !== undefined && !stop.aborted) {
+    sent = { ...request, credential: await stop.race(Promise.resolve(credentials.current(stop.signal))) }
+  }
+  stop.throwIfAborted()
+  const message = stream.finish(await stop.race(provider.stream(sent, stream.accept, stop.signal)))
+  if (message.stopReason !== 'error') return { message }
+  return { message, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
+}
+
+function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unknown): ModelAnswer {
+  const error = asProviderError(thrown)
+  const aborted = loop.options.signal.aborted || error.code === 'cancelled'
+  if (aborted) return { message: stream.fail('aborted', 'Cancelled', error) }
+  return { message: stream.fail('error', error.message, error), failure: toRunFailure(thrown) }
+}
+
+/** Anything a provider threw, as a `ProviderError`. */
+function asProviderError(error: unknown): ProviderError {
+  return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
+}
+
+/**
+ * Decides what follows a failed model call, and waits as long as that asks for. An attempt that is repeated is closed here. Rejects only with
+ * `JournalError` and `LoadError`.
+ */
+async function afterFailure(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
+  if (error.code === 'cancelled') return 'close'
+  const isSilent = !stream.hasOutput
+  if (error.code === 'auth' && isSilent && !tries.hasRefreshed && (await refreshCredential(loop))) {
+    tries.hasRefreshed = true
+    stream.discard()
+    return 'repeat'
+  }
+  if (error.code === 'contextOverflow' && isSilent && !tries.hasCompacted && (await makeRoom(loop))) {
+    tries.hasCompacted = true
+    stream.discard()
+    return 'shorten'
+  }
+  if (!error.isRetryable || tries.attempt > tries.retry.maxRetries) return 'close'
+  await announceRetry(loop, stream, error, tries)
+  tries.attempt += 1
+  return 'repeat'
+}
+
+/** Asks for a new key. False when there is no hope of another one. */
+async function refreshCredential(loop: LoopState): Promise<boolean> {
+  const { credentials } = loop.config.model
+  if (credentials === undefined || 'isStatic' in credentials) return false
+  try {
+    await loop.stop.race(Promise.resolve(credentials.invalidate()))
+  } catch (error) {
+    if (loop.stop.aborted) return false
+    loop.warn('credentialInvalidateFailed', { message: errorText(error) })
+  }
+  return true
+}
+
+/** Says that the call is repeated and waits; an abort ends the wait at once. */
+async function announceRetry(loop: LoopState, stream: AssistantStream, error: ProviderError, { attempt, retry }: Tries): Promise<void> {
+  const { maxRetries } = retry
+  const delayMs = retryDelayMs(attempt, retry, error.retryAfterMs)
+  const afterOutput = stream.hasOutput
+  if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error))
+  else stream.discard()
+  const failure = toRunFailure(error)
+  loop.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
+  loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, attempt, maxRetries, delayMs, error: failure, afterOutput })
+  await pause(loop, delayMs)
+}
+
+/** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
+async function keepFailed(loop: LoopState, entry: AssistantEntry): Promise<void> {
+  loop.append(entry)
+  loop.addUsage(entry.usage)
+  try {
+    await loop.record({ type: 'assistant', message: entry })
+  } finally {
+    loop.events.emit({ type: 'messageEnd', messageId: entry.id, message: entry })
+  }
+}
+
+/** Waits `ms`, or until the run is stopped. Leaves neither timer nor waiter. */
+function pause({ stop }: LoopState, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    let stopTimer: (() => void) | undefined
+    const leave = stop.wait(() => {
+      stopTimer?.()
+      resolve()
+    })
+    stopTimer = startTimer(ms, () => {
+      leave()
+      resolve()
+    })
+    if (stop.aborted) stopTimer()
+  })
+}

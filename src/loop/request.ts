@@ -1,0 +1,156 @@
+import { copyJson, isSameJson } from '../base/copy-json.ts'
+import { provenanceOf } from '../context/provenance.ts'
+import { errorText } from '../types/errors.ts'
+import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
+import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
+import type { AnnotatedRequest, CapturedHttp } from '../types/request-capture.ts'
+import type { AgentTool } from '../types/tool.ts'
+import { responseFormatOf } from '../validation/response-format.ts'
+import { toolJsonSchema } from '../validation/tool-parameters.ts'
+import type { LoopState } from './loop-state.ts'
+
+/** A request, and the history entries it was made of, as they were before `convertToLlm`. */
+export interface DerivedRequest {
+  request: StreamRequest
+  entries: readonly AgentMessage[]
+}
+
+/**
+ * Derives what the model is sent from the history: prunes, reverts and compaction, `transformContext`, `convertToLlm`, then
+ * `contextTranslation`. The history is not changed, unchanged messages keep their identity. Throws, or rejects, with what a callback throws, or
+ * with the reason of a stopped run.
+ *
+ * Source: docs/architecture.md
+ */
+export function deriveRequest(loop: LoopState): DerivedRequest | Promise<DerivedRequest> {
+  const { transformContext, convertToLlm } = loop.config
+  const entries = loop.view?.sent() ?? loop.context.messages
+  if (transformContext === undefined && convertToLlm === undefined) {
+    return { entries, request: requestOf(loop, entries.filter(isLlmMessage)) }
+  }
+  return throughCallbacks(loop, entries)
+}
+
+function requestOf({ config, context }: LoopState, messages: readonly Message[]): StreamRequest {
+  const model = config.model.config
+  const request: StreamRequest = {
+    model,
+    systemPrompt: context.systemPrompt,
+    messages: config.contextTranslation?.(messages, model) ?? messages,
+    tools: definitionsOf(context.tools),
+    thinkingLevel: config.thinkingLevel ?? 'off',
+    cache: config.cache ?? { type: 'auto' },
+  }
+  if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
+  if (config.temperature !== undefined) request.temperature = config.temperature
+  if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
+  return request
+}
+
+/** The tools as the model sees them; the same array for the same list of tools. */
+const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>()
+
+/** Throws `ConfigError` `invalidTool` for a tool whose parameters have no JSON Schema. */
+function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
+  let made = definitions.get(tools)
+  if (made === undefined) {
+    made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
+    definitions.set(tools, made)
+  }
+  return made
+}
+
+/**
+ * Runs `transformContext` and `convertToLlm`. They get copies, so that what they change in place is sent but never gets into the history;
+ * messages they did not change keep their identity, because what is encoded is remembered by it.
+ */
+async function throughCallbacks(loop: LoopState, history: readonly AgentMessage[]): Promise<DerivedRequest> {
+  const { stop } = loop
+  const { transformContext, convertToLlm } = loop.config
+  const entries =
+    transformContext === undefined
+      ? history
+      : (await onCopies(history, (copies) => stop.race(called(() => transformContext(copies, stop.signal))))).map(withId)
+  const messages =
+    convertToLlm === undefined
+      ? entries.filter(isLlmMessage)
+      : await onCopies(entries, (copies) => stop.race(called(() => convertToLlm(copies))))
+  return { entries, request: requestOf(loop, messages) }
+}
+
+/** A callback that throws at once is a rejection too. */
+async function called<T>(callback: () => T | Promise<T>): Promise<T> {
+  return callback()
+}
+
+async function onCopies<T>(entries: readonly AgentMessage[], callback: (copies: AgentMessage[]) => Promise<readonly T[]>): Promise<T[]> {
+  const originals = new Map<unknown, AgentMessage>()
+  const copies = entries.map((entry) => {
+    const copy = copyJson(entry)
+    originals.set(copy, entry)
+    return copy
+  })
+  const returned = await callback(copies)
+  return returned.map((message) => {
+    const original = originals.get(message)
+    return isSameJson(message, original) ? original : message
+  })
+}
+
+/**
+ * Reports and records what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except
+ * with the signal's reason: what cannot be shown is left out and logged.
+ *
+ * Source: docs/concepts/request-capture.md
+ */
+export async function captureRequest(loop: LoopState, { request, entries }: DerivedRequest, afterOverflow: boolean): Promise<void> {
+  const { model, systemPrompt, messages, tools, thinkingLevel, maxTokens, temperature, responseFormat } = request
+  const { captureTurnRequests } = loop.config
+  const captured: AnnotatedRequest = {
+    systemPrompt,
+    messages,
+    provenance: provenanceOf(entries, messages),
+    tools,
+    modelId: model.id,
+    provider: model.provider,
+    api: model.api,
+    thinkingLevel,
+  }
+  if (maxTokens !== undefined) captured.maxTokens = maxTokens
+  if (temperature !== undefined) captured.temperature = temperature
+  if (responseFormat !== undefined) captured.responseFormat = responseFormat
+  if (typeof captureTurnRequests === 'object' && captureTurnRequests.httpBody) {
+    const http = await captureHttp(loop, request)
+    if (http !== undefined) captured.http = http
+  }
+  const { turnIndex } = loop
+  loop.events.emit({ type: 'turnRequest', turnIndex, request: captured, ...(afterOverflow && { afterOverflow }) })
+  await loop.record({ type: 'turnRequest', request: captured })
+}
+
+/** Encoded without a key: encoding is pure, the body is the one that will be sent. */
+async function captureHttp(loop: LoopState, request: StreamRequest): Promise<CapturedHttp | undefined> {
+  try {
+    const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.config.model.provider.encode(request))
+    return { url: withoutSecrets(url), headers, body }
+  } catch (error) {
+    if (loop.stop.aborted) throw error
+    loop.warn('captureFailed', { message: errorText(error) })
+    return undefined
+  }
+}
+
+/** Parameters that our codecs add: they say nothing secret. */
+const knownParameters = new Set(['alt', 'api-version'])
+
+/** The address without what a `baseUrl` may hold of secrets: user info, fragment, the values of parameters. The same where there is none. */
+function withoutSecrets(address: string): string {
+  // A relative one, as of a proxy, or one that is none because of what its password holds.
+  if (!URL.canParse(address)) return address.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
+  const url = new URL(address)
+  const names = [...url.searchParams.keys()].filter((name) => !knownParameters.has(name))
+  if (url.username + url.password + url.hash === '' && names.length === 0) return address
+  url.username = url.password = url.hash = ''
+  for (const name of names) url.searchParams.set(name, 'redacted')
+  return url.href
+}

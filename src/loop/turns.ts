@@ -1,0 +1,204 @@
+import type { ToolCallContent } from '../types/content.ts'
+import { errorText } from '../types/errors.ts'
+import type { PendingApproval, RunFailure, TurnTrigger } from '../types/event.ts'
+import { extensionMessage, toolCallsOf, userMessage, withId } from '../types/message.ts'
+import type { RunEnding, RunResult } from '../types/run.ts'
+import { emptyUsage, type Usage } from '../types/usage.ts'
+import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
+import { keepWithinContext } from './compaction.ts'
+import { addNotice, type TurnInput } from './input.ts'
+import type { LoopState } from './loop-state.ts'
+import { callModel } from './model-call.ts'
+import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './tool-calls.ts'
+
+/** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
+export interface PausedTurn {
+  message: AssistantEntry
+  calls: ToolCallContent[]
+}
+
+/** How the turns of a loop begin. */
+export interface TurnsStart {
+  input: TurnInput
+  trigger: TurnTrigger
+  /** Calls of an earlier run that still have to be run. */
+  paused?: PausedTurn
+}
+
+/** What a turn came to. */
+interface TurnOutcome extends CallOutcome {
+  message: AssistantEntry
+  usage: Usage
+  /** Why the model call failed. */
+  failure?: RunFailure | undefined
+}
+
+/**
+ * Runs turns until the model has nothing more to do: a turn follows while there are tool results, steering or follow-ups to answer.
+ *
+ * **Contract**
+ * - Never rejects; calls `end` once with how the run ended and resolves with what it returns. The last look at the queues and `end` are one
+ *   step: what is queued before it is answered, nobody can queue in between.
+ * - Limits are checked before each turn; a limit adds the documented message to the history.
+ *
+ * Source: docs/concepts/loop-and-turns.md
+ */
+export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
+  warnOfUselessCostLimit(loop)
+  let { input, trigger } = start
+  // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
+  if (start.paused !== undefined && !loop.stop.aborted) {
+    const refused = await loop.hooks.beforeTurn()
+    if (refused !== undefined) return end(refused)
+    const resumed = await resumeTurn(loop, start.paused, trigger)
+    const ended = await endedBy(loop, resumed)
+    if (ended !== undefined) return end(ended)
+    trigger = 'continuation'
+  }
+  for (let mustContinue = true; ; ) {
+    const refused = await mayBegin(loop, input)
+    if (refused !== undefined) return end(refused)
+    if (!mustContinue && loop.inputs.isEmpty) return end(completed(loop))
+    const outcome = await modelTurn(loop, input, trigger)
+    loop.budget.recordTurn()
+    const ended = await endedBy(loop, outcome)
+    if (ended !== undefined) return end(ended)
+    loop.turnIndex += 1
+    trigger = 'continuation'
+    input = {}
+    mustContinue = outcome.results.length > 0
+    if (mustContinue || loop.inputs.isSteered) continue
+    const followUps = loop.inputs.followUps()
+    if (followUps === undefined) return end(completed(loop))
+    input = followUps
+  }
+}
+
+/** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. */
+async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> {
+  const stopped = stoppedEnding(loop)
+  if (stopped !== undefined) return stopped
+  const reason = loop.budget.exceeded()
+  if (reason !== undefined) {
+    await addNotice(loop, withId(userMessage(`[Agent stopped: ${reason}]`)))
+    return loop.failure === undefined ? { status: 'limit' } : { status: 'error', error: loop.failure }
+  }
+  return (await loop.inputs.filter(input)) ?? (await loop.hooks.beforeTurn())
+}
+
+/** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */
+async function endedBy(loop: LoopState, { waiting, message, failure }: TurnOutcome): Promise<RunEnding | undefined> {
+  // Whatever else ended the run: what still waits can be continued.
+  if (waiting.length > 0) await markPaused(loop, waiting)
+  const stopped = stoppedEnding(loop)
+  if (stopped !== undefined) return stopped
+  if (waiting.length > 0) return { status: 'paused', pendingApprovals: waiting }
+  if (failure !== undefined) return { status: 'error', error: failure }
+  return message.stopReason === 'aborted' ? { status: 'aborted' } : undefined
+}
+
+function stoppedEnding({ failure, stop }: LoopState): RunEnding | undefined {
+  if (failure !== undefined) return { status: 'error', error: failure }
+  return stop.aborted ? { status: 'aborted' } : undefined
+}
+
+/** The model has nothing more to do. A queue that could not be looked into has failed the run. */
+function completed({ failure }: LoopState): RunEnding {
+  return failure === undefined ? { status: 'completed' } : { status: 'error', error: failure }
+}
+
+/** Leaves a mark in the history that says which calls wait, so that another process can continue. Models never see it. */
+function markPaused(loop: LoopState, waiting: readonly PendingApproval[]): Promise<void> {
+  return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds: waiting.map((pending) => pending.toolCallId) }))
+}
+
+/** Opens and closes a turn around `body`, which never rejects. `turnStart` and `turnEnd` always come as a pair. */
+async function turn(loop: LoopState, triggeredBy: TurnTrigger, body: () => Promise<TurnOutcome>): Promise<TurnOutcome> {
+  const { turnIndex } = loop
+  loop.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
+  // Nothing depends on this record alone: it is made durable with the next one.
+  loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error))
+  const outcome = await body()
+  const { message, usage, results, failure } = outcome
+  if (failure !== undefined) await loop.hooks.onError(failure)
+  loop.events.emit({ type: 'turnEnd', turnIndex, message, usage, toolResults: results })
+  const observed = loop.hooks.afterTurn(message, usage, results)
+  if (observed !== undefined) await observed
+  return outcome
+}
+
+/** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */
+function modelTurn(loop: LoopState, input: TurnInput, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
+  return turn(loop, triggeredBy, async () => {
+    const { message, calls, failure } = await answer(loop, input)
+    // Also when the run has failed by now: each is answered then, and none is run.
+    const { results, waiting } = calls.length === 0 ? { results: [], waiting: [] } : await runCalls(loop, calls)
+    return { message, usage: message.usage, results, waiting, failure }
+  })
+}
+
+/** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
+async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
+  const outcome = await turn(loop, triggeredBy, async () => {
+    const { results, waiting } = await runCalls(loop, planCalls(loop, calls, false))
+    return { message, usage: emptyUsage(), results, waiting }
+  })
+  loop.turnIndex += 1
+  return outcome
+}
+
+interface Answer {
+  message: AssistantEntry
+  calls: PlannedCall[]
+  failure?: RunFailure | undefined
+}
+
+/** Accepts the input, asks the model, and puts both into the history. */
+async function answer(loop: LoopState, input: TurnInput): Promise<Answer> {
+  let answered: Answer | undefined
+  try {
+    const accepted = loop.inputs.accept(input)
+    if (accepted !== undefined) await accepted
+    const compacting = keepWithinContext(loop)
+    if (compacting !== undefined) await compacting
+    const { message, failure } = await callModel(loop)
+    loop.append(message)
+    loop.addUsage(message.usage)
+    const recorded = loop.record({ type: 'assistant', message })
+    answered = { message, failure, calls: planned(loop, message) }
+    if (recorded !== undefined) await recorded
+  } catch (error) {
+    loop.fail(error)
+    answered ??= { message: refused(loop, error), calls: [] }
+  }
+  const { message } = answered
+  loop.events.emit({ type: 'messageEnd', messageId: message.id, message })
+  return answered
+}
+
+/** The message that closes a turn whose input could not be stored: the model was never asked. */
+function refused(loop: LoopState, error: unknown): AssistantEntry {
+  const message = new AssistantStream(loop).fail('error', errorText(error))
+  loop.append(message)
+  return message
+}
+
+/** The calls of a message that may be run: none when the model was stopped or failed. */
+function planned(loop: LoopState, { stopReason, content }: AssistantEntry): PlannedCall[] {
+  if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
+  const calls = toolCallsOf(content)
+  return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
+}
+
+/** A cost limit can never apply where every rate is zero: then the cost of a model is unknown, not free. */
+function warnOfUselessCostLimit(loop: LoopState): void {
+  const { limits, model } = loop.config
+  const { cost, id } = model.config
+  if (!limits || limits.maxCost === undefined) return
+  if (cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0) return
+  loop.warn('costLimitWithoutRates', {
+    model: id,
+    maxCost: limits.maxCost,
+    hint: 'Set cost in the model config; without rates the limit never applies.',
+  })
+}
