@@ -55,7 +55,8 @@ async function answer(run: LoopRun, inputs: MessageSupplier, triggeredBy: TurnTr
   let message: AssistantEntry | undefined
   try {
     const { steering, followUps, journal } = run.config
-    if (journal) await run.record({ type: 'turnStart', triggeredBy })
+    // Not awaited: nothing rests on it alone, so it is written with the record that follows.
+    if (journal) run.record({ type: 'turnStart', triggeredBy }).catch((error) => run.fail(error))
     await addInput(run, run.takeFrom(inputs), inputs === followUps ? 'followUp' : undefined)
     await addInput(run, run.takeFrom(steering), 'steering')
     await keepWithinContext(run)

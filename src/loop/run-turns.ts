@@ -82,7 +82,7 @@ function statusOf(message: AssistantEntry): RunStatus | undefined {
 async function resumeTurn(run: LoopRun, paused: PausedTurn, triggeredBy: TurnTrigger): Promise<ToolResultEntry[]> {
   const { turnIndex } = run
   run.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
-  await run.record({ type: 'turnStart', triggeredBy }).catch((error) => run.fail(error))
+  run.record({ type: 'turnStart', triggeredBy }).catch((error) => run.fail(error))
   const { message, calls } = paused
   const toolResults = await runCalls(run, calls, false)
   const usage = emptyUsage()
