@@ -18,9 +18,9 @@ export { agentLoop, continueLoop } from './loop/agent-loop.ts'
 export { type ApprovalDecision, Approvals } from './loop/approvals.ts'
 export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-config.ts'
 export type { LoopOptions } from './loop/loop-state.ts'
-export { memorySessionStore } from './session/memory-session-store.ts'
-export { parseMessages, serializeMessages } from './session/message-json.ts'
-export { parseSnapshot } from './session/snapshot.ts'
+export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
+export { parseSnapshot } from './session/checks/snapshot.ts'
+export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
 export type { Budget } from './types/budget.ts'
 export type {
@@ -154,7 +154,9 @@ export type {
   LogDriver,
   LogLine,
   NewSessionRecord,
-  SessionRecording,
+  ResumePoint,
+  SessionJournal,
+  SessionJournalOptions,
   SessionStore,
   SessionSummary,
   SessionTail,

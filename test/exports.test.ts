@@ -24,9 +24,9 @@ const expected: Record<string, string> = {
     ModelConfig NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
     ParseOutputOptions PendingApproval ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole
     ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus
-    ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions RetryConfig RevertAppliedEvent RevertCategory
+    ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions ResumePoint RetryConfig RevertAppliedEvent RevertCategory
     RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator Session
-    SessionEntry SessionErrorCode SessionFormation SessionRecord SessionRecording SessionScope SessionStore SessionSummary
+    SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionRecord SessionScope SessionStore SessionSummary
     SessionTail SessionWriter SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
     StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent ThinkingLevel TokenCounter
     ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
@@ -66,10 +66,10 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
-    LiveRecording SessionRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
-    memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionOf
-    snapshotOf toLedgerStatus totalUsage
-    LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionRecorderOptions SessionSummary
+    EventRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
+    memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
+    sessionOf snapshotOf toLedgerStatus totalUsage
+    EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionSummary
     UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter

@@ -9,7 +9,6 @@ import type { AgentEvent, ContinuationKind } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { now, type PromptInput } from '../types/message.ts'
 import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
-import type { SessionRecording, SessionStore } from '../types/session-store.ts'
 import type { AgentOptions, PromptOptions } from './agent-options.ts'
 import { blank, Conversation } from './conversation.ts'
 import { LiveRun } from './live-run.ts'
@@ -61,7 +60,7 @@ export class Agent extends Conversation {
 
   /** Gives back the right to write to its session, once what was said is durable. Another prompt takes it again. */
   async close(): Promise<void> {
-    await this.recorder.recording?.close()
+    await this.recorder.journal?.close()
   }
 
   /** True from `prompt` until `agentEnd`. */
@@ -169,13 +168,6 @@ export class Agent extends Conversation {
     if (this.#run !== undefined) throw new AgentBusyError()
   }
 
-  /** Writes to `session` for this agent and its forks. Loaded when first needed: most agents are not recorded. */
-  async #record(session: SessionStore): Promise<SessionRecording> {
-    const { LiveRecording } = await import('../session/live-recording.ts')
-    this.recorder.recording ??= new LiveRecording(session)
-    return this.recorder.recording
-  }
-
   #start(
     options: PromptOptions,
     kind: ContinuationKind,
@@ -184,7 +176,7 @@ export class Agent extends Conversation {
     const context = this.context
     const config: LoopConfig = { ...this.loopConfig(), steering: this.steering, followUps: this.followUps }
     const { replayBytes, logger, session } = this.settings
-    if (session) config.journal = { append: async (record, said) => (await this.#record(session)).append(record, said) }
+    if (session) config.journal = this.recorder.journal ??= session.journal()
     if (options.responseFormat !== undefined) config.responseFormat = options.responseFormat
     context.systemPrompt = this.systemPrompt
     context.tools = this.tools

@@ -1,10 +1,10 @@
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
-import { parseMessages, serializeMessages } from '../session/message-json.ts'
+import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
-import type { SessionRecording } from '../types/session-store.ts'
+import type { SessionJournal } from '../types/session-store.ts'
 import type { QueueMode } from '../types/settings.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentOptions } from './agent-options.ts'
@@ -24,7 +24,7 @@ export abstract class Conversation extends ConfiguredAgent {
   protected latestLoopId: string | undefined
   protected startedAt: number | undefined
   /** Shared with forks: a session has one writer. */
-  protected recorder: { recording?: SessionRecording } = {}
+  protected recorder: { journal?: SessionJournal } = {}
 
   constructor(options: AgentOptions) {
     const { messages = [], agentId = newId(), sessionId = newId(), steeringMode, followUpMode, ...settings } = options
@@ -128,12 +128,14 @@ export abstract class Conversation extends ConfiguredAgent {
 
   /**
    * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. For text from outside use
-   * `parseSnapshot`, which checks it. With `recording`, what follows is written there; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
+   * `parseSnapshot`, which checks it. With `journal`, what follows is written there, and the snapshot is not copied:
+   * it becomes this agent's own; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
    */
-  restore(snapshot: AgentSnapshot, recording?: SessionRecording): void {
+  restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.assertIdle()
-    if (recording !== undefined) this.recorder = { recording }
-    const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
+    if (journal !== undefined) this.recorder = { journal }
+    const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } =
+      journal === undefined ? structuredClone(snapshot) : snapshot
     if (settings !== undefined) {
       const { systemPrompt, thinking, maxTokens, temperature, configId } = settings
       // By name: a snapshot may hold more than this version knows, and must not switch off a limit.

@@ -1,5 +1,4 @@
-import { LiveRecording } from '../session/live-recording.ts'
-import { snapshotOf } from '../session/snapshot-of.ts'
+import { snapshotOf } from '../session/views/snapshot-of.ts'
 import { SessionError } from '../types/errors.ts'
 import { logWarning } from '../types/logger.ts'
 import type { SessionStore } from '../types/session-store.ts'
@@ -27,7 +26,7 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
  *   run ends with an error (`journal`, caused by `conflict`): resume again.
  * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` where nothing can be read.
  *
- * Source: ARCHITECTURE §3 "Sessions", reference/reliability.md §2.
+ * Source: docs/concepts/sessions.md
  */
 export async function resumeAgent(store: SessionStore, sessionId: string, options: ResumeOptions): Promise<Agent> {
   const { loopId, create = false, ...settings } = options
@@ -40,18 +39,18 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
   if (damage !== undefined) logWarning(options.logger, 'sessionDamaged', { sessionId, ...damage })
   if (records.length === 0) throw unreadable(sessionId, damage?.reason)
   const { unfinished, settings: _, ...snapshot } = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
-  const recording = new LiveRecording(store)
-  const agent = new Agent({ ...settings, session: store, sessionId, agentId: snapshot.agentId })
-  agent.restore(snapshot, recording)
-  // The agent's own list: what it holds later is told from it.
-  recording.resume({
-    sessionId,
-    cursor,
-    loopId: snapshot.lastLoopId,
-    messages: agent.messages,
-    state: snapshot.state,
-    recovered: unfinished.recovered,
+  const journal = store.journal({
+    resume: {
+      sessionId,
+      cursor,
+      loopId: snapshot.lastLoopId,
+      messages: snapshot.messages,
+      state: snapshot.state,
+      recovered: unfinished.recovered,
+    },
   })
+  const agent = new Agent({ ...settings, session: store, sessionId, agentId: snapshot.agentId })
+  agent.restore(snapshot, journal)
   return agent
 }
 

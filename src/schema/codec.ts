@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { invalidMessages } from '../session/invalid-messages.ts'
+import { invalidMessages } from '../session/checks/check.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { readJson } from '../session/invalid-messages.ts'
+import { readJson } from '../session/checks/check.ts'
 import type { AgentMessage } from '../types/message.ts'
 import { readSpec } from './codec.ts'
 import { messageCodec, messageSchema } from './message.ts'

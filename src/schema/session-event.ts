@@ -1,4 +1,4 @@
-import { invalidMessages } from '../session/invalid-messages.ts'
+import { invalidMessages } from '../session/checks/check.ts'
 import { SessionError } from '../types/errors.ts'
 import type { LoopConfigSnapshot } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { readJson } from '../session/invalid-messages.ts'
-import { getLoop, loopChainTo } from '../session/navigation.ts'
+import { readJson } from '../session/checks/check.ts'
+import { getLoop, loopChainTo } from '../session/views/navigation.ts'
 import { SessionError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
 import { type AgentMessage, toolCallsOf } from '../types/message.ts'

@@ -1,5 +1,7 @@
+import type { ContextState } from './context-change.ts'
 import type { Journal } from './journal.ts'
-import type { Session } from './session.ts'
+import type { AgentMessage } from './message.ts'
+import type { Session, SpawnRef } from './session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
 
 /** What a store can promise where it runs. The shared suite tests what is declared. */
@@ -64,12 +66,16 @@ export interface SessionWriter {
  * - A log with records of a newer version rejects `open` with `newerSchema`; it can be read.
  * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `invalidId`.
  *
- * Source: ARCHITECTURE §3 "Sessions", spec/13, reference/reliability.md §2.
+ * - `journal` gives what records an agent here. A store brings it along, so that an agent without one carries none of it; a store of your own
+ *   takes `sessionJournal` of `phi-core/session`.
+ *
+ * Source: docs/concepts/sessions.md
  */
 export interface SessionStore {
   readonly promises: StorePromises
   open(sessionId: string, options: { agentId: string }): Promise<SessionWriter>
   tail(sessionId: string, options?: { after?: number }): Promise<SessionTail>
+  journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>
   save(session: Session): Promise<void>
   listIds(): Promise<string[]>
@@ -78,13 +84,46 @@ export interface SessionStore {
   delete(sessionId: string): Promise<boolean>
 }
 
+/** Where a session that was read from a store goes on. */
+export interface ResumePoint {
+  sessionId: string
+  /** The last `seq` that was read. */
+  cursor: number
+  /** Loop whose history this is. */
+  loopId: string | undefined
+  /** What the agent goes on with. */
+  messages: readonly AgentMessage[]
+  state: ContextState | undefined
+  /** Answers that were made up for calls whose outcome nobody knows; among the last of `messages`. */
+  recovered: readonly AgentMessage[]
+}
+
+/** For whom a journal writes. */
+export interface SessionJournalOptions {
+  /** The call that runs it, in a sub-agent's session. */
+  spawnRef?: SpawnRef
+  /** The session that goes on. Default: sessions begin with their first record. */
+  resume?: ResumePoint
+}
+
 /**
- * A journal that writes to the sessions in a store; one writer for all agents of a session. Rejects with `SessionError`. Records are written in
- * the order of the calls.
+ * Writes what loops make durable into the sessions they belong to.
+ *
+ * **Contract**
+ * - Serves all agents of one session, forks and branches too: there is one writer. A rotated session id begins the next session; the writer of
+ *   the one before is given back.
+ * - `append` resolves when the record is durable, and rejects with `SessionError`. Records are written in the order of the calls; those appended
+ *   at once, or while another write is on, share one write and are acknowledged together. What is refused takes with it what its loop has
+ *   appended since.
+ * - A `turnStart` waits for the next record, or for `close`, and is written with it: nothing rests on it alone. Do not await it before.
+ * - The session is opened with the first record. One that exists already is refused with `conflict`, unless it was resumed from exactly there.
+ * - A loop whose history is not that of its parent loop is recorded with the whole of it.
+ * - What a store refused, or lost because somebody deleted the session, is recorded with the next loop.
+ *
+ * Source: docs/concepts/sessions.md
  */
-export interface SessionRecording extends Journal {
-  readonly store: SessionStore
-  /** Gives the right to write back. */
+export interface SessionJournal extends Journal {
+  /** Writes what was appended and gives the right to write back; the next record takes it again, unless somebody else has written since. */
   close(): Promise<void>
 }
 

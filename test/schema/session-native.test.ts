@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { sessionFromSpec, sessionFromSpecJson, sessionToSpec, sessionToSpecJson } from '../../src/schema/index.ts'
-import { recordsOf, SessionRecorder, sessionOf } from '../../src/session/index.ts'
+import { EventRecorder, recordsOf, sessionOf } from '../../src/session/index.ts'
 import type { JsonObject } from '../../src/types/json.ts'
 import type { LoopRecord, LoopStatus } from '../../src/types/session.ts'
 import { answer, log, loop, result, session, usageOf, user } from '../session/tree.ts'
@@ -61,7 +61,7 @@ describe('a session of ours', () => {
       retry: fastRetry,
       captureTurnRequests: true,
     })
-    const recorder = new SessionRecorder({ includeStreamingEvents: true, captureTurnRequests: true })
+    const recorder = new EventRecorder({ includeStreamingEvents: true, captureTurnRequests: true })
     agent.subscribe((event) => recorder.accept(event))
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')

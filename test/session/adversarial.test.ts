@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
 import { Agent, type AgentTool, exploreBranches, type JsonObject, type LogDriver, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, SessionRecorder } from '../../src/session/index.ts'
+import { EventRecorder, logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { prunTools, revertTool } from '../../src/tools/index.ts'
 import { add, tool } from '../support/play.ts'
 
@@ -172,7 +172,7 @@ describe('a process that ends', () => {
 
 it('a log tells what the events of the same runs tell', async () => {
   const { store } = storeOf()
-  const recorder = new SessionRecorder({ captureTurnRequests: true })
+  const recorder = new EventRecorder({ captureTurnRequests: true })
   const model = scripted([
     calls(['c1', 'add', { a: 1, b: 2 }]),
     { text: 'ok' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import { encodeLine } from '../../src/session/record-codec.ts'
+import { encodeLine } from '../../src/session/log/record-codec.ts'
 import type { Session } from '../../src/types/session.ts'
 import type { LogDriver, NewSessionRecord } from '../../src/types/session-store.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../src/index.ts'
-import { SessionRecorder } from '../../src/session/index.ts'
+import { EventRecorder } from '../../src/session/index.ts'
 import { usageOf, user } from './tree.ts'
 
 export type Body<E> = E extends AgentEvent ? Omit<E, 'runId' | 'seq' | 'at' | 'sessionId' | 'loopId'> : never
@@ -39,8 +39,8 @@ export const toolEnd = (childLoopId: string): Body<AgentEvent> => ({
   childLoopId,
 })
 
-export function recorderOf(...streams: AgentEvent[][]): SessionRecorder {
-  const recorder = new SessionRecorder()
+export function recorderOf(...streams: AgentEvent[][]): EventRecorder {
+  const recorder = new EventRecorder()
   for (const event of streams.flat()) recorder.accept(event)
   return recorder
 }

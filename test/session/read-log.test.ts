@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readLog } from '../../src/session/read-log.ts'
-import { encodeLine, encodeRecord } from '../../src/session/record-codec.ts'
+import { readLog } from '../../src/session/log/read-log.ts'
+import { encodeLine, encodeRecord } from '../../src/session/log/record-codec.ts'
 import type { SessionRecord } from '../../src/types/session-record.ts'
 
 interface More {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../src/base/crc32.ts'
-import { type DecodedLine, decodeLine, encodeLine, encodeRecord, type UnplacedRecord } from '../../src/session/record-codec.ts'
+import { type DecodedLine, decodeLine, encodeLine, encodeRecord, type UnplacedRecord } from '../../src/session/log/record-codec.ts'
 import type { JsonValue } from '../../src/types/json.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 

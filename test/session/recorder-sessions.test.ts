@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { SessionRecorder } from '../../src/session/index.ts'
+import { EventRecorder } from '../../src/session/index.ts'
 import type { Session } from '../../src/types/session.ts'
 import { play, seen, tool } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, toolEnd, turnStart } from './loop-events.ts'
@@ -15,7 +15,7 @@ describe('sub-agents', () => {
   const finished = events('p', 'p.c.1', [toolEnd('k.sub.1'), end], 3)
   const spawn = { parentSessionId: 'p', parentLoopId: 'p.c.1', toolCallId: 'c1', toolName: 'sub' }
   const childRef = { toolCallId: 'c1', toolName: 'sub', childLoopId: 'k.sub.1', childSessionId: 'k' }
-  const links = (recorder: SessionRecorder) => [recorder.getSession('k')?.parentSpawnRef, recorder.getSession('p')?.loops[0]?.childLoopRefs]
+  const links = (recorder: EventRecorder) => [recorder.getSession('k')?.parentSpawnRef, recorder.getSession('p')?.loops[0]?.childLoopRefs]
 
   it('session_recorder_child_loop_ref: call and session name each other, and the child is no loop of the parent', () => {
     const recorder = recorderOf(parent, child, finished)
@@ -80,7 +80,7 @@ describe('tasks, checkpoints, flush and drain', () => {
   it('before_task_fires_on_new_session, task_callbacks_not_fired_on_continuation, before_task_can_abort: it only observes', () => {
     const began: string[] = []
     const closed: string[] = []
-    const recorder = new SessionRecorder({
+    const recorder = new EventRecorder({
       beforeTask: ({ sessionId }) => began.push(sessionId) < 0,
       afterTask: ({ sessionId }) => closed.push(sessionId),
     })
@@ -92,7 +92,7 @@ describe('tasks, checkpoints, flush and drain', () => {
 
   it('after_task_fires_on_flush: once, and again only after the session went on', () => {
     const closed: string[] = []
-    const recorder = new SessionRecorder({ afterTask: ({ loops }) => closed.push(loops.map((loop) => loop.status).join()) })
+    const recorder = new EventRecorder({ afterTask: ({ loops }) => closed.push(loops.map((loop) => loop.status).join()) })
     for (const event of first) recorder.accept(event)
     recorder.flush()
     recorder.flush()
@@ -110,7 +110,7 @@ describe('tasks, checkpoints, flush and drain', () => {
 
   it('checkpoints are copies of what has changed, and never make a second session of one', () => {
     const told: Session[] = []
-    const recorder = new SessionRecorder({ onCheckpoint: (session) => told.push(session) })
+    const recorder = new EventRecorder({ onCheckpoint: (session) => told.push(session) })
     for (const event of first) recorder.accept(event)
     const [copy] = recorder.checkpoint()
     expect(told).toEqual([copy])
@@ -135,7 +135,7 @@ describe('tasks, checkpoints, flush and drain', () => {
   })
 
   it('keeps a tool that runs on after an abort out of the way', async () => {
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     const agent = new Agent({
       model: scripted([{ toolCalls: [{ id: 'c1', name: 'hang', arguments: {} }] }]),
       tools: [tool('hang', () => new Promise(() => undefined))],

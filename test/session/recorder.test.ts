@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, exploreBranches, type InputFilter } from '../../src/index.ts'
 import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { childrenOf, getLoop, parallelSiblings, rootLoops, SessionRecorder, type SessionRecorderOptions } from '../../src/session/index.ts'
+import { childrenOf, EventRecorder, type EventRecorderOptions, getLoop, parallelSiblings, rootLoops } from '../../src/session/index.ts'
 import { add, ofType, play, seen } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, turnStart } from './loop-events.ts'
 import { answer, result, usageOf } from './tree.ts'
@@ -12,9 +12,9 @@ const toolScript = [{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b:
 const refuse: InputFilter = () => ({ type: 'reject', reason: 'not that' })
 
 /** A recorder that has heard a run. */
-async function recorded(script: Parameters<typeof play>[0], options: Parameters<typeof play>[1] = {}, kept: SessionRecorderOptions = {}) {
+async function recorded(script: Parameters<typeof play>[0], options: Parameters<typeof play>[1] = {}, kept: EventRecorderOptions = {}) {
   const played = await play(script, options)
-  const recorder = new SessionRecorder(kept)
+  const recorder = new EventRecorder(kept)
   for (const event of played.events) recorder.accept(event)
   const session = recorder.getSession(played.agent.sessionId)
   const loop = session?.loops[0]
@@ -41,7 +41,7 @@ describe('loops', () => {
   it('session_recorder_continuation: prompts of one agent are one session and one tree', async () => {
     const model = scripted([{ text: 'one' }, { text: 'two' }, { text: 'three' }])
     const agent = new Agent({ model })
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     agent.subscribe((event) => recorder.accept(event))
     const loops = [await agent.prompt('1').result, await agent.prompt('2').result, await agent.prompt('3').result].map((run) => run.loopId)
     const [session, ...others] = recorder.sessions()
@@ -55,7 +55,7 @@ describe('loops', () => {
 
   it('session_recorder_bidirectional_tree, session_recorder_continuation_kind: branches of one loop, with their tags', async () => {
     const agent = new Agent({ model: scripted([{ text: 'root' }, { text: 'a' }, { text: 'b' }]) })
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     agent.subscribe((event) => recorder.accept(event))
     const root = await agent.prompt('go').result
     const branches = exploreBranches(agent, [
@@ -73,7 +73,7 @@ describe('loops', () => {
   })
 
   it('session_recorder_current_loop: the loop that runs, and none afterwards', async () => {
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     const agent = new Agent({ model: scripted([{ text: 'hi' }]) })
     const current: (string | undefined)[] = []
     agent.subscribe((event) => {
@@ -232,7 +232,7 @@ describe('turns', () => {
     const model = scripted(toolScript)
     const asking = { ...add, needsApproval: true }
     const agent = new Agent({ model, tools: [asking], approvalTimeoutMs: 1 })
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     agent.subscribe((event) => recorder.accept(event))
     const paused = await agent.prompt('go').result
     expect(paused.status).toBe('paused')
@@ -258,7 +258,7 @@ describe('turns', () => {
 
 describe('parallel groups', () => {
   it('session_recorder_parallel_group: all branches know their group, one is chosen, and both ends are kept', async () => {
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     const statuses: unknown[] = []
     const emit = (event: AgentEvent): void => {
       recorder.accept(event)

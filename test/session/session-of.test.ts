@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { childrenOf, recordsOf, SessionRecorder, sessionOf } from '../../src/session/index.ts'
+import { childrenOf, EventRecorder, recordsOf, sessionOf } from '../../src/session/index.ts'
 import type { JournalRecord } from '../../src/types/journal.ts'
 import type { LoopRecord, Session } from '../../src/types/session.ts'
 import type { NewSessionRecord } from '../../src/types/session-store.ts'
@@ -55,7 +55,7 @@ describe('sessionOf', () => {
     const journalled: JournalRecord[] = []
     const model = scripted([{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }, { text: 'again' }])
     const agent = new Agent({ model, tools: [add], journal: { append: async (record) => void journalled.push(record) } })
-    const recorder = new SessionRecorder()
+    const recorder = new EventRecorder()
     agent.subscribe((event) => recorder.accept(event))
     await agent.prompt('go').result
     await agent.prompt('more').result

@@ -1,7 +1,6 @@
 import { agentLoop } from '../../loop/agent-loop.ts'
 import { checkPositive } from '../../loop/loop-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
-import { LiveRecording } from '../../session/live-recording.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonObject, JsonSchema } from '../../types/json.ts'
@@ -135,13 +134,13 @@ export class SubAgentTool implements AgentTool {
       parentLoopId: ctx.loopId,
     }
     const reports = new ChildReports(ctx, this.#passEvents)
-    const recording = this.#session && new LiveRecording(this.#session, { spawnRef: spawnRefOf(ctx) })
+    const journal = this.#session?.journal({ spawnRef: spawnRefOf(ctx) })
     const config: LoopConfig = { ...this.#config }
-    if (recording !== undefined) config.journal = recording
+    if (journal !== undefined) config.journal = journal
     const result = await agentLoop(task, context, config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
     reports.flush()
     // What is durable is durable: that the right to write could not be given back costs nobody anything.
-    await recording?.close().catch(() => undefined)
+    await journal?.close().catch(() => undefined)
     return subAgentResult(this.name, result)
   }
 }

@@ -1,7 +1,6 @@
-import { newId } from '../types/ids.ts'
-import type { AgentMessage } from '../types/message.ts'
-import { type Fields, list, object, oneOf, present, tagged, typed } from './check.ts'
-import { readJson } from './invalid-messages.ts'
+import { newId } from '../../types/ids.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import { type Fields, list, object, oneOf, present, readJson, tagged, typed } from './check.ts'
 
 const string = typed('string')
 const number = typed('number')

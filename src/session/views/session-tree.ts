@@ -1,5 +1,6 @@
-import type { LoopRecord, ParallelGroupRecord, Session } from '../types/session.ts'
-import type { SessionEntry, SessionRecord } from '../types/session-record.ts'
+import type { LoopRecord, ParallelGroupRecord, Session } from '../../types/session.ts'
+import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
+import type { NewSessionRecord } from '../../types/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './spawn-links.ts'
 
@@ -176,4 +177,21 @@ function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
   const { messages, turns, childrenLoopIds, childLoopRefs } = loop
   const lists = { messages: [...messages], turns: [...turns], childrenLoopIds: [...childrenLoopIds], childLoopRefs: [...childLoopRefs] }
   return { ...loop, ...lists, events: [] }
+}
+
+/**
+ * The records of a tree, in order: its beginning, then each loop as a whole.
+ *
+ * **Contract**: `sessionOf` makes the same session of them, with keys that nobody knows, but without the events of its loops. A log can go on
+ * from there as from any other.
+ */
+export function recordsOf(session: Session): NewSessionRecord[] {
+  const { sessionId: _, createdAt, parentSpawnRef, loops, ...header } = session
+  const start: SessionEntry = { type: 'sessionStart', ...header, ...(parentSpawnRef !== undefined && { spawnRef: parentSpawnRef }) }
+  return [
+    { at: createdAt, entry: start },
+    ...loops.map(
+      ({ events: __, ...loop }): NewSessionRecord => ({ at: loop.startedAt, loopId: loop.loopId, entry: { type: 'loop', loop } }),
+    ),
+  ]
 }

@@ -1,36 +1,35 @@
-import type { ContextState } from '../types/context-change.ts'
-import { SessionError } from '../types/errors.ts'
-import type { JournaledConversation, JournalRecord } from '../types/journal.ts'
-import { type AgentMessage, now } from '../types/message.ts'
-import type { SpawnRef } from '../types/session.ts'
-import type { SessionEntry, SessionRecord } from '../types/session-record.ts'
-import type { NewSessionRecord, SessionStore, SessionWriter } from '../types/session-store.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { JournaledConversation, JournalRecord } from '../../types/journal.ts'
+import { type AgentMessage, now } from '../../types/message.ts'
+import type { SpawnRef } from '../../types/session.ts'
+import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
+import type { NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session-store.ts'
+import { sessionOfChild } from '../views/spawn-links.ts'
 import { HistoryEnds } from './history-ends.ts'
-import { sessionOfChild } from './spawn-links.ts'
 
-/** Where a resumed session goes on. */
-export interface ResumePoint {
-  sessionId: string
-  /** The last `seq` that was read. */
-  cursor: number
-  /** Loop whose history this is. */
-  loopId: string | undefined
-  /** The list that the agent goes on with. */
-  messages: readonly AgentMessage[]
-  state: ContextState | undefined
-  /** Answers that were made up for calls whose outcome nobody knows; the last of `messages`. */
-  recovered: readonly AgentMessage[]
+/** A record that is not yet written. */
+interface Waiting {
+  record: JournalRecord
+  conversation: JournaledConversation
+  records: NewSessionRecord[]
+  resolve: () => void
+  reject: (error: unknown) => void
 }
 
-/** One session that is recorded live, by one writer after the other. See `LiveRecording`. */
-export class RecordedSession {
-  readonly #store: SessionStore
+/** The log of one session as it is written live, by one writer after the other. See `SessionJournal`. */
+export class SessionLog {
+  readonly #store: Pick<SessionStore, 'open'>
   readonly #sessionId: string
   readonly #spawnRef: SpawnRef | undefined
   readonly #ends = new HistoryEnds()
   #writer: Promise<SessionWriter> | undefined
   #closing: Promise<void> | undefined
+  /** Records that no writer has got yet. */
+  #waiting: Waiting[] = []
+  /** Groups of records that are being written. */
   #pending = 0
+  /** Conversations of which something was refused, and why: nothing more of that loop may follow. */
+  readonly #refused = new WeakMap<JournaledConversation, unknown>()
   /** Until its answers are written down. */
   #resumed: ResumePoint | undefined
   /** Whether the log says what it has to say before the first loop. */
@@ -42,35 +41,35 @@ export class RecordedSession {
   #lastEpoch: number | undefined
 
   constructor(
-    store: SessionStore,
+    store: Pick<SessionStore, 'open'>,
     sessionId: string,
-    { spawnRef, resumed }: { spawnRef: SpawnRef | undefined; resumed: ResumePoint | undefined },
+    { spawnRef, resume }: { spawnRef: SpawnRef | undefined; resume: ResumePoint | undefined },
   ) {
     this.#store = store
     this.#sessionId = sessionId
     this.#spawnRef = spawnRef
-    this.#resumed = resumed
-    this.#before = { seq: resumed?.cursor ?? 0 }
-    if (resumed?.loopId !== undefined) this.#ends.set(resumed.loopId, resumed)
+    this.#resumed = resume
+    this.#before = { seq: resume?.cursor ?? 0 }
+    if (resume?.loopId !== undefined) this.#ends.set(resume.loopId, resume)
   }
 
-  async append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
-    const entries = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
-    this.#writer ??= this.#open(record, conversation)
-    const writer = this.#writer
-    this.#pending += 1
-    try {
-      await (await writer).append(entries)
-    } catch (error) {
-      this.#startOver(writer)
-      throw error
-    } finally {
-      this.#pending -= 1
-    }
+  append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
+    const { type } = record.entry
+    if (type === 'loopStart') this.#refused.delete(conversation)
+    else if (this.#refused.has(conversation)) return Promise.reject(this.#refused.get(conversation))
+    const records = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
+    const written = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ record, conversation, records, resolve, reject })
+    })
+    if (type !== 'turnStart') void this.#write()
+    // Nobody waits for it: the record it is written with says it too.
+    else written.catch(() => undefined)
+    return written
   }
 
   /** What was accepted is written first. */
   async close(): Promise<void> {
+    void this.#write()
     const writer = this.#writer
     this.#writer = undefined
     if (writer !== undefined) this.#closing = writer.then((open) => open.close())
@@ -82,6 +81,29 @@ export class RecordedSession {
     if (this.#pending > 0) return
     this.#ends.clear()
     this.close().catch(() => undefined)
+  }
+
+  /** Hands over what waits, and acknowledges it together. Never rejects. */
+  async #write(): Promise<void> {
+    const group = this.#waiting
+    const [first] = group
+    if (first === undefined) return
+    this.#waiting = []
+    this.#writer ??= this.#open(first)
+    const writer = this.#writer
+    this.#pending += 1
+    try {
+      await (await writer).append(group.flatMap(({ records }) => records))
+      for (const { resolve } of group) resolve()
+    } catch (error) {
+      this.#startOver(writer)
+      for (const { conversation, reject } of group) {
+        this.#refused.set(conversation, error)
+        reject(error)
+      }
+    } finally {
+      this.#pending -= 1
+    }
   }
 
   /** What was refused is in memory only: the next loop records its whole history, with a writer of its own. */
@@ -103,7 +125,7 @@ export class RecordedSession {
     return isKnown ? [entry] : [entry, { type: 'history', messages: [...messages], state }]
   }
 
-  async #open(record: JournalRecord, conversation: JournaledConversation): Promise<SessionWriter> {
+  async #open({ record, conversation }: Waiting): Promise<SessionWriter> {
     const start = this.#start(record, conversation)
     await this.#closing?.catch(() => undefined)
     const writer = await this.#store.open(this.#sessionId, { agentId: record.agentId })

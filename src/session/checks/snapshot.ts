@@ -1,7 +1,6 @@
-import { SessionError } from '../types/errors.ts'
-import type { AgentSnapshot } from '../types/snapshot.ts'
-import { type Check, list, object, oneOf, typed } from './check.ts'
-import { readJson } from './invalid-messages.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { AgentSnapshot } from '../../types/snapshot.ts'
+import { type Check, list, object, oneOf, readJson, typed } from './check.ts'
 import { checkHistory } from './message-json.ts'
 
 const string = typed('string')

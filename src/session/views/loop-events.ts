@@ -1,5 +1,5 @@
-import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../types/event.ts'
-import type { LoopRecord } from '../types/session.ts'
+import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../../types/event.ts'
+import type { LoopRecord } from '../../types/session.ts'
 import { LoopBuilder } from './loop-builder.ts'
 
 /** Which events of a loop are kept. */
@@ -9,7 +9,7 @@ export interface KeptEvents {
 }
 
 /** One loop as its events tell it. */
-export class LoopRecording {
+export class LoopEvents {
   readonly record: LoopRecord
   readonly #builder: LoopBuilder
   readonly #kept: KeptEvents

@@ -1,7 +1,7 @@
-import type { ToolCallContent } from '../types/content.ts'
-import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../types/message.ts'
-import { openCallsOf } from '../types/open-calls.ts'
-import type { SessionRecord } from '../types/session-record.ts'
+import type { ToolCallContent } from '../../types/content.ts'
+import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../types/message.ts'
+import { openCallsOf } from '../../types/open-calls.ts'
+import type { SessionRecord } from '../../types/session-record.ts'
 
 type Answer = Extract<LlmMessage, { role: 'assistant' }>
 

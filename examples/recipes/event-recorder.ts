@@ -1,12 +1,12 @@
 import { Agent, exploreBranches, memorySessionStore } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
-import { childrenOf, loopChainTo, rootLoops, SessionRecorder, totalUsage } from 'phi-core/session'
+import { childrenOf, EventRecorder, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
 
 /** Makes the tree of a session from events alone, and walks it. The model is scripted. */
 export async function tree(write: (line: string) => void): Promise<void> {
   const model = scripted(({ messages }) => ({ text: `Answer ${messages.length}.`, usage: { input: 10, output: 2 } }))
   const agent = new Agent({ model, sessionId: 's1', configId: 'demo' })
-  const recorder = new SessionRecorder()
+  const recorder = new EventRecorder()
   agent.subscribe((event) => recorder.accept(event))
   await agent.prompt('Plan a trip.').result
   const branches = exploreBranches(agent, [

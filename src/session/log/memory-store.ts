@@ -1,5 +1,6 @@
-import { SessionError } from '../types/errors.ts'
-import type { LogClaim, LogDriver, LogLine, SessionSummary } from '../types/session-store.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { LogClaim, LogDriver, LogLine, SessionStore, SessionSummary } from '../../types/session-store.ts'
+import { logSessionStore } from './log-session-store.ts'
 
 /** The log of one session. */
 interface MemoryLog {
@@ -12,6 +13,11 @@ interface MemoryLog {
   createdAt: number
   lastActiveAt: number
   lines: LogLine[]
+}
+
+/** A `SessionStore` that lives as long as this object. What goes in and what comes out are copies. */
+export function memorySessionStore(): SessionStore {
+  return logSessionStore(memoryDriver())
 }
 
 /**

@@ -1,13 +1,27 @@
-import { SessionError } from '../types/errors.ts'
-import type { Session } from '../types/session.ts'
-import type { LogDamage } from '../types/session-record.ts'
-import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../types/session-store.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { Session } from '../../types/session.ts'
+import type { LogDamage } from '../../types/session-record.ts'
+import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../../types/session-store.ts'
+import { sessionJournal } from '../journal/session-journal.ts'
+import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { type LogReading, readLog } from './read-log.ts'
 import { encodeRecord } from './record-codec.ts'
-import { recordsOf } from './records-of.ts'
-import { assertSessionId } from './session-id.ts'
-import { sessionOf } from './session-of.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
+
+const idForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
+
+/**
+ * Throws `SessionError` `invalidId` unless `id` is one a store may use: `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Such an id is also a safe
+ * file name and storage key. For every `SessionStore`.
+ */
+export function assertSessionId(id: string): void {
+  if (typeof id === 'string' && idForm.test(id)) return
+  const shown = JSON.stringify(String(id).slice(0, 40))
+  throw new SessionError(
+    'invalidId',
+    `Session id ${shown} is not allowed. Use 1 to 200 characters of A-Z a-z 0-9 . _ -, the first one not a dot.`,
+  )
+}
 
 /**
  * A `SessionStore` over what a platform does for it.
@@ -18,7 +32,7 @@ import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
  * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
  * - Failures of the driver that are no `SessionError` become one with code `io`.
  *
- * Source: reference/reliability.md §2.
+ * Source: docs/concepts/sessions.md
  */
 export function logSessionStore(driver: LogDriver): SessionStore {
   return {
@@ -44,6 +58,10 @@ export function logSessionStore(driver: LogDriver): SessionStore {
     save: async (session) => {
       assertSessionId(session.sessionId)
       await saveSession(driver, session)
+    },
+    // Of the store it is called on: one that wraps this one may open in another way.
+    journal(options) {
+      return sessionJournal(this, options)
     },
     listIds: async () => idsOf(await list(driver)),
     listForAgent: async (agentId) => idsOf((await list(driver)).filter((summary) => summary.agentId === agentId)),

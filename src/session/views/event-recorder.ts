@@ -5,14 +5,14 @@ import type {
   ChildEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-} from '../types/event.ts'
-import type { LoopRecord, Session } from '../types/session.ts'
+} from '../../types/event.ts'
+import type { LoopRecord, Session } from '../../types/session.ts'
 import { openedLoop } from './loop-builder.ts'
-import { type KeptEvents, LoopRecording } from './loop-recording.ts'
+import { type KeptEvents, LoopEvents } from './loop-events.ts'
 import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from './spawn-links.ts'
 
 /** What a recorder keeps, and whom it tells. Functions are called synchronously, at the end of the call that causes them; what they throw comes out of it. */
-export interface SessionRecorderOptions {
+export interface EventRecorderOptions {
   /** Also keep `messageUpdate` events. Default `false`: they are many, and the finished messages say the same. */
   includeStreamingEvents?: boolean
   /** Keep what the model was sent, where events tell: as `requestPayload` of turns and as `turnRequest` events. Default `false`: neither. */
@@ -25,7 +25,7 @@ export interface SessionRecorderOptions {
   onCheckpoint?: (session: Session) => unknown
 }
 
-interface RecordedSession {
+interface TrackedSession {
   session: Session
   /** Changed since the last checkpoint. */
   isChanged: boolean
@@ -49,23 +49,23 @@ interface RecordedSession {
  * Source: spec/13, REQ-210–221; decisions in reference/phi-core-0.10.md §3 rows 30–35, §6, 5.
  *
  * @example
- * const recorder = new SessionRecorder()
+ * const recorder = new EventRecorder()
  * agent.subscribe((event) => recorder.accept(event))
  * await agent.prompt('Hello').result
  * for (const session of recorder.checkpoint()) await store.save(session)
  */
-export class SessionRecorder {
-  readonly #options: SessionRecorderOptions
+export class EventRecorder {
+  readonly #options: EventRecorderOptions
   readonly #kept: KeptEvents
-  readonly #sessions = new Map<string, RecordedSession>()
-  readonly #loops = new Map<string, LoopRecording>()
-  readonly #open = new Set<LoopRecording>()
+  readonly #sessions = new Map<string, TrackedSession>()
+  readonly #loops = new Map<string, LoopEvents>()
+  readonly #open = new Set<LoopEvents>()
   /** Branches of sessions that have not begun, by session. */
   readonly #announced = new Map<string, ParallelLoopStartEvent[]>()
   /** Calls that name a loop nothing was heard of yet, by that loop. */
   readonly #callers = new Map<string, SpawnOrigin>()
 
-  constructor(options: SessionRecorderOptions = {}) {
+  constructor(options: EventRecorderOptions = {}) {
     this.#options = options
     this.#kept = { streaming: options.includeStreamingEvents === true, requests: options.captureTurnRequests === true }
   }
@@ -175,9 +175,9 @@ export class SessionRecorder {
     return session
   }
 
-  #addLoop(session: Session, loopId: string, startedAt: number): LoopRecording {
+  #addLoop(session: Session, loopId: string, startedAt: number): LoopEvents {
     const { sessionId, agentId } = session
-    const loop = new LoopRecording(openedLoop({ loopId, sessionId, agentId, startedAt }), this.#kept)
+    const loop = new LoopEvents(openedLoop({ loopId, sessionId, agentId, startedAt }), this.#kept)
     session.loops.push(loop.record)
     this.#loops.set(loopId, loop)
     this.#open.add(loop)
@@ -212,7 +212,7 @@ export class SessionRecorder {
   }
 
   /** A loop that ended before it began: a hook said no. */
-  #refused({ sessionId, loopId, at }: AgentEndEvent): LoopRecording | undefined {
+  #refused({ sessionId, loopId, at }: AgentEndEvent): LoopEvents | undefined {
     const session = this.getSession(sessionId)
     return session && this.#addLoop(session, loopId, at)
   }

@@ -1,13 +1,12 @@
-import type { ContextState } from '../types/context-change.ts'
-import { SessionError } from '../types/errors.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { LoopRecord, Session } from '../types/session.ts'
-import type { SessionRecord } from '../types/session-record.ts'
-import type { AgentSnapshot } from '../types/snapshot.ts'
-import { loopCountsOf } from './loop-counts.ts'
+import type { ContextState } from '../../types/context-change.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import type { LoopRecord, Session } from '../../types/session.ts'
+import type { SessionRecord } from '../../types/session-record.ts'
+import type { AgentSnapshot } from '../../types/snapshot.ts'
+import { callOrder, insertResult } from './loop-builder.ts'
 import { loopChainTo } from './navigation.ts'
-import { callOrder, insertResult } from './result-order.ts'
-import { sessionOf } from './session-of.ts'
+import { sessionOf } from './session-tree.ts'
 import { CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfinished-calls.ts'
 
 /** What became of the calls that the process did not finish. */
@@ -154,4 +153,20 @@ function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['se
     ...(temperature !== undefined && { temperature }),
     ...(configId !== undefined && { configId }),
   }
+}
+
+/**
+ * How many loops of each configuration there were, by what their ids `{session}.{segment}.{N}` say, so that no id is used twice. Ids of another
+ * form are passed over: nothing of ours will make one.
+ */
+function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<string, number> {
+  const counts = new Map<string, number>()
+  const prefix = `${sessionId}.`
+  for (const loopId of loopIds) {
+    const end = loopId.lastIndexOf('.')
+    if (!loopId.startsWith(prefix) || end < prefix.length || !/^\d{1,15}$/.test(loopId.slice(end + 1))) continue
+    const segment = loopId.slice(prefix.length, end)
+    counts.set(segment, Math.max(counts.get(segment) ?? 0, Number(loopId.slice(end + 1))))
+  }
+  return Object.fromEntries(counts)
 }

@@ -1,7 +1,7 @@
-import { errorText, SessionError } from '../types/errors.ts'
-import { newId } from '../types/ids.ts'
-import type { LogDamage, SessionRecord } from '../types/session-record.ts'
-import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../types/session-store.ts'
+import { errorText, SessionError } from '../../types/errors.ts'
+import { newId } from '../../types/ids.ts'
+import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
+import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../../types/session-store.ts'
 import type { LogReading } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace } from './record-codec.ts'
 

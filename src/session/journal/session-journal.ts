@@ -1,0 +1,30 @@
+import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../types/session-store.ts'
+import { SessionLog } from './session-log.ts'
+
+/**
+ * The journal of a store: what `SessionStore.journal` gives, written over nothing but its `open`. For who makes a store of their own.
+ *
+ * @example
+ * ```ts
+ * const store: SessionStore = { …, journal: (options) => sessionJournal(store, options) }
+ * ```
+ */
+export function sessionJournal(store: Pick<SessionStore, 'open'>, { spawnRef, resume }: SessionJournalOptions = {}): SessionJournal {
+  const logs = new Map<string, SessionLog>()
+
+  function logOf(sessionId: string): SessionLog {
+    const known = logs.get(sessionId)
+    if (known !== undefined) return known
+    for (const log of logs.values()) log.rest()
+    const log = new SessionLog(store, sessionId, { spawnRef, resume: resume?.sessionId === sessionId ? resume : undefined })
+    logs.set(sessionId, log)
+    return log
+  }
+
+  return {
+    append: (record, conversation) => logOf(record.sessionId).append(record, conversation),
+    close: async () => {
+      await Promise.all([...logs.values()].map((log) => log.close()))
+    },
+  }
+}
