@@ -1,5 +1,4 @@
-import { checkConfig, checkPositive } from '../loop/loop-config.ts'
-import type { LoopConfig } from '../loop/loop-config.ts'
+import { checkConfig, checkPositive, type LoopConfig } from '../loop/loop-config.ts'
 import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind } from '../types/event.ts'
@@ -16,7 +15,7 @@ import type { Workspace } from '../types/workspace.ts'
 /** What of a loop's configuration an agent passes on unchanged. */
 type LoopSettings = Omit<LoopConfig, 'model' | 'journal' | 'thinkingLevel' | 'steering' | 'followUps' | 'firstTurnTrigger'>
 
-/** How an agent is set up. Only the model is required. Source: spec/24, defaults in reference/phi-core-0.10.md §5. */
+/** How an agent is set up. Only the model is required. Source: docs/concepts/agent-and-run.md */
 export interface AgentOptions extends LoopSettings {
   model: Model
   /** Default: none. */
@@ -46,6 +45,9 @@ export interface AgentOptions extends LoopSettings {
   replayBytes?: number
 }
 
+/** The settings an agent keeps beside its history and identity. */
+export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'steeringMode' | 'followUpMode'>
+
 /** What a caller may say about one run. */
 export interface PromptOptions {
   /** Stops the run when it aborts; the caller owns it. */
@@ -58,6 +60,17 @@ export interface PromptOptions {
   kind?: ContinuationKind
   /** What form the answers of this run must have, instead of what the agent's settings say. */
   responseFormat?: ResponseFormatInput
+}
+
+/** The settings of an agent as the loop takes them. */
+export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, ...rest }: AgentSettings): LoopConfig {
+  return {
+    ...rest,
+    thinkingLevel: thinking ?? 'off',
+    ...(limits !== undefined && { limits }),
+    ...(contextConfig !== undefined && { contextConfig }),
+    ...(contextManagement === false && { limits: false, contextConfig: false }),
+  }
 }
 
 /** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */

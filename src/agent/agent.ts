@@ -1,17 +1,26 @@
-import { checkContinuable, continueLoop, isContinuable, startLoop } from '../loop/agent-loop.ts'
-import { compactLoop } from '../loop/compact-loop.ts'
-import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
-import { nextLoopId } from '../loop/loop-id.ts'
-import type { LoopOptions } from '../loop/loop-state.ts'
+import { continuationOf, type LoopOrigin, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/input.ts'
+import type { LoopConfig } from '../loop/loop-config.ts'
+import { nextLoopId } from '../loop/loop-id.ts'
+import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
 import { AgentBusyError } from '../types/errors.ts'
 import type { AgentEvent, ContinuationKind } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
-import { now, type PromptInput } from '../types/message.ts'
-import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
-import type { AgentOptions, PromptOptions } from './agent-options.ts'
-import { blank, Conversation } from './conversation.ts'
-import { LiveRun } from './live-run.ts'
+import { type AgentMessage, type Message, now, type PromptInput } from '../types/message.ts'
+import type { Model } from '../types/model.ts'
+import type { ThinkingLevel } from '../types/model-config.ts'
+import type { ResponseFormatInput } from '../types/provider.ts'
+import type { AgentRun, Receipt } from '../types/run.ts'
+import type { SessionFormation } from '../types/session.ts'
+import type { SessionJournal } from '../types/session-store.ts'
+import type { QueueMode } from '../types/settings.ts'
+import type { AgentSnapshot } from '../types/snapshot.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { Workspace } from '../types/workspace.ts'
+import { type AgentOptions, type AgentSettings, checkOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
+import { Conversation } from './conversation.ts'
+import { MessageQueue } from './message-queue.ts'
+import { RunHandle } from './run-handle.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time.
@@ -21,7 +30,7 @@ import { LiveRun } from './live-run.ts'
  * - Settings may be changed at any time and apply from the next run. The history may be changed only between runs.
  * - The history is an ordered list; every prompt sends all of it.
  *
- * Source: spec/24 "Agent Trait", "BasicAgent".
+ * Source: docs/concepts/agent-and-run.md
  *
  * @example
  * ```ts
@@ -29,38 +38,65 @@ import { LiveRun } from './live-run.ts'
  * for await (const event of agent.prompt('Will it rain in Oslo?')) console.log(event.type)
  * ```
  */
-export class Agent extends Conversation {
+export class Agent {
+  #settings: AgentSettings
+  readonly #conversation: Conversation
+  readonly #steering: MessageQueue
+  readonly #followUps: MessageQueue
   readonly #listeners = new Set<(event: AgentEvent) => void>()
-  #runningTools = new Map<string, number | undefined>()
-  #run: LiveRun | undefined
+  #run: RunHandle | undefined
 
-  /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
-  with(overrides: Partial<AgentOptions>): Agent {
-    const modes = { steeringMode: this.steering.mode, followUpMode: this.followUps.mode }
-    const agent = new Agent({ ...this.settings, ...modes, messages: this.messages, ...overrides })
-    const { state } = this.context
-    // What is sent of a history says nothing about another one.
-    if (state !== undefined && overrides.messages === undefined) agent.context.state = state
-    return agent
+  /** Throws `ConfigError` when there is no model, or an option cannot work. */
+  constructor(options: AgentOptions) {
+    const { messages = [], agentId, sessionId, steeringMode = 'oneAtATime', followUpMode = 'oneAtATime', ...settings } = options
+    checkOptions({ ...settings, model: settings.model })
+    this.#settings = settings
+    this.#conversation = new Conversation(messages, agentId, sessionId)
+    this.#steering = new MessageQueue(steeringMode)
+    this.#followUps = new MessageQueue(followUpMode)
+  }
+
+  // Running
+
+  /**
+   * Sends input to the model and returns the run that answers it. Throws `AgentBusyError` while a run is on and `ConfigError` `emptyPrompt`
+   * for input without content.
+   */
+  prompt(input: PromptInput, options: PromptOptions = {}): AgentRun {
+    this.#assertIdle()
+    return this.#begin({ type: 'prompt', messages: toMessages(input) }, { kind: 'initial' }, options)
   }
 
   /**
-   * An agent that goes on from here in the same session, with a history of its own: a branch. Its loops descend from the last loop of this one,
-   * and no two agents forked from one get the same loop id. See `exploreBranches`.
+   * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
+   * `paused`. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
    */
-  fork(overrides: Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> = {}): Agent {
-    const { agentId, sessionId, lastLoopId } = this.context
-    const agent = this.with({ ...overrides, agentId, sessionId })
-    // One object: no two branches get the same loop id.
-    agent.context.loopCounts = this.context.loopCounts ??= {}
-    if (lastLoopId !== undefined) agent.context.lastLoopId = lastLoopId
-    agent.recorder = this.recorder
-    return agent
+  continueLoop(options: PromptOptions = {}): AgentRun {
+    this.#assertIdle()
+    return this.#begin(continuationOf(this.#conversation.context), { kind: 'default' }, options)
   }
 
-  /** Gives back the right to write to its session, once what was said is durable. Another prompt takes it again. */
-  async close(): Promise<void> {
-    await this.recorder.journal?.close()
+  /**
+   * Says something, whatever the history ends with: begins where the model has answered, continues where it has not, or where calls wait for
+   * an approval; `input` then comes right after them. Throws as `prompt`.
+   */
+  send(input: PromptInput, options: PromptOptions = {}): AgentRun {
+    this.#assertIdle()
+    const messages = toMessages(input)
+    const continuation = tryContinuation(this.#conversation.context)
+    if (continuation === undefined) return this.#begin({ type: 'prompt', messages }, { kind: 'initial' }, options)
+    this.#steering.add(messages, undefined)
+    return this.#begin(continuation, { kind: 'default' }, options)
+  }
+
+  /**
+   * Compacts what is sent of the history now, as a run of its own with kind `compaction`; the history stays. `focusMessage` says what a summary
+   * should keep. Throws `AgentBusyError` while a run is on.
+   */
+  compact({ focusMessage, ...options }: Omit<PromptOptions, 'kind' | 'responseFormat'> & { focusMessage?: string } = {}): AgentRun {
+    this.#assertIdle()
+    const start: LoopStart = { type: 'compaction', ...(focusMessage !== undefined && { focusMessage }) }
+    return this.#begin(start, { kind: 'compaction' }, options)
   }
 
   /** True from `prompt` until `agentEnd`. */
@@ -75,63 +111,20 @@ export class Agent extends Conversation {
 
   /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
   get currentToolTimeoutMs(): number | undefined {
-    const timeouts = [...this.#runningTools.values()]
-    return timeouts.length === 0 || timeouts.includes(undefined) ? undefined : Math.max(...timeouts.map((ms) => ms ?? 0))
+    return this.#run?.currentToolTimeoutMs
   }
 
-  /**
-   * Sends input to the model and returns the run that answers it. Throws `AgentBusyError` while a run is on and `ConfigError` `emptyPrompt`
-   * for input without content.
-   */
-  prompt(input: PromptInput, options: PromptOptions = {}): AgentRun {
-    this.assertIdle()
-    const messages = toMessages(input)
-    const kind = options.kind ?? { kind: 'initial' }
-    return this.#start(options, kind, (context, config, loop) => startLoop(messages, kind, context, config, loop))
+  /** Stops the run that is on, if any. */
+  abort(reason?: unknown): void {
+    this.#run?.abort(reason)
   }
 
-  /**
-   * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
-   * `paused`. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
-   */
-  continueLoop(options: PromptOptions = {}): AgentRun {
-    this.assertIdle()
-    checkContinuable(this.context)
-    return this.#start(options, options.kind ?? { kind: 'default' }, continueLoop)
-  }
-
-  /**
-   * Says something, whatever the history ends with: begins where the model has answered, continues where it has not, or where calls wait for
-   * an approval; `input` then comes right after them. Throws as `prompt`.
-   */
-  send(input: PromptInput, options: PromptOptions = {}): AgentRun {
-    this.assertIdle()
-    const messages = toMessages(input)
-    if (!isContinuable(this.context)) return this.prompt(messages, options)
-    this.steering.add(messages, undefined)
-    return this.continueLoop(options)
-  }
-
-  /**
-   * Compacts what is sent of the history now, as a run of its own with kind `compaction`; the history stays. `focusMessage` says what a summary
-   * should keep. Throws `AgentBusyError` while a run is on.
-   */
-  compact(options: Omit<PromptOptions, 'kind' | 'responseFormat'> & { focusMessage?: string } = {}): AgentRun {
-    this.assertIdle()
-    const { focusMessage } = options
-    return this.#start(options, { kind: 'compaction' }, (context, config, loop) =>
-      compactLoop(context, config, focusMessage === undefined ? loop : { ...loop, focusMessage }),
-    )
-  }
-
-  /** Queues a message for the next checkpoint of the run, or, when idle, for the beginning of the next one. */
-  steer(input: PromptInput): Receipt {
-    return this.#run?.steer(input) ?? this.steering.add(toMessages(input), undefined)
-  }
-
-  /** Queues a message that is answered when the agent would otherwise stop. */
-  followUp(input: PromptInput): Receipt {
-    return this.#run?.followUp(input) ?? this.followUps.add(toMessages(input), undefined)
+  /** Aborts, then forgets the history and gives back what was queued. The agent is idle at once; the old run settles on its own. */
+  reset(): void {
+    this.abort()
+    this.clearQueues()
+    this.#run = undefined
+    this.#conversation.forget()
   }
 
   /** Calls `listener` for every event of every run from now on; returns how to stop. */
@@ -148,54 +141,243 @@ export class Agent extends Conversation {
     }
   }
 
-  /** Stops the run that is on, if any. */
-  abort(reason?: unknown): void {
-    this.#run?.abort(reason)
+  // Steering
+
+  /** Queues a message for the next checkpoint of the run, or, when idle, for the beginning of the next one. */
+  steer(input: PromptInput): Receipt {
+    return this.#run?.steer(input) ?? this.#steering.add(toMessages(input), undefined)
   }
 
-  /** Aborts, then forgets the history and gives back what was queued. The agent is idle at once; the old run settles on its own. */
-  reset(): void {
-    this.abort()
-    this.clearQueues()
-    this.#run = undefined
-    this.#runningTools = new Map()
+  /** Queues a message that is answered when the agent would otherwise stop. */
+  followUp(input: PromptInput): Receipt {
+    return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input), undefined)
+  }
+
+  /** Gives back the steering messages that wait. */
+  clearSteering(): void {
+    this.#steering.clear()
+  }
+
+  /** Gives back all waiting follow-ups. */
+  clearFollowUps(): void {
+    this.#followUps.clear()
+  }
+
+  /** Gives back everything that waits. */
+  clearQueues(): void {
+    this.clearSteering()
+    this.clearFollowUps()
+  }
+
+  setSteeringMode(mode: QueueMode): void {
+    this.#steering.mode = mode
+  }
+
+  setFollowUpMode(mode: QueueMode): void {
+    this.#followUps.mode = mode
+  }
+
+  // Settings: read at any time, changed from the next run on
+
+  /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
+  configure(changes: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined }): void {
+    const settings = { ...this.#settings, ...changes } as AgentSettings // what is undefined counts as left out, and the check refuses no model
+    checkOptions(settings)
+    this.#settings = settings
+  }
+
+  /** The settings in force for the next run. */
+  get settings(): Readonly<AgentSettings> {
+    return this.#settings
+  }
+
+  get model(): Model {
+    return this.#settings.model
+  }
+
+  get systemPrompt(): string {
+    return this.#settings.systemPrompt ?? ''
+  }
+
+  get tools(): readonly AgentTool[] {
+    return this.#settings.tools ?? []
+  }
+
+  /** Replaces the tools from the next run on. */
+  setTools(tools: readonly AgentTool[]): void {
+    this.configure({ tools })
+  }
+
+  get thinking(): ThinkingLevel {
+    return this.#settings.thinking ?? 'off'
+  }
+
+  set thinking(thinking: ThinkingLevel) {
+    this.configure({ thinking })
+  }
+
+  /** Tokens per answer; `undefined` means the model's own limit. */
+  get maxTokens(): number | undefined {
+    return this.#settings.maxTokens
+  }
+
+  set maxTokens(value: number | undefined) {
+    this.configure({ maxTokens: value })
+  }
+
+  /** Sampling temperature; `undefined` means the service's default. */
+  get temperature(): number | undefined {
+    return this.#settings.temperature
+  }
+
+  set temperature(value: number | undefined) {
+    this.configure({ temperature: value })
+  }
+
+  get workspace(): Workspace | undefined {
+    return this.#settings.workspace
+  }
+
+  // History: changed only between runs
+
+  /** The history. Entries are never changed; the list grows while a run is on. */
+  get messages(): readonly AgentMessage[] {
+    return this.#conversation.context.messages
+  }
+
+  /** Adds an entry to the history. Throws `AgentBusyError` while a run is on. */
+  appendMessage(message: Message | AgentMessage): void {
+    this.#assertIdle()
+    this.#conversation.append(message)
+  }
+
+  /** Replaces the history. Throws `AgentBusyError` while a run is on. */
+  replaceMessages(messages: readonly (Message | AgentMessage)[]): void {
+    this.#assertIdle()
+    this.#conversation.replace(messages)
+  }
+
+  /** Empties the history. Throws `AgentBusyError` while a run is on. */
+  clearMessages(): void {
+    this.replaceMessages([])
+  }
+
+  /** The history as JSON; `restoreMessages` reads it back, in this or another process. */
+  saveMessages(): string {
+    return serializeMessages(this.messages)
+  }
+
+  /**
+   * Replaces the history with what `saveMessages` wrote. Throws `SessionError` `invalidMessages`, and keeps the present history, when `json`
+   * is something else; `AgentBusyError` while a run is on.
+   */
+  restoreMessages(json: string): void {
+    this.#assertIdle()
+    this.#conversation.replace(parseMessages(json))
+  }
+
+  /** Everything needed to go on from here, in this or another process, as plain JSON without secrets. Messages that wait in queues are not in it. */
+  checkpoint(): AgentSnapshot {
+    return this.#conversation.snapshot(this.#settings)
+  }
+
+  /**
+   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. For text from outside use
+   * `parseSnapshot`, which checks it. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
+   * own; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
+   */
+  restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
+    this.#assertIdle()
+    const own = journal === undefined ? structuredClone(snapshot) : snapshot
+    if (own.settings !== undefined) {
+      const { systemPrompt, thinking, maxTokens, temperature, configId } = own.settings
+      // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
+      this.configure({ systemPrompt, thinking, maxTokens, temperature, configId })
+    }
+    this.#conversation.become(own)
+    if (journal !== undefined) this.#conversation.recorder = { journal }
+  }
+
+  // Identity
+
+  get agentId(): string {
+    return this.#conversation.context.agentId
+  }
+
+  get sessionId(): string {
+    return this.#conversation.context.sessionId
+  }
+
+  /** Id of the loop started last. */
+  get lastLoopId(): string | undefined {
+    return this.#conversation.lastLoopId
+  }
+
+  /** When the last run of this session began, epoch ms. */
+  get lastActiveAt(): number | undefined {
+    return this.#conversation.lastActiveAt
+  }
+
+  /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. Throws `AgentBusyError` while a run is on. */
+  newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
+    this.#assertIdle()
+    return this.#conversation.rotate(formation)
+  }
+
+  /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
+  checkAndRotate(idleMs: number): string | undefined {
+    const { lastActiveAt, sessionId: previousSessionId } = this
+    if (lastActiveAt === undefined || now() - lastActiveAt <= idleMs) return undefined
+    return this.newSession({ type: 'inactivityTimeout', at: now(), thresholdSecs: Math.floor(idleMs / 1000), previousSessionId })
+  }
+
+  /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
+  with(overrides: Partial<AgentOptions>): Agent {
+    const modes = { steeringMode: this.#steering.mode, followUpMode: this.#followUps.mode }
+    const agent = new Agent({ ...this.#settings, ...modes, messages: this.messages, ...overrides })
+    if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
+    return agent
+  }
+
+  /**
+   * An agent that goes on from here in the same session, with a history of its own: a branch. Its loops descend from the last loop of this one,
+   * and no two agents forked from one get the same loop id. See `exploreBranches`.
+   */
+  fork(overrides: Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> = {}): Agent {
     const { agentId, sessionId } = this
-    const { loopCounts = {} } = this.context
-    this.context = { ...blank, messages: [], agentId, sessionId, loopCounts }
+    const agent = this.with({ ...overrides, agentId, sessionId })
+    agent.#conversation.descendFrom(this.#conversation)
+    return agent
   }
 
-  protected assertIdle(): void {
+  /** Gives back the right to write to its session, once what was said is durable. Another prompt takes it again. */
+  async close(): Promise<void> {
+    await this.#conversation.recorder.journal?.close()
+  }
+
+  #assertIdle(): void {
     if (this.#run !== undefined) throw new AgentBusyError()
   }
 
-  #start(
-    options: PromptOptions,
-    kind: ContinuationKind,
-    loop: (context: AgentContext, config: LoopConfig, options: LoopOptions) => Promise<RunResult>,
-  ): AgentRun {
-    const context = this.context
-    const config: LoopConfig = { ...this.loopConfig(), steering: this.steering, followUps: this.followUps }
-    const { replayBytes, logger, session } = this.settings
-    if (session) config.journal = this.recorder.journal ??= session.journal()
-    if (options.responseFormat !== undefined) config.responseFormat = options.responseFormat
-    context.systemPrompt = this.systemPrompt
-    context.tools = this.tools
-    context.continuationKind = kind
-    if (context.lastLoopId !== undefined) context.parentLoopId = context.lastLoopId
-    const loopId = nextLoopId(context, this.sessionId, config)
-    context.loopId = loopId
-    this.latestLoopId = loopId
-    this.startedAt = now()
-    const run: LiveRun = new LiveRun({
+  #begin(start: LoopStart, defaultKind: ContinuationKind, { kind = defaultKind, responseFormat, ...options }: PromptOptions): AgentRun {
+    const { sessionId, systemPrompt, tools } = this
+    const { replayBytes, logger } = this.#settings
+    const { lastLoopId: parentLoopId } = this.#conversation.context
+    const config = this.#loopConfig(responseFormat)
+    const context = Object.assign(this.#conversation.context, { systemPrompt, tools })
+    const loopId = nextLoopId(context, sessionId, config)
+    const origin: LoopOrigin = { kind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
+    this.#conversation.lastLoopId = loopId
+    this.#conversation.lastActiveAt = now()
+    const run: RunHandle = new RunHandle({
       ...options,
       id: newId(),
       loopId,
-      sessionId: this.sessionId,
-      steering: this.steering,
-      followUps: this.followUps,
-      runningTools: this.#runningTools,
+      sessionId,
+      steering: this.#steering,
+      followUps: this.#followUps,
       listeners: this.#listeners,
-      start: (loopOptions) => loop(context, config, loopOptions),
+      start: (loopOptions) => startLoop({ start, origin, context, config, options: loopOptions }),
       onEnd: () => {
         if (this.#run === run) this.#run = undefined
       },
@@ -204,5 +386,14 @@ export class Agent extends Conversation {
     })
     this.#run = run
     return run
+  }
+
+  #loopConfig(responseFormat: ResponseFormatInput | undefined): LoopConfig {
+    const config: LoopConfig = { ...toLoopConfig(this.#settings), steering: this.#steering, followUps: this.#followUps }
+    const { recorder } = this.#conversation
+    const { session } = this.#settings
+    if (session !== undefined) config.journal = recorder.journal ??= session.journal()
+    if (responseFormat !== undefined) config.responseFormat = responseFormat
+    return config
   }
 }

@@ -64,6 +64,15 @@ export function continuationOf(context: AgentContext): Extract<LoopStart, { type
   throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
 }
 
+/** As {@link continuationOf}, `undefined` where there is nothing to continue. */
+export function tryContinuation(context: AgentContext): LoopStart | undefined {
+  try {
+    return continuationOf(context)
+  } catch {
+    return undefined
+  }
+}
+
 function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
 }

@@ -71,16 +71,10 @@ export class HookRunner {
   beforeTurn(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
-    return this.#mayGoOn('beforeTurn', (hooks) =>
-      hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal }),
-    )
+    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal }))
   }
 
-  afterTurn(
-    message: AssistantMessage & MessageEnvelope,
-    usage: Usage,
-    results: readonly ToolResultEntry[],
-  ): Promise<void> | undefined {
+  afterTurn(message: AssistantMessage & MessageEnvelope, usage: Usage, results: readonly ToolResultEntry[]): Promise<void> | undefined {
     if (this.#hooks.afterTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
     return this.#observe('afterTurn', (hooks) =>

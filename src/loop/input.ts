@@ -116,7 +116,9 @@ export class InputGate {
    */
   accept({ supplier, origin }: TurnInput): Promise<void> | undefined {
     const accepted = this.#acceptFrom(supplier, origin)
-    return accepted === undefined ? this.#acceptFrom(this.#steering, 'steering') : accepted.then(() => this.#acceptFrom(this.#steering, 'steering'))
+    return accepted === undefined
+      ? this.#acceptFrom(this.#steering, 'steering')
+      : accepted.then(() => this.#acceptFrom(this.#steering, 'steering'))
   }
 
   #acceptFrom(supplier: MessageSupplier | undefined, origin: TurnInput['origin']): Promise<void> | undefined {

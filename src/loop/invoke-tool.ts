@@ -23,7 +23,9 @@ export function invokeTool(loop: LoopState, call: PreparedCall, changes: Context
   try {
     const returned: unknown = call.tool.execute(call.args, running.context())
     if (isThenable(returned)) return running.settle(returned)
-    return loop.hooks.watchesUpdates || running.stop.aborted ? running.settle(Promise.resolve(returned)) : running.end(toToolResult(call.name, returned))
+    return loop.hooks.watchesUpdates || running.stop.aborted
+      ? running.settle(Promise.resolve(returned))
+      : running.end(toToolResult(call.name, returned))
   } catch (error) {
     return running.settle(Promise.reject(error))
   }
@@ -71,7 +73,8 @@ class RunningCall {
       },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.
-      progress: (line) => this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
+      progress: (line) =>
+        this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
       childEvent: (event) => this.#emit({ type: 'childEvent', toolCallId, toolName, event }),
       changeContext: (change) => {
         if (!this.#isOver) this.#changes.push(change)

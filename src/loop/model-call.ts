@@ -52,7 +52,8 @@ export async function callModel(loop: LoopState): Promise<ModelAnswer> {
       request ??= await prepareRequest(loop, tries.hasCompacted)
       return await streamAnswer(loop, request, stream)
     } catch (thrown) {
-      if (thrown instanceof JournalError) throw thrown
+      // What stopped the run from elsewhere closes the message like any abort.
+      if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(thrown), tries)
       if (next === 'close') return closedWithError(loop, stream, thrown)
       if (next === 'shorten') request = undefined

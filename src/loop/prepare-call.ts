@@ -43,12 +43,7 @@ export function prepareCall(loop: LoopState, call: ToolCallContent): Preparation
 }
 
 /** As {@link prepareCall}, for a tool that is known. */
-export function validateArguments(
-  loop: LoopState,
-  tool: AgentTool,
-  id: string,
-  written: JsonObject,
-): Preparation | Promise<Preparation> {
+export function validateArguments(loop: LoopState, tool: AgentTool, id: string, written: JsonObject): Preparation | Promise<Preparation> {
   const prepared = (checked: SchemaResult<JsonObject>): Preparation =>
     checked.issues === undefined
       ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: checked.value } }

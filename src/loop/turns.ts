@@ -112,13 +112,18 @@ function markPaused(loop: LoopState, waiting: readonly PendingApproval[]): Promi
   return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds: waiting.map((pending) => pending.toolCallId) }))
 }
 
-/** Opens and closes a turn around `body`, which never rejects. `turnStart` and `turnEnd` always come as a pair. */
-async function turn(loop: LoopState, triggeredBy: TurnTrigger, body: () => Promise<TurnOutcome>): Promise<TurnOutcome> {
+/**
+ * Opens and closes a turn around `body`, which never rejects. `turnStart` and `turnEnd` always come as a pair. Nothing depends on the record of the
+ * start alone: a journal may write it with the next one, so `body` waits for it only after that.
+ */
+async function turn(
+  loop: LoopState,
+  triggeredBy: TurnTrigger,
+  body: (started: Promise<unknown> | undefined) => Promise<TurnOutcome>,
+): Promise<TurnOutcome> {
   const { turnIndex } = loop
   loop.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
-  // Nothing depends on this record alone: it is made durable with the next one.
-  loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error))
-  const outcome = await body()
+  const outcome = await body(loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error)))
   const { message, usage, results, failure } = outcome
   if (failure !== undefined) await loop.hooks.onError(failure)
   loop.events.emit({ type: 'turnEnd', turnIndex, message, usage, toolResults: results })
@@ -129,8 +134,8 @@ async function turn(loop: LoopState, triggeredBy: TurnTrigger, body: () => Promi
 
 /** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */
 function modelTurn(loop: LoopState, input: TurnInput, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
-  return turn(loop, triggeredBy, async () => {
-    const { message, calls, failure } = await answer(loop, input)
+  return turn(loop, triggeredBy, async (started) => {
+    const { message, calls, failure } = await answer(loop, input, started)
     // Also when the run has failed by now: each is answered then, and none is run.
     const { results, waiting } = calls.length === 0 ? { results: [], waiting: [] } : await runCalls(loop, calls)
     return { message, usage: message.usage, results, waiting, failure }
@@ -139,8 +144,9 @@ function modelTurn(loop: LoopState, input: TurnInput, triggeredBy: TurnTrigger):
 
 /** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
 async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
-  const outcome = await turn(loop, triggeredBy, async () => {
+  const outcome = await turn(loop, triggeredBy, async (started) => {
     const { results, waiting } = await runCalls(loop, planCalls(loop, calls, false))
+    if (results.length > 0) await started
     return { message, usage: emptyUsage(), results, waiting }
   })
   loop.turnIndex += 1
@@ -154,19 +160,21 @@ interface Answer {
 }
 
 /** Accepts the input, asks the model, and puts both into the history. */
-async function answer(loop: LoopState, input: TurnInput): Promise<Answer> {
+async function answer(loop: LoopState, input: TurnInput, started: Promise<unknown> | undefined): Promise<Answer> {
   let answered: Answer | undefined
   try {
     const accepted = loop.inputs.accept(input)
     if (accepted !== undefined) await accepted
     const compacting = keepWithinContext(loop)
     if (compacting !== undefined) await compacting
-    const { message, failure } = await callModel(loop)
+    answered = { ...(await callModel(loop)), calls: [] }
+    const { message } = answered
     loop.append(message)
     loop.addUsage(message.usage)
     const recorded = loop.record({ type: 'assistant', message })
-    answered = { message, failure, calls: planned(loop, message) }
+    answered.calls = planned(loop, message)
     if (recorded !== undefined) await recorded
+    if (started !== undefined) await started
   } catch (error) {
     loop.fail(error)
     answered ??= { message: refused(loop, error), calls: [] }

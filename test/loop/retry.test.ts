@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { retryDelayMs } from '../../src/base/retry-delay.ts'
 import {
   Agent,
   type AgentEvent,
@@ -8,7 +9,6 @@ import {
   ProviderError,
   type ProviderErrorCode,
 } from '../../src/index.ts'
-import { retryDelayMs } from '../../src/base/retry-delay.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { fastRetry, gate, ofType, outline, play } from '../support/play.ts'

@@ -1,5 +1,4 @@
-import { lastAnswerText } from '../../types/message.ts'
-import { text, textOf } from '../../types/message.ts'
+import { lastAnswerText, text, textOf } from '../../types/message.ts'
 import type { RunResult } from '../../types/run.ts'
 import type { ToolResult } from '../../types/tool-result.ts'
 

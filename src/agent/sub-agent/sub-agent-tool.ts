@@ -1,6 +1,6 @@
 import { agentLoop } from '../../loop/agent-loop.ts'
-import { checkPositive } from '../../loop/loop-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
+import { checkPositive } from '../../loop/loop-config.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonObject, JsonSchema } from '../../types/json.ts'

@@ -1,6 +1,6 @@
 import { Approvals } from '../loop/approvals.ts'
-import type { LoopOptions } from '../loop/loop-state.ts'
 import { toMessages } from '../loop/input.ts'
+import type { LoopOptions } from '../loop/loop-state.ts'
 import { EventLog } from '../stream/event-log.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'
@@ -12,13 +12,12 @@ import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
 import { type MessageQueue, returnedReceipt } from './message-queue.ts'
 
 /** What a run needs from its agent. */
-export interface LiveRunOptions {
+export interface RunHandleOptions {
   id: string
   loopId: string
   sessionId: string
   steering: MessageQueue
   followUps: MessageQueue
-  runningTools: Map<string, number | undefined>
   listeners: Iterable<(event: AgentEvent) => void>
   /** Starts the loop; called once, in a microtask, so that a caller can subscribe first. */
   start: (options: LoopOptions) => Promise<RunResult>
@@ -33,7 +32,7 @@ export interface LiveRunOptions {
 }
 
 /** A run while it runs, and after. See `AgentRun` for the contract. */
-export class LiveRun implements AgentRun {
+export class RunHandle implements AgentRun {
   readonly id: string
   readonly loopId: string
   readonly sessionId: string
@@ -41,11 +40,13 @@ export class LiveRun implements AgentRun {
   readonly #controller = new AbortController()
   readonly #approvals = new Approvals()
   readonly #messages = new Map<string, AgentMessage>()
+  /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
+  readonly #runningTools = new Map<string, number | undefined>()
   readonly #log: EventLog
-  readonly #options: LiveRunOptions
+  readonly #options: RunHandleOptions
   #hasEnded = false
 
-  constructor(options: LiveRunOptions) {
+  constructor(options: RunHandleOptions) {
     this.id = options.id
     this.loopId = options.loopId
     this.sessionId = options.sessionId
@@ -99,6 +100,12 @@ export class LiveRun implements AgentRun {
     this.#approvals.deny(toolCallId, reason)
   }
 
+  /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
+  get currentToolTimeoutMs(): number | undefined {
+    const timeouts = [...this.#runningTools.values()]
+    return timeouts.length === 0 || timeouts.includes(undefined) ? undefined : Math.max(...timeouts.map((ms) => ms ?? 0))
+  }
+
   pendingApprovals(): PendingApproval[] {
     return this.#approvals.pending()
   }
@@ -117,7 +124,7 @@ export class LiveRun implements AgentRun {
   }
 
   async #run(): Promise<RunResult> {
-    const { start, signal, metadata, budget, runningTools } = this.#options
+    const { start, signal, metadata, budget } = this.#options
     const follow = () => this.abort(signal?.reason)
     if (signal?.aborted) follow()
     else signal?.addEventListener('abort', follow, { once: true })
@@ -127,7 +134,7 @@ export class LiveRun implements AgentRun {
         runId: this.id,
         signal: this.#controller.signal,
         approvals: this.#approvals,
-        runningTools,
+        runningTools: this.#runningTools,
         emit: (event) => this.#accept(event),
         ...(metadata !== undefined && { metadata }),
         ...(budget && { budget }),
