@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { assertFreshBuild } from './harness/fresh-build.ts'
 import { publicEntries } from './harness/public-entries.ts'
+import { serveWorker } from './harness/workerd-serve.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'phi-package-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -24,40 +27,68 @@ function run(command: string, flags: string[], cwd = process.cwd()): string {
 
 const local = (name: string): string => resolve('node_modules/.bin', name)
 
-/** What is packed is what was built; this test does not build, because others read `dist` while it runs. */
-function assertFreshBuild(): void {
-  const changed = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const newest = Math.max(...globSync('{src,adapters}/**/*.ts').map(changed))
-  if (changed('dist/src/index.js') < newest) throw new Error('dist is older than src or adapters. Run `npm run build` first.')
-}
-
-/** A stranger's program: every entry, and one agent that runs to its end. */
-const program = `
+/** A stranger's agent, run to its end. */
+const agentProgram = `
 import { Agent, defineTool } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
-for (const subpath of SUBPATHS) {
-  const names = Object.keys(await import(subpath))
-  if (names.length === 0) throw new Error(subpath + ' is empty')
-  console.log(subpath + ': ' + names.length)
-}
 const add = defineTool({
   name: 'add', label: 'Add', description: 'Adds',
   parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
   execute: ({ a, b }) => String(a + b),
 })
 const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is 3.' }])
-const run = new Agent({ model, systemPrompt: 'Add.', tools: [add] }).prompt('1 + 2')
-console.log('answer: ' + await run.text())
+export const answer = () => new Agent({ model, systemPrompt: 'Add.', tools: [add] }).prompt('1 + 2').text()
+`
+
+/** Imports every entry, then runs the agent. */
+const program = `
+import { answer } from './agent.js'
+for (const subpath of SUBPATHS) {
+  const names = Object.keys(await import(subpath))
+  if (names.length === 0) throw new Error(subpath + ' is empty')
+  console.log(subpath + ': ' + names.length)
+}
+console.log('answer: ' + await answer())
+`
+
+const worker = `
+import { answer } from './agent.js'
+export default { fetch: async () => new Response('answer: ' + await answer()) }
 `
 
 describe('the package', () => {
   let tarball = ''
+  let files: string[] = []
 
   beforeAll(() => {
     assertFreshBuild()
-    const [packed]: { filename: string }[] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]))
+    const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(
+      run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]),
+    )
     tarball = join(folder, packed?.filename ?? '')
+    files = packed?.files.map(({ path }) => path) ?? []
+    console.log(`tarball: ${files.length} files, ${((packed?.size ?? 0) / 1000).toFixed(0)} kB`)
   }, 120_000)
+
+  it('holds what was built, and its sources in the source maps only', () => {
+    const code = files.filter((path) => path.endsWith('.js'))
+    expect(code.length).toBeLessThan(100)
+    expect(files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
+    for (const path of code) {
+      const text = readFileSync(path, 'utf8')
+      if (!/^(?!(?:import|export)\b)\w/m.test(text)) continue // passes names on, and has nothing to map
+      const map: { sourcesContent: string[]; sources: string[] } = JSON.parse(readFileSync(`${path}.map`, 'utf8'))
+      expect(text, path).toContain(`//# sourceMappingURL=`)
+      expect(
+        map.sources.filter((source) => !source.startsWith('.')),
+        path,
+      ).toEqual([])
+      expect(
+        map.sourcesContent.every((source) => source.length > 0),
+        path,
+      ).toBe(true)
+    }
+  })
 
   it('passes publint', { timeout: 60_000 }, () => {
     expect(run(local('publint'), ['run', tarball, '--strict'])).toContain('All good')
@@ -70,17 +101,61 @@ describe('the package', () => {
     )
   })
 
-  it('installs and works in an empty project', { timeout: 120_000 }, () => {
+  describe('installed in an empty project', () => {
     const project = mkdtempSync(join(folder, 'project-'))
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
-    const peers = Object.keys(manifest.peerDependencies).map((name) => `${name}@${manifest.devDependencies[name]}`)
-    run(
-      'npm',
-      ['install', tarball, ...peers, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-      project,
-    )
-    const subpaths = publicEntries().map((entry) => entry.subpath.replace('.', 'phi-core'))
-    writeFileSync(join(project, 'program.js'), program.replace('SUBPATHS', JSON.stringify(subpaths)))
-    expect(run(process.execPath, ['program.js'], project)).toContain('answer: It is 3.')
+
+    beforeAll(() => {
+      writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
+      const peers = Object.keys(manifest.peerDependencies).map((name) => `${name}@${manifest.devDependencies[name]}`)
+      run(
+        'npm',
+        ['install', tarball, ...peers, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+        project,
+      )
+      const subpaths = publicEntries().map((entry) => entry.subpath.replace('.', 'phi-core'))
+      writeFileSync(join(project, 'agent.js'), agentProgram)
+      writeFileSync(join(project, 'program.js'), program.replace('SUBPATHS', JSON.stringify(subpaths)))
+      writeFileSync(join(project, 'worker.js'), worker)
+    }, 120_000)
+
+    const flags = { node: [], deno: ['run', '--node-modules-dir=manual', '--no-lock', '--allow-all'], bun: ['run'] }
+
+    it.each(['node', 'deno', 'bun'] as const)('works in %s', { timeout: 60_000 }, (runtime) => {
+      const command = runtime === 'node' ? process.execPath : local(runtime)
+      expect(run(command, [...flags[runtime], 'program.js'], project)).toContain('answer: It is 3.')
+    })
+
+    it('works in workerd, bundled, Node compatibility off', { timeout: 60_000 }, async () => {
+      const served = await serveWorker(pathToFileURL(join(project, 'worker.js')), {})
+      try {
+        expect(await (await fetch(served.url)).text()).toBe('answer: It is 3.')
+      } finally {
+        await served.stop()
+      }
+    })
+
+    it.each([
+      ['nodenext', 'nodenext'],
+      ['esnext', 'bundler'],
+    ])('type checks for module %s, resolution %s', { timeout: 60_000 }, (module, moduleResolution) => {
+      const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
+      const source = [
+        ...names.map((name, index) => `import * as entry${index} from '${name}'`),
+        `export const all: object[] = [${names.map((_, index) => `entry${index}`).join(', ')}]`,
+        'export const answer = (agent: entry0.Agent): Promise<string> => agent.prompt("1 + 2").text()',
+      ].join('\n')
+      writeFileSync(join(project, 'types.ts'), source)
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--skipLibCheck',
+        'false',
+        '--target',
+        'es2023',
+        '--lib',
+        'es2023,esnext.disposable,dom,dom.iterable,dom.asynciterable',
+      ]
+      run(local('tsc'), [...options, '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'types.ts'], project)
+    })
   })
 })

@@ -3,13 +3,14 @@ import { ProviderError } from '../types/errors.ts'
 import type { JsonSchema, JsonValue } from '../types/json.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { RunResult } from '../types/run.ts'
-import type { SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import type { SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import { formatIssues } from '../validation/format-issues.ts'
+import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
 
 /** How an answer is checked against a JSON Schema. */
 export interface ParseOutputOptions {
-  /** Default: the interpreter, loaded when first needed. */
+  /** Default: this package's own, whose interpreter is loaded when a schema first needs it. */
   schemaValidator?: SchemaValidator
 }
 
@@ -21,9 +22,10 @@ export interface ParseOutputOptions {
  *   the type.
  * - Of a run its last answer counts.
  * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see `extractJson`) and when it does not fit;
- *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced.
+ *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced, and
+ *   with `LoadError` when the interpreter cannot be had.
  *
- * Source: reference/phi-core-0.10.md §1 "Structured output".
+ * Source: docs/concepts/structured-output.md.
  *
  * @example
  * const weather = z.object({ city: z.string(), degrees: z.number() })
@@ -44,7 +46,7 @@ export async function parseOutput(
   options: ParseOutputOptions = {},
 ): Promise<unknown> {
   const json = extractJson('role' in from ? from : lastAnswer(from))
-  const result = isStandardSchema(schema) ? await schema['~standard'].validate(json) : await checkJson(schema, json, options)
+  const result = await checkAnswer(schema, json, options)
   if (result.issues === undefined) return result.value
   throw new ProviderError('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(result.issues, 'answer')}`)
 }
@@ -59,7 +61,8 @@ function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMes
   )
 }
 
-async function checkJson(schema: JsonSchema, json: JsonValue, { schemaValidator }: ParseOutputOptions): Promise<SchemaResult<unknown>> {
-  const validator = schemaValidator ?? (await import('../validation/json-schema-validator.ts')).jsonSchemaValidator()
+function checkAnswer(schema: StandardSchema | JsonSchema, json: JsonValue, options: ParseOutputOptions): ReturnType<JsonCheck> {
+  if (isStandardSchema(schema)) return schema['~standard'].validate(json)
+  const validator = options.schemaValidator ?? jsonSchemaValidator
   return validator.compile(schema)(json)
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolParameters } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
-import { enforceableSchema } from '../validation/supported-keywords.ts'
+import { enforceableSchema } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
 /** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */

@@ -1,6 +1,6 @@
 // The entry `./tools`: named exports only, each with its contract in TSDoc.
 
-export { enforceableSchema, enforcedFormats } from '../validation/supported-keywords.ts'
+export { enforceableSchema, enforcedFormats } from '../validation/enforceable-schema.ts'
 export { joinPath, resolvePath } from '../workspace/path.ts'
 export { defineTool, type ToolOptions } from './define-tool.ts'
 export { type EditFileOptions, editFileTool } from './edit-file.ts'

@@ -1,3 +1,4 @@
+import { lateChunk } from '../base/late-chunk.ts'
 import { errorText, ToolError } from '../types/errors.ts'
 
 /** Decides which lines a search finds. */
@@ -8,6 +9,8 @@ export interface Matcher {
   matches(line: string): boolean
 }
 
+const engine = lateChunk('the engine of regular expressions', () => import('re2js'))
+
 const maxSteps = 3_000_000
 const maxPatternLength = 1000
 
@@ -15,15 +18,13 @@ const maxPatternLength = 1000
  * Compiles a regular expression in RE2 syntax. The engine is loaded on first use and never backtracks, so no pattern can block the thread.
  *
  * **Contract**: rejects with `ToolError` `invalidArguments` for a pattern that is over 1,000 characters, malformed, or uses lookaround or
- * backreferences.
- *
- * Source: reference/reliability.md §5, 30.
+ * backreferences; with `LoadError` when the engine cannot be had.
  */
 export async function compileMatcher(pattern: string, caseSensitive: boolean): Promise<Matcher> {
   if (pattern.length > maxPatternLength) {
     throw new ToolError('invalidArguments', `The pattern is longer than ${maxPatternLength} characters. Shorten it.`)
   }
-  const { RE2JS } = await import('re2js')
+  const { RE2JS } = engine.loaded ?? (await engine.load())
   try {
     const expression = RE2JS.compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
     // The engine visits every state of the pattern once per character at worst.

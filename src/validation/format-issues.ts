@@ -1,4 +1,8 @@
-import type { SchemaIssue } from '../types/standard-schema.ts'
+import { errorText } from '../types/errors.ts'
+import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
+
+/** How many issues are told; more would not help a model. */
+export const maxIssues = 20
 
 /**
  * Issues as text for a model: one line each, `path: message`, for example `files[0].name: expected string, got number`.
@@ -17,4 +21,91 @@ function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): stri
     else text += `[${JSON.stringify(String(key))}]`
   }
   return text
+}
+
+/**
+ * The outcome of looking for issues in `value`; `find` gives none at all for a value that fits. What cannot be looked at is refused with an issue, never thrown: values that are not JSON end
+ * as Error; endless references and very deep or long values as RangeError, because whoever looks recurses.
+ */
+export function resultOf(value: unknown, find: (value: unknown) => readonly SchemaIssue[] | undefined): SchemaResult<unknown> {
+  try {
+    const issues = find(value)
+    return issues === undefined ? { value } : { issues }
+  } catch (error) {
+    if (error instanceof RangeError) return { issues: [{ message: 'too large or too deeply nested to check' }] }
+    return { issues: [{ message: `cannot be checked: ${errorText(error)}` }] }
+  }
+}
+
+const shown = 200
+
+/**
+ * What is wrong with `actual` under one keyword, in words for a model. `expected` is the keyword's value; `fallback` the validator's own
+ * text, for keywords without better words.
+ */
+export function describeFailure(keyword: string, expected: unknown, actual: unknown, fallback: string): string {
+  const wanted = expectation(keyword, expected)
+  if (wanted === undefined) return fallback
+  const got = gotten(keyword, actual)
+  return got === '' ? wanted : `${wanted}, got ${got}`
+}
+
+function expectation(keyword: string, expected: unknown): string | undefined {
+  switch (keyword) {
+    case 'type':
+      return `expected ${Array.isArray(expected) ? expected.join(' or ') : String(expected)}`
+    case 'enum':
+      return `expected one of ${Array.isArray(expected) ? cut(expected.map((item) => JSON.stringify(item)).join(', ')) : 'a fixed list'}`
+    case 'const':
+      return `expected ${json(expected)}`
+    case 'anyOf':
+      return 'matches none of the allowed forms'
+    case 'not':
+      return 'matches a form that is excluded'
+    case 'pattern':
+      return `expected a string matching /${cut(String(expected))}/`
+    case 'format':
+      return `expected a string in the format ${String(expected)}`
+    case 'multipleOf':
+      return `expected a multiple of ${String(expected)}`
+    case 'uniqueItems':
+      return 'expected no two equal items'
+  }
+  const bound = bounds.get(keyword)
+  return bound === undefined ? undefined : `expected ${bound.replace('#', String(expected))}`
+}
+
+const bounds: ReadonlyMap<string, string> = new Map([
+  ['minimum', 'at least #'],
+  ['maximum', 'at most #'],
+  ['exclusiveMinimum', 'more than #'],
+  ['exclusiveMaximum', 'less than #'],
+  ['minLength', 'at least # characters'],
+  ['maxLength', 'at most # characters'],
+  ['minItems', 'at least # items'],
+  ['maxItems', 'at most # items'],
+  ['minProperties', 'at least # properties'],
+  ['maxProperties', 'at most # properties'],
+])
+
+function gotten(keyword: string, actual: unknown): string {
+  if (keyword === 'type') return typeName(actual)
+  if (keyword.endsWith('Length') && typeof actual === 'string') return String([...actual].length)
+  if (keyword.endsWith('Items') && Array.isArray(actual)) return keyword === 'uniqueItems' ? '' : String(actual.length)
+  if (keyword.endsWith('Properties') && typeof actual === 'object' && actual !== null) return String(Object.keys(actual).length)
+  if (keyword === 'anyOf' || keyword === 'not') return ''
+  return json(actual)
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function json(value: unknown): string {
+  return cut(JSON.stringify(value) ?? String(value))
+}
+
+function cut(text: string): string {
+  return text.length > shown ? `${text.slice(0, shown)}…` : text
 }

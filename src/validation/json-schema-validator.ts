@@ -1,36 +1,44 @@
-import { Validator } from '@cfworker/json-schema'
+import { lateChunk } from '../base/late-chunk.ts'
 import type { JsonSchema } from '../types/json.ts'
-import type { SchemaResult, SchemaValidator } from '../types/standard-schema.ts'
-import { readIssues } from './read-issues.ts'
-import { enforceableSchema } from './supported-keywords.ts'
+import type { SchemaResult } from '../types/standard-schema.ts'
+import { enforceableSchema } from './enforceable-schema.ts'
+import { flatIssues, isFlat } from './flat-schema.ts'
+import { resultOf } from './format-issues.ts'
+import type { interpret } from './schema-interpreter.ts'
+
+/** What is wrong with a value, or the value. A promise only while a part of the program is being loaded. */
+export type JsonCheck = (value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
+
+/** Compiles JSON Schemas. Every `SchemaValidator` is one. */
+export interface JsonSchemaCompiler {
+  compile(schema: JsonSchema): JsonCheck
+}
+
+const interpreter = lateChunk('the JSON Schema interpreter', () => import('./schema-interpreter.ts'))
 
 /**
- * The default `SchemaValidator`: interprets schemas, so it also runs where code generation is forbidden.
+ * What enforces JSON Schemas where a caller gives no `SchemaValidator`.
  *
  * **Contract**
  * - `compile` throws what `enforceableSchema` throws; the schema passed in is neither changed nor kept.
+ * - A flat schema (see `isFlat`) is checked at once. Any other goes to the interpreter, which is loaded when a value first needs it: that
+ *   check is a promise, and rejects with `LoadError` alone; later ones are not.
  * - A value too large or too deeply nested to check, or one that is not JSON, is refused with an issue.
- * - Issues say where and what: `path` leads to the value, a missing or forbidden property included.
  *
- * Source: ARCHITECTURE §3 "Ports", reference/style.md §3.6.
+ * Source: docs/concepts/tools.md.
  */
-export function jsonSchemaValidator(): SchemaValidator {
-  return {
-    compile(schema: JsonSchema) {
-      const root = enforceableSchema(schema)
-      const interpreter = new Validator(root, '2020-12', false)
-      return (value) => check(interpreter, root, value)
-    },
-  }
-}
-
-function check(interpreter: Validator, root: JsonSchema, value: unknown): SchemaResult<unknown> {
-  try {
-    const result = interpreter.validate(value)
-    return result.valid ? { value } : { issues: readIssues(result.errors, root, value) }
-  } catch (error) {
-    // The interpreter recurses: endless references and very deep or long values end as RangeError, values that are not JSON as Error.
-    if (error instanceof RangeError) return { issues: [{ message: 'too large or too deeply nested to check' }] }
-    return { issues: [{ message: `cannot be checked: ${error instanceof Error ? error.message : String(error)}` }] }
-  }
+export const jsonSchemaValidator: JsonSchemaCompiler = {
+  compile(schema) {
+    const root = enforceableSchema(schema)
+    if (isFlat(root)) return (value) => resultOf(value, (checked) => flatIssues(root, checked))
+    let find: ReturnType<typeof interpret> | undefined
+    const check = (value: unknown, part: { interpret: typeof interpret }): SchemaResult<unknown> => {
+      find ??= part.interpret(root)
+      return resultOf(value, find)
+    }
+    return (value) => {
+      const { loaded } = interpreter
+      return loaded === undefined ? interpreter.load().then((part) => check(value, part)) : check(value, loaded)
+    }
+  },
 }

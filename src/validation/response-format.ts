@@ -9,12 +9,12 @@ const formats = ['text', 'jsonObject', 'jsonSchema']
 const made = new WeakMap<object, ResponseFormat>()
 
 /**
- * What `input` asks for; the same object each time. Loaded when a format is asked for.
+ * What `input` asks for; the same object each time.
  *
  * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema, and for a schema without an object at
  * its root, which no service accepts.
  *
- * Source: reference/phi-core-0.10.md §1 "Structured output".
+ * Source: docs/concepts/structured-output.md.
  */
 export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   let format = made.get(input)

@@ -1,13 +1,11 @@
-import { ConfigError, errorText, type MisuseCode } from '../types/errors.ts'
+import { ConfigError, errorText, LoadError, type MisuseCode } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
-import type { SchemaResult, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import type { SchemaResult, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool.ts'
-
-type Check = (value: unknown) => SchemaResult<unknown>
+import { type JsonCheck, type JsonSchemaCompiler, jsonSchemaValidator } from './json-schema-validator.ts'
 
 const schemas = new WeakMap<AgentTool, JsonSchema>()
-const checks = new WeakMap<SchemaValidator, WeakMap<AgentTool, Check>>()
-let defaultValidator: SchemaValidator | undefined
+const checks = new WeakMap<JsonSchemaCompiler, WeakMap<AgentTool, JsonCheck>>()
 
 /**
  * The JSON Schema of a tool's arguments, as it is sent to the model; computed once per tool.
@@ -16,7 +14,7 @@ let defaultValidator: SchemaValidator | undefined
  * - A Standard Schema gives it itself (`~standard.jsonSchema`), or the tool carries it as `jsonSchema`; a raw JSON Schema is returned as it is.
  * - Throws `ConfigError` `invalidTool` for anything else, and for a root that is not `type: "object"`.
  *
- * Source: ARCHITECTURE §3 "AgentTool".
+ * Source: docs/concepts/tools.md.
  */
 export function toolJsonSchema(tool: AgentTool): JsonSchema {
   let schema = schemas.get(tool)
@@ -35,25 +33,20 @@ export function toolJsonSchema(tool: AgentTool): JsonSchema {
  *
  * **Contract**
  * - A Standard Schema validates by itself and may transform; `value` is what it produced.
- * - A raw JSON Schema goes to `validator`, by default the interpreter, which is loaded on first use: the first answer is then a promise.
- *   Each tool is compiled once per validator.
- * - Never throws or rejects: a validator that fails becomes issues. `args` is not changed.
+ * - A raw JSON Schema goes to `validator`, by default `jsonSchemaValidator`. Each tool is compiled once per validator.
+ * - A promise only where the schema answers with one, or while the interpreter is being loaded.
+ * - Never throws: a validator that fails becomes issues. Rejects with `LoadError` alone, when the interpreter cannot be had, which is nothing
+ *   to tell a model. `args` is not changed.
  */
 export function checkArguments(
   tool: AgentTool,
   args: JsonObject,
-  validator: SchemaValidator | undefined = defaultValidator,
+  validator: JsonSchemaCompiler = jsonSchemaValidator,
 ): SchemaResult<JsonObject> | Promise<SchemaResult<JsonObject>> {
   const { parameters } = tool
   try {
-    if (isStandardSchema(parameters)) {
-      const result = parameters['~standard'].validate(args)
-      return result instanceof Promise ? result.then(erase).catch(asIssues) : erase(result)
-    }
-    if (validator !== undefined) return erase(compiled(tool, parameters, validator)(args))
-    return loadDefault()
-      .then((loaded) => erase(compiled(tool, parameters, loaded)(args)))
-      .catch(asIssues)
+    const result = isStandardSchema(parameters) ? parameters['~standard'].validate(args) : compiled(tool, parameters, validator)(args)
+    return result instanceof Promise ? result.then(erase).catch(asIssues) : erase(result)
   } catch (error) {
     return asIssues(error)
   }
@@ -88,7 +81,7 @@ function readSchema(tool: AgentTool): JsonSchema {
   return tool.jsonSchema ?? jsonSchemaOf(parameters, 'invalidTool', `Tool "${tool.name}"`, 'as "jsonSchema"')
 }
 
-function compiled(tool: AgentTool, schema: JsonSchema, validator: SchemaValidator): Check {
+function compiled(tool: AgentTool, schema: JsonSchema, validator: JsonSchemaCompiler): JsonCheck {
   let perTool = checks.get(validator)
   if (perTool === undefined) {
     perTool = new WeakMap()
@@ -102,17 +95,12 @@ function compiled(tool: AgentTool, schema: JsonSchema, validator: SchemaValidato
   return check
 }
 
-async function loadDefault(): Promise<SchemaValidator> {
-  const { jsonSchemaValidator } = await import('./json-schema-validator.ts')
-  defaultValidator ??= jsonSchemaValidator()
-  return defaultValidator
-}
-
 /** What a schema accepted is what the tool's `execute` was typed with; the erased type of a tool calls it JsonObject. */
 function erase(result: SchemaResult<unknown>): SchemaResult<JsonObject> {
   return result as SchemaResult<JsonObject>
 }
 
 function asIssues(error: unknown): SchemaResult<JsonObject> {
+  if (LoadError.isInstance(error)) throw error
   return { issues: [{ message: `could not be validated: ${errorText(error)}` }] }
 }

@@ -14,6 +14,6 @@ type Target = string | { types: string }
 export function publicEntries(): PublicEntry[] {
   const { exports }: { exports: Record<string, Target> } = JSON.parse(readFileSync('package.json', 'utf8'))
   return Object.entries(exports).flatMap(([subpath, target]) =>
-    typeof target === 'string' ? [] : [{ subpath, source: target.types.replace('./dist/', '').replace('.d.ts', '.ts') }],
+    typeof target === 'string' ? [] : [{ subpath, source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts') }],
   )
 }

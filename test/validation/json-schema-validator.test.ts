@@ -1,13 +1,41 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { schemaValidatorSuite } from '../../src/testing/schema-validator-suite.ts'
-import { formatIssues } from '../../src/validation/format-issues.ts'
+import type { JsonSchema } from '../../src/types/json.ts'
+import type { SchemaValidator } from '../../src/types/standard-schema.ts'
+import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
+import { formatIssues, resultOf } from '../../src/validation/format-issues.ts'
 import { jsonSchemaValidator } from '../../src/validation/json-schema-validator.ts'
+import { interpret } from '../../src/validation/schema-interpreter.ts'
 
-schemaValidatorSuite({ describe, it, expect }, { name: 'interpreter', create: jsonSchemaValidator })
+/** The validator as it is once the interpreter is there: it answers at once. */
+const validator: SchemaValidator = {
+  compile(schema) {
+    const check = jsonSchemaValidator.compile(schema)
+    return (value) => {
+      const result = check(value)
+      if (result instanceof Promise) throw new Error('The interpreter is loaded, and yet there is a promise.')
+      return result
+    }
+  },
+}
 
-function complaint(schema: { [keyword: string]: unknown }, value: unknown): string {
-  return formatIssues(jsonSchemaValidator().compile(schema)(value).issues ?? [])
+beforeAll(async () => {
+  await jsonSchemaValidator.compile({ pattern: 'a' })('a')
+})
+
+schemaValidatorSuite({ describe, it, expect }, { name: 'flat check and interpreter', create: () => validator })
+
+const interpreter: SchemaValidator = {
+  compile(schema) {
+    const find = interpret(enforceableSchema(schema))
+    return (value) => resultOf(value, find)
+  },
+}
+schemaValidatorSuite({ describe, it, expect }, { name: 'interpreter alone', create: () => interpreter })
+
+function complaint(schema: JsonSchema, value: unknown): string {
+  return formatIssues(validator.compile(schema)(value).issues ?? [])
 }
 
 describe('jsonSchemaValidator', () => {
@@ -57,7 +85,7 @@ describe('jsonSchemaValidator', () => {
   })
 
   it('never throws, whatever the value', () => {
-    const check = jsonSchemaValidator().compile(schema)
+    const check = validator.compile(schema)
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true, withMap: true }), (value) => {
         formatIssues(check(value).issues ?? [])

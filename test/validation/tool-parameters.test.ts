@@ -34,13 +34,23 @@ describe('toolJsonSchema', () => {
 })
 
 describe('checkArguments', () => {
-  it('validates a raw schema with the default interpreter, loaded on first use', async () => {
+  it('validates a flat schema at once', () => {
     const tool = toolWith(raw)
+    expect(checkArguments(tool, { query: 'a' })).toEqual({ value: { query: 'a' } })
+    expect(checkArguments(tool, { query: 5 })).toEqual({ issues: [{ path: ['query'], message: 'expected string, got number' }] })
+  })
+
+  it('validates any other with the interpreter, loaded on first use', async () => {
+    const tool = toolWith({ ...raw, properties: { query: { type: 'string', pattern: '^a' } } })
     expect(await checkArguments(tool, { query: 'a' })).toEqual({ value: { query: 'a' } })
-    const result = checkArguments(tool, { query: 5 })
+    const result = checkArguments(tool, { query: 'b' })
     // Loaded by now: no promise any more.
     expect(result).not.toBeInstanceOf(Promise)
-    expect(formatIssues((await result).issues ?? [])).toBe('query: expected string, got number')
+    expect(formatIssues((await result).issues ?? [])).toBe('query: expected a string matching /^a/, got "b"')
+  })
+
+  it('answers at once where a Standard Schema does', () => {
+    expect(checkArguments(toolWith(z.object({ n: z.number() })), { n: 1 })).toEqual({ value: { n: 1 } })
   })
 
   it('lets a Standard Schema validate and transform', async () => {

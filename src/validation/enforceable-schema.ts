@@ -1,7 +1,5 @@
 import { ConfigError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
-import { isObject, type KeywordShape, keywordShapes, matchesShape } from './keyword-shapes.ts'
-import { resolveRef } from './resolve-ref.ts'
 
 interface Walk {
   /** Schemas being copied: meeting one again means the document contains itself. */
@@ -23,7 +21,7 @@ const maxDepth = 200
  *   that does not lead to a schema inside the same document, and nested `$id`, anchors and dynamic references.
  * - Synchronous and without the interpreter, so it costs nothing to call it when a tool is defined.
  *
- * Source: ARCHITECTURE §3 "AgentTool".
+ * Source: docs/concepts/tools.md.
  */
 export function enforceableSchema(schema: JsonSchema): JsonSchema {
   const walk: Walk = { open: new Set(), copies: new Set(), refs: [] }
@@ -95,4 +93,141 @@ function escapePointer(segment: string): string {
 
 function refuse(pointer: string, reason: string): ConfigError {
   return new ConfigError('unsupportedSchema', `Schema at ${pointer}: ${reason}.`)
+}
+
+/** What the value of a keyword must look like. `annotation` may be anything and constrains nothing. */
+type KeywordShape =
+  | 'annotation'
+  | 'schema'
+  | 'schemas'
+  | 'schemaMap'
+  | 'patternMap'
+  | 'type'
+  | 'ref'
+  | 'format'
+  | 'pattern'
+  | 'values'
+  | 'value'
+  | 'names'
+  | 'namesMap'
+  | 'count'
+  | 'number'
+  | 'divisor'
+  | 'boolean'
+
+const keywordsOf: Record<KeywordShape, string> = {
+  annotation:
+    '$schema $id $comment id title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType ' +
+    'contentSchema xml externalDocs discriminator',
+  schema: 'additionalProperties propertyNames items contains not if then else unevaluatedProperties unevaluatedItems',
+  schemas: 'allOf anyOf oneOf prefixItems',
+  schemaMap: 'properties $defs definitions dependentSchemas',
+  patternMap: 'patternProperties',
+  type: 'type',
+  ref: '$ref',
+  format: 'format',
+  pattern: 'pattern',
+  values: 'enum',
+  value: 'const',
+  names: 'required',
+  namesMap: 'dependentRequired',
+  count: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum',
+  divisor: 'multipleOf',
+  boolean: 'uniqueItems',
+}
+
+/** Every keyword that is enforced or known to constrain nothing. */
+const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map(
+  // The keys of the record above are exactly the shapes.
+  (Object.keys(keywordsOf) as KeywordShape[]).flatMap((shape) => keywordsOf[shape].split(' ').map((keyword) => [keyword, shape] as const)),
+)
+
+const types: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+/** Whether `value` may stand behind a keyword of that shape. Subschemas are checked by their own walk. */
+function matchesShape(shape: KeywordShape, value: unknown): boolean {
+  switch (shape) {
+    case 'annotation':
+    case 'schema':
+    case 'value':
+      return true
+    case 'schemas':
+      return Array.isArray(value) && value.length > 0
+    case 'schemaMap':
+      return isObject(value)
+    case 'patternMap':
+      return isObject(value) && Object.keys(value).every(isPattern)
+    case 'type':
+      return types.includes(value) || (Array.isArray(value) && value.length > 0 && value.every((item) => types.includes(item)))
+    case 'ref':
+    case 'format':
+      return typeof value === 'string'
+    case 'pattern':
+      return isPattern(value)
+    case 'values':
+      return Array.isArray(value) && value.length > 0
+    case 'names':
+      return isNames(value)
+    case 'namesMap':
+      return isObject(value) && Object.values(value).every(isNames)
+    case 'count':
+      return typeof value === 'number' && Number.isInteger(value) && value >= 0
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value)
+    case 'divisor':
+      return typeof value === 'number' && Number.isFinite(value) && value > 0
+    case 'boolean':
+      return typeof value === 'boolean'
+  }
+}
+
+/** Whether `value` is an object that is not an array. */
+export function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+/** Patterns are compiled here once, so that a broken one is found when the tool is defined and not when it is called. */
+function isPattern(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  try {
+    return new RegExp(value, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What a local reference (`#`, `#/$defs/item`) leads to inside `root`, or `undefined`: also for references to other documents and anchors.
+ * Looks at own properties only.
+ */
+export function resolveRef(root: JsonSchema, ref: string): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let node: unknown = root
+  for (const segment of pointerSegments(ref)) {
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, segment)) return undefined
+    node = Reflect.get(node, segment)
+  }
+  return node
+}
+
+/** The decoded segments of a JSON pointer in its fragment form, `#/a/b`. Malformed percent signs are taken literally. */
+export function pointerSegments(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => decodePercent(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

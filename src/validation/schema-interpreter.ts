@@ -1,11 +1,20 @@
-import type { OutputUnit } from '@cfworker/json-schema'
+import { type OutputUnit, Validator } from '@cfworker/json-schema'
 import type { JsonSchema } from '../types/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { describeFailure } from './describe-failure.ts'
-import { isObject } from './keyword-shapes.ts'
-import { pointerSegments, resolveRef } from './resolve-ref.ts'
+import { isObject, pointerSegments, resolveRef } from './enforceable-schema.ts'
+import { describeFailure, maxIssues } from './format-issues.ts'
 
-const maxIssues = 20
+/**
+ * How values differ from `root`, an enforceable schema of any shape; undefined when they do not. Interprets, so it also runs where code
+ * generation is forbidden. `path` of an issue leads to the value, a missing or forbidden property included. Throws for what it cannot look at.
+ */
+export function interpret(root: JsonSchema): (value: unknown) => SchemaIssue[] | undefined {
+  const interpreter = new Validator(root, '2020-12', false)
+  return (value) => {
+    const { valid, errors } = interpreter.validate(value)
+    return valid ? undefined : readIssues(errors, root, value)
+  }
+}
 
 /** Keywords that only say "something inside is wrong"; what is wrong follows as further units. */
 const wrappers = new Set([
@@ -26,7 +35,7 @@ const wrappers = new Set([
 const folding = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
 
 /** The interpreter's flat output as issues a model can act on; at most 20. */
-export function readIssues(units: readonly OutputUnit[], root: JsonSchema, value: unknown): SchemaIssue[] {
+function readIssues(units: readonly OutputUnit[], root: JsonSchema, value: unknown): SchemaIssue[] {
   const issues: SchemaIssue[] = []
   let index = 0
   while (index < units.length && issues.length < maxIssues) {

@@ -1,0 +1,77 @@
+/**
+ * `npm run build`: the package as it is published. Each public entry of package.json is one file in `dist/`, beside
+ * - `shared/`: what several entries have in common. `core.js` is all that `phi-core` itself needs at once, `provider-kit.js` what providers share;
+ * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
+ * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc.
+ *
+ * Sources are not published: each file has a source map that holds them.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type PluginContext, rolldown } from 'rolldown'
+import { publicEntries } from '../test/harness/public-entries.ts'
+import { importsOf } from '../test/harness/source.ts'
+
+const folder = 'dist'
+const types = join(folder, 'types')
+const entries = publicEntries()
+
+type Graph = Pick<PluginContext, 'getModuleInfo'>
+
+/** Modules and all they import at once. */
+function staticImports(graph: Graph, sources: readonly string[]): Set<string> {
+  const found = new Set(sources.map((source) => resolve(source)))
+  for (const id of found) for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) found.add(imported)
+  return found
+}
+
+/** Names the shared file a module goes to: few files start faster than many. Undefined where the bundler may decide. */
+function sharedFiles(): (id: string, graph: Graph) => string | null {
+  let core: Set<string> | undefined
+  let ofProviders: Set<string>[] | undefined
+  return (id, graph) => {
+    core ??= staticImports(graph, ['src/index.ts'])
+    if (core.has(id)) return 'core'
+    const providers = entries.filter(({ subpath }) => subpath.startsWith('./providers/'))
+    ofProviders ??= providers.map(({ source }) => staticImports(graph, [source]))
+    return ofProviders.filter((modules) => modules.has(id)).length > 1 ? 'provider-kit' : null
+  }
+}
+
+async function writeCode(): Promise<void> {
+  const input = Object.fromEntries(entries.map(({ subpath, source }) => [subpath === '.' ? 'index' : subpath.slice(2), source]))
+  const isExternal = (id: string): boolean => !/^[./]/.test(id) && !id.startsWith(process.cwd())
+  const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', treeshake: { moduleSideEffects: false } })
+  try {
+    await bundle.write({
+      dir: folder,
+      format: 'esm',
+      sourcemap: true,
+      comments: { legal: true, annotation: true, jsdoc: false },
+      entryFileNames: '[name].js',
+      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? 'late/[name].js' : 'shared/[name].js'),
+      codeSplitting: { groups: [{ name: sharedFiles(), debugName: 'shared' }] },
+    })
+  } finally {
+    await bundle.close()
+  }
+}
+
+/** Writes all declarations, then takes away those that no public one leads to. */
+function writeTypes(): void {
+  const { status } = spawnSync('tsc', ['-p', 'scripts/tsconfig.build.json'], { stdio: 'inherit', shell: process.platform === 'win32' })
+  if (status !== 0) throw new Error('tsc could not write the declarations.')
+  const reached = new Set(entries.map(({ source }) => join(types, source.replace('.ts', '.d.ts'))))
+  for (const path of reached) {
+    if (!existsSync(path)) throw new Error(`${path} is imported by a declaration and does not exist.`)
+    for (const { specifier = '' } of importsOf(readFileSync(path, 'utf8'))) {
+      if (specifier.startsWith('.')) reached.add(join(dirname(path), specifier.replace(/\.ts$/, '.d.ts')))
+    }
+  }
+  for (const path of globSync(`${types}/**/*.d.ts`)) if (!reached.has(path)) rmSync(path)
+}
+
+rmSync(folder, { recursive: true, force: true })
+writeTypes()
+await writeCode()

@@ -1,0 +1,165 @@
+import type { JsonSchema } from '../types/json.ts'
+import type { SchemaIssue } from '../types/standard-schema.ts'
+import { isObject } from './enforceable-schema.ts'
+import { describeFailure, maxIssues } from './format-issues.ts'
+
+type Primitive = string | number | boolean | null
+
+/** A schema that says all it says in keywords that look at one place of the value: what most tools are declared with. */
+export interface FlatSchema {
+  type?: string | readonly string[]
+  const?: Primitive
+  enum?: readonly unknown[]
+  required?: readonly string[]
+  properties?: Readonly<Record<string, FlatSchema | boolean>>
+  additionalProperties?: FlatSchema | boolean
+  items?: FlatSchema | boolean
+  minProperties?: number
+  maxProperties?: number
+  minItems?: number
+  maxItems?: number
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  exclusiveMaximum?: number
+}
+
+/** `enforceableSchema` has already looked at their values. */
+const known: ReadonlySet<string> = new Set(
+  (
+    'type const enum required properties additionalProperties items minProperties maxProperties minItems maxItems minLength maxLength ' +
+    'minimum maximum exclusiveMinimum exclusiveMaximum'
+  ).split(' '),
+)
+
+/**
+ * Whether `schema`, a copy that `enforceableSchema` made, is understood in full here. References, combinations, patterns, formats and all that
+ * compares items or compound values are not: they take the interpreter.
+ */
+export function isFlat(schema: JsonSchema): schema is JsonSchema & FlatSchema {
+  const { properties = {}, additionalProperties = true, items = true, enum: options = [], required = [] } = schema
+  return (
+    Object.keys(schema).every((keyword) => known.has(keyword)) &&
+    isPrimitive(schema.const ?? null) &&
+    Array.isArray(options) &&
+    options.every(isPrimitive) &&
+    // The interpreter finds a missing name by the quotes around it.
+    Array.isArray(required) &&
+    required.every((name) => !String(name).includes('"')) &&
+    isObject(properties) &&
+    Object.keys(properties).every((name) => !/\p{Surrogate}/u.test(name) && isFlatOrBoolean(properties[name])) &&
+    isFlatOrBoolean(additionalProperties) &&
+    isFlatOrBoolean(items)
+  )
+}
+
+function isFlatOrBoolean(schema: unknown): boolean {
+  return typeof schema === 'boolean' || (isObject(schema) && isFlat(schema))
+}
+
+function isPrimitive(value: unknown): value is Primitive {
+  return typeof value !== 'object' || value === null
+}
+
+/**
+ * How `value` differs from `schema`, undefined when it does not: the verdict and the issues of the interpreter, in its order and its words, at
+ * most 20. Throws for what is not JSON. One difference: the interpreter gives up on very many faults in one value, this does not.
+ */
+export function flatIssues(schema: FlatSchema, value: unknown): SchemaIssue[] | undefined {
+  const found: Found = { issues: [], path: [] }
+  visit(schema, value, found)
+  return found.issues.length === 0 ? undefined : found.issues
+}
+
+interface Found {
+  issues: SchemaIssue[]
+  /** Leads to the value that is being looked at. */
+  path: PropertyKey[]
+}
+
+function add({ issues, path }: Found, message: string, name?: string): void {
+  if (issues.length < maxIssues) issues.push({ path: name === undefined ? [...path] : [...path, name], message })
+}
+
+function visit(schema: FlatSchema, value: unknown, found: Found): void {
+  const kind = kindOf(value)
+  if (schema.type !== undefined && !hasType(schema.type, kind, value)) fail(schema, 'type', value, found)
+  if (schema.const !== undefined && value !== schema.const) fail(schema, 'const', value, found)
+  if (schema.enum !== undefined && !schema.enum.includes(value)) fail(schema, 'enum', value, found)
+  if (typeof value === 'number') visitNumber(schema, value, found)
+  else if (typeof value === 'string') visitString(schema, value, found)
+  else if (Array.isArray(value)) visitArray(schema, value, found)
+  else if (isObject(value)) visitObject(schema, value, found)
+}
+
+function fail(schema: FlatSchema, keyword: keyof FlatSchema, value: unknown, found: Found): void {
+  if (found.issues.length < maxIssues) add(found, describeFailure(keyword, schema[keyword], value, ''))
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  const kind = typeof value
+  if (kind === 'object' || kind === 'string' || kind === 'number' || kind === 'boolean') return kind
+  throw new Error(`Instances of "${kind}" type are not supported.`)
+}
+
+function hasType(wanted: string | readonly string[], kind: string, value: unknown): boolean {
+  if (typeof wanted !== 'string') return wanted.some((each) => each === kind || (each === 'integer' && Number.isInteger(value)))
+  // JSON can say 1e999, which is infinite. As for the interpreter, that is an integer where nothing else is allowed.
+  return wanted === kind || (wanted === 'integer' && (Number.isInteger(value) || value === Infinity || value === -Infinity))
+}
+
+function visitNumber(schema: FlatSchema, value: number, found: Found): void {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
+  if (minimum !== undefined && value < minimum) fail(schema, 'minimum', value, found)
+  if (maximum !== undefined && value > maximum) fail(schema, 'maximum', value, found)
+  if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) fail(schema, 'exclusiveMinimum', value, found)
+  if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) fail(schema, 'exclusiveMaximum', value, found)
+}
+
+function visitString(schema: FlatSchema, value: string, found: Found): void {
+  const { minLength, maxLength } = schema
+  if (minLength === undefined && maxLength === undefined) return
+  let characters = 0
+  for (const _ of value) characters += 1
+  if (minLength !== undefined && characters < minLength) fail(schema, 'minLength', value, found)
+  if (maxLength !== undefined && characters > maxLength) fail(schema, 'maxLength', value, found)
+}
+
+function visitArray(schema: FlatSchema, value: readonly unknown[], found: Found): void {
+  const { minItems, maxItems, items = true } = schema
+  if (maxItems !== undefined && value.length > maxItems) fail(schema, 'maxItems', value, found)
+  if (minItems !== undefined && value.length < minItems) fail(schema, 'minItems', value, found)
+  if (items !== true) for (let index = 0; index < value.length; index += 1) enter(items, index, value[index], found)
+}
+
+function visitObject(schema: FlatSchema, value: Readonly<Record<string, unknown>>, found: Found): void {
+  const { required, properties = {}, additionalProperties = true, minProperties, maxProperties } = schema
+  if (required !== undefined) for (const name of required) if (!Object.hasOwn(value, name)) add(found, 'is required', name)
+  if (minProperties !== undefined && Object.keys(value).length < minProperties) fail(schema, 'minProperties', value, found)
+  if (maxProperties !== undefined && Object.keys(value).length > maxProperties) fail(schema, 'maxProperties', value, found)
+  for (const name in properties) {
+    const property = properties[name] ?? true
+    if (property !== true && Object.hasOwn(value, name)) enter(property, name, value[name], found)
+  }
+  if (schema.additionalProperties === undefined) return
+  for (const name in value) {
+    if (Object.hasOwn(properties, name)) continue
+    encodeURI(name) // throws where the interpreter does, which names the place in a URI: half a surrogate pair fits into none
+    enter(additionalProperties, name, value[name], found, properties)
+  }
+}
+
+/** Looks at what stands behind `key`. `others` are the properties that would have been allowed. */
+function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
+  if (schema === true) return
+  found.path.push(key)
+  if (schema === false) {
+    const names = Object.keys(others).slice(0, 20).join(', ')
+    add(found, names === '' ? 'is not allowed' : `is not allowed; known: ${names}`)
+  } else visit(schema, value, found)
+  found.path.pop()
+}
