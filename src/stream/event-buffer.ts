@@ -1,13 +1,15 @@
 import { ConfigError, CursorExpired } from '../types/errors.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../types/event.ts'
 import { DeltaRun, deltaSize } from './delta-run.ts'
-import { KeptEvent } from './kept-event.ts'
+import { eventSize } from './event-size.ts'
 
 /** A run of deltas, which becomes one event when it is old, takes this share of the budget, and no less than is worth an event. */
 const runShare = 64
 const minRunBytes = 4096
 /** Slack per remembered item before compacting again, in bytes: keeps the cost of looking at all of them in proportion. */
 const slackPerItem = 64
+
+type KeptItem = AgentEvent | DeltaRun
 
 /**
  * The remembered events of a run, in order, within a budget of bytes.
@@ -21,7 +23,8 @@ const slackPerItem = 64
 export class EventBuffer {
   readonly #budget: number
   readonly #runBytes: number
-  #items: (KeptEvent | DeltaRun)[] = []
+  /** Events as they are, and deltas in runs. */
+  #items: KeptItem[] = []
   #bytes = 0
   #threshold: number
   #oldest = 0
@@ -69,7 +72,8 @@ export class EventBuffer {
       if (item !== undefined && item.seq <= cursor) low = middle + 1
       else high = middle
     }
-    return this.#items[low]?.after(cursor)
+    const item = this.#items[low]
+    return item instanceof DeltaRun ? item.after(cursor) : item
   }
 
   /** Throws `CursorExpired` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
@@ -86,11 +90,11 @@ export class EventBuffer {
   compact(cursors: readonly number[]): void {
     const recent = this.#startOfRecent()
     const older = this.#items.slice(0, recent).flatMap((item) => {
-      if (item instanceof DeltaRun) return item.join(cursors).map((event) => new KeptEvent(event))
-      return this.#isSuperseded(item.event) ? [] : item
+      if (item instanceof DeltaRun) return item.join(cursors)
+      return this.#isSuperseded(item) ? [] : item
     })
     this.#items = [...older, ...this.#items.slice(recent)]
-    this.#bytes = this.#items.reduce((sum, item) => sum + item.bytes, 0)
+    this.#bytes = this.#items.reduce((sum, item) => sum + sizeOf(item), 0)
     this.#forget(cursors[0] ?? Number.POSITIVE_INFINITY)
     this.#threshold = Math.max(this.#budget, this.#bytes + Math.max(this.#budget / 4, this.#items.length * slackPerItem))
   }
@@ -103,9 +107,8 @@ export class EventBuffer {
   }
 
   #appendOther(event: AgentEvent): void {
-    const kept = new KeptEvent(event)
-    this.#items.push(kept)
-    this.#bytes += kept.bytes
+    this.#items.push(event)
+    this.#bytes += eventSize(event)
     if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
   }
 
@@ -118,7 +121,7 @@ export class EventBuffer {
   /** Position where the newest half of the budget begins; the last item, which may be a run that grows, is always part of it. */
   #startOfRecent(): number {
     let start = this.#items.length - 1
-    for (let bytes = this.#items[start]?.bytes ?? 0; start > 0 && bytes < this.#budget / 2; ) bytes += this.#items[--start]?.bytes ?? 0
+    for (let bytes = sizeOf(this.#items[start]); start > 0 && bytes < this.#budget / 2; ) bytes += sizeOf(this.#items[--start])
     return start
   }
 
@@ -127,10 +130,15 @@ export class EventBuffer {
     let count = 0
     for (const item of this.#items) {
       if (this.#bytes <= (this.#budget * 3) / 4 || item.seq > cursor) break
-      this.#bytes -= item.bytes
+      this.#bytes -= sizeOf(item)
       count++
       this.#oldest = item.seq
     }
     this.#items = this.#items.slice(count)
   }
+}
+
+function sizeOf(item: KeptItem | undefined): number {
+  if (item === undefined) return 0
+  return item instanceof DeltaRun ? item.bytes : eventSize(item)
 }

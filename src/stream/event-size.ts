@@ -5,6 +5,8 @@ import type { ToolResult } from '../types/tool-result.ts'
 /** An event without its text: two objects, their strings and a place in the queue, as measured in V8. */
 const eventBytes = 200
 const charBytes = 2
+/** A number, a key or a bracket, about. */
+const scalarChars = 8
 
 /**
  * Roughly how many bytes an event keeps alive.
@@ -39,7 +41,7 @@ function chars(event: AgentEvent): number {
 }
 
 function resultChars({ content, details }: ToolResult): number {
-  return contentChars(content) + jsonChars(details)
+  return contentChars(content) + (details === undefined ? 0 : jsonChars(details))
 }
 
 function contentChars(content: readonly Content[]): number {
@@ -53,11 +55,14 @@ function contentChars(content: readonly Content[]): number {
   return sum
 }
 
-/** A value that cannot be measured, such as one nested deeper than the stack, counts as nothing rather than break the run. */
-function jsonChars(value: unknown): number {
-  try {
-    return JSON.stringify(value)?.length ?? 0
-  } catch {
-    return 0
+/** Characters of plain JSON, without making its text. What is nested too deep, or in circles, counts as far as `depth`. */
+function jsonChars(value: unknown, depth = 64): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null || depth === 0) return scalarChars
+  let sum = 0
+  for (const key in value) {
+    const part: unknown = Reflect.get(value, key)
+    sum += scalarChars + jsonChars(part, depth - 1)
   }
+  return sum
 }
