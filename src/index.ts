@@ -119,7 +119,7 @@ export {
   userMessage,
 } from './types/message.ts'
 export type { Model } from './types/model.ts'
-export type { ApiProtocol, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model-config.ts'
+export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model-config.ts'
 export type { NodeTag, TagKind } from './types/node-tag.ts'
 export type { BlockProvenance, ProvenanceRole } from './types/provenance.ts'
 export type {

@@ -28,7 +28,8 @@ export function lateChunk<Part>(name: string, load: () => Promise<Part>): LateCh
         loaded ??= await load()
         return loaded
       } catch (error) {
-        throw new LoadError(name, error)
+        // A part of the part: it has said which one.
+        throw LoadError.isInstance(error) ? error : new LoadError(name, error)
       }
     },
   }

@@ -1,6 +1,6 @@
 import type { Content, ThinkingContent } from '../types/content.ts'
 import type { AssistantMessage, Message } from '../types/message.ts'
-import type { ApiProtocol, ModelConfig } from '../types/model-config.ts'
+import type { KnownApi, ModelConfig } from '../types/model-config.ts'
 
 /**
  * Turns what other models left in a history into what `target` can read. It runs before every request, after `convertToLlm` and before the
@@ -15,7 +15,7 @@ import type { ApiProtocol, ModelConfig } from '../types/model-config.ts'
 export type ContextTranslation = (messages: readonly Message[], target: ModelConfig) => readonly Message[]
 
 /** What happens to foreign thinking. Source: spec/16 "Content::Thinking". */
-const rules: Record<ApiProtocol, 'keep' | 'text' | 'drop'> = {
+const rules: Record<KnownApi, 'keep' | 'text' | 'drop'> = {
   anthropicMessages: 'keep',
   openAiCompletions: 'text',
   openAiResponses: 'text',
@@ -23,7 +23,6 @@ const rules: Record<ApiProtocol, 'keep' | 'text' | 'drop'> = {
   googleGenerativeAi: 'drop',
   googleVertex: 'drop',
   bedrockConverseStream: 'drop',
-  scripted: 'keep',
 }
 
 const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantMessage>>()
@@ -38,7 +37,8 @@ const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantM
  * - Text, images, tool calls, user messages and tool results pass unchanged. Withheld thinking has no text and is left out.
  */
 export const defaultContextTranslation: ContextTranslation = (messages, target) => {
-  const rule = rules[target.api]
+  // Codecs of others say themselves what they take.
+  const rule = isKnownApi(target.api) ? rules[target.api] : 'keep'
   if (rule === 'keep') return messages
   let known = translated.get(target)
   if (known === undefined) {
@@ -53,6 +53,10 @@ export const defaultContextTranslation: ContextTranslation = (messages, target) 
     list.push(next)
   }
   return isSame ? messages : list
+}
+
+function isKnownApi(api: string): api is KnownApi {
+  return Object.hasOwn(rules, api)
 }
 
 function translate(

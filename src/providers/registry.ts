@@ -8,15 +8,16 @@
  *
  * @module
  */
+import { raceAbort } from '../base/abort.ts'
+import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
 import type { CredentialProvider } from '../types/credentials.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
 import type { Model } from '../types/model.ts'
-import type { ApiProtocol, ModelConfig } from '../types/model-config.ts'
+import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model-config.ts'
 import type { StreamProvider } from '../types/provider.ts'
-import { credentialsOf, type TransportOptions } from './shared/factory-options.ts'
-import { loadPart } from './shared/load-part.ts'
+import { credentialsOf, type TransportOptions } from './shared/model-options.ts'
 
-export type { TransportOptions } from './shared/factory-options.ts'
+export type { TransportOptions } from './shared/model-options.ts'
 export { protocolOf } from './shared/protocol-name.ts'
 
 /** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
@@ -28,15 +29,24 @@ export interface RegistryModelOptions extends TransportOptions {
   credentials?: string | CredentialProvider
 }
 
+/** The parts that are loaded when one of their protocols is called. */
+const parts = {
+  anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
+  chat: lateChunk('the OpenAI provider', () => import('./openai/index.ts')),
+  responses: lateChunk('the provider of the Responses API', () => import('./openai-responses/both-services.ts')),
+  google: lateChunk('the Google provider', () => import('./google/both-services.ts')),
+  bedrock: lateChunk('the Amazon Bedrock provider', () => import('./bedrock/index.ts')),
+}
+
 /** The seven protocols of this package. */
-const builtIn: Partial<Record<ApiProtocol, ProviderLoader>> = {
-  anthropicMessages: async (transport) => (await import('./anthropic/index.ts')).anthropicProvider(transport),
-  openAiCompletions: async (transport) => (await import('./openai/index.ts')).openAiProvider(transport),
-  openAiResponses: async (transport) => (await import('./openai-responses/index.ts')).openAiResponsesProvider(transport),
-  azureOpenAiResponses: async (transport) => (await import('./azure/index.ts')).azureProvider(transport),
-  googleGenerativeAi: async (transport) => (await import('./google/index.ts')).googleProvider(transport),
-  googleVertex: async (transport) => (await import('./vertex/index.ts')).vertexProvider(transport),
-  bedrockConverseStream: async (transport) => (await import('./bedrock/index.ts')).bedrockProvider(transport),
+const builtIn: Record<KnownApi, ProviderLoader> = {
+  anthropicMessages: async (transport) => (await parts.anthropic.load()).anthropicProvider(transport),
+  openAiCompletions: async (transport) => (await parts.chat.load()).openAiProvider(transport),
+  openAiResponses: async (transport) => (await parts.responses.load()).openAiResponsesProvider(transport),
+  azureOpenAiResponses: async (transport) => (await parts.responses.load()).azureProvider(transport),
+  googleGenerativeAi: async (transport) => (await parts.google.load()).googleProvider(transport),
+  googleVertex: async (transport) => (await parts.google.load()).vertexProvider(transport),
+  bedrockConverseStream: async (transport) => (await parts.bedrock.load()).bedrockProvider(transport),
 }
 
 /**
@@ -44,18 +54,18 @@ const builtIn: Partial<Record<ApiProtocol, ProviderLoader>> = {
  *
  * **Contract**
  * - A new registry knows the seven protocols of this package, or those of `loaders`; `register` adds one or replaces it.
- * - Nothing is loaded before a call is made. What cannot be loaded rejects that call with `ProviderError` `network`; the next one tries again.
+ * - Nothing is loaded before a call is made. What cannot be loaded rejects that call with `LoadError`, which nobody retries: the network of the
+ *   model is not at fault. The next call tries again.
  * - A provider or model it has given keeps the loader of that time.
  *
- * Source: spec/21 "ProviderRegistry".
+ * Source: docs/architecture.md.
  */
 export class ProviderRegistry {
   readonly #loaders = new Map<ApiProtocol, ProviderLoader>()
   readonly #providers = new Map<ApiProtocol, StreamProvider>()
 
-  constructor(loaders: Partial<Record<ApiProtocol, ProviderLoader>> = builtIn) {
-    // The keys of a typed record.
-    for (const [api, loader] of Object.entries(loaders)) this.register(api as ApiProtocol, loader)
+  constructor(loaders: { readonly [api in ApiProtocol]?: ProviderLoader } = builtIn) {
+    for (const [api, loader] of Object.entries(loaders)) if (loader !== undefined) this.register(api, loader)
   }
 
   /** Adds a protocol, or replaces its provider. */
@@ -104,19 +114,21 @@ export class ProviderRegistry {
 
 /** A provider that is loaded with its first call. */
 function lazyProvider(api: ApiProtocol, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
-  let loading: Promise<StreamProvider> | undefined
-  const loaded = (signal?: AbortSignal): Promise<StreamProvider> => {
-    loading ??= Promise.resolve()
-      .then(load)
-      .catch((error: unknown) => {
-        loading = undefined
-        throw error
-      })
-    return loadPart(loading, signal)
-  }
+  const provider = lateChunk(`the provider of ${api}`, async () => load())
   return {
     api,
-    encode: async (request) => (await loaded()).encode(request),
-    stream: async (request, emit, signal) => (await loaded(signal)).stream(request, emit, signal),
+    encode: async (request) => (await loaded(provider)).encode(request),
+    stream: async (request, emit, signal) => (await loaded(provider, signal)).stream(request, emit, signal),
+  }
+}
+
+/** The provider, waited for only until `signal` aborts. */
+async function loaded(provider: LateChunk<StreamProvider>, signal?: AbortSignal): Promise<StreamProvider> {
+  if (provider.loaded !== undefined) return provider.loaded
+  try {
+    return await (signal === undefined ? provider.load() : raceAbort(provider.load(), signal))
+  } catch (error) {
+    if (signal?.aborted !== true) throw error
+    throw new ProviderError('cancelled', `The call was cancelled: ${errorText(signal.reason)}`)
   }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import type { ApiProtocol } from '../types/model-config.ts'
+import type { KnownApi } from '../types/model-config.ts'
 import { type SpecCodec, specCodec } from './codec.ts'
 
 /** The protocols Rust knows: all that go over a wire. */
-export type WireProtocol = Exclude<ApiProtocol, 'scripted'>
+export type WireProtocol = KnownApi
 
 /** The spelling in stored JSON. Configuration files spell three of them differently (`openai_completions`); Rust refuses that here. */
 const spelling = {
@@ -30,3 +30,8 @@ export const protocolSchema: z.ZodType<WireProtocol> = z.enum(spelling).transfor
 
 /** `ApiProtocol`: snake_case, with `open_ai` in two words. `scripted` is ours alone and has no spelling there. */
 export const protocolCodec: SpecCodec<WireProtocol> = specCodec('api', protocolSchema, (api) => spelling[api])
+
+/** Whether Rust knows this protocol. */
+export function isWireProtocol(api: string): api is WireProtocol {
+  return Object.hasOwn(spelling, api)
+}

@@ -3,7 +3,7 @@ import type { LoopConfigSnapshot } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
-import { protocolCodec, protocolSchema } from './protocol.ts'
+import { isWireProtocol, protocolCodec, protocolSchema } from './protocol.ts'
 
 export const thinkingLevelSchema: z.ZodType<ThinkingLevel> = z.enum(['off', 'minimal', 'low', 'medium', 'high'])
 
@@ -30,7 +30,7 @@ export const snapshotSchema: z.ZodType<Partial<LoopConfigSnapshot>> = z
       ...present('provider', provider),
       ...present('configId', config_id),
       ...present('name', name),
-      ...(nativeApi === 'scripted' ? { api: nativeApi } : present('api', api)),
+      ...(typeof nativeApi === 'string' ? { api: nativeApi } : present('api', api)),
       ...present('baseUrl', base_url),
       ...present('reasoning', reasoning),
       ...present('contextWindow', context_window),
@@ -50,12 +50,13 @@ function encode({ api, ...snapshot }: Partial<LoopConfigSnapshot>): JsonObject {
       thinkingLevel: 'thinking_level',
     }),
     config_id: snapshot.configId ?? null,
-    ...(api === undefined ? {} : api === 'scripted' ? { nativeApi: api } : { api: protocolCodec.encode(api) }),
+    ...(api === undefined ? {} : isWireProtocol(api) ? { api: protocolCodec.encode(api) } : { nativeApi: api }),
   }
 }
 
 /**
  * `LoopConfigSnapshot`: snake_case; `config_id` is `null` when there is none. Rust may leave out any other field, so reading gives a part.
- * `scripted` would make a whole file unreadable there, so it travels as `nativeApi`, a key that Rust ignores.
+ * Any other protocol (`scripted`, or one of somebody else) would make a whole file unreadable there, so it travels as `nativeApi`, a key that
+ * Rust ignores.
  */
 export const configSnapshotCodec: SpecCodec<Partial<LoopConfigSnapshot>> = specCodec('config', snapshotSchema, encode)

@@ -1,7 +1,7 @@
 import type { CostConfig } from './usage.ts'
 
-/** The seven wire protocols, and `scripted`: no wire at all, answers computed in this process. Source: spec/35 "ApiProtocol". */
-export type ApiProtocol =
+/** The seven wire protocols of this package. */
+export type KnownApi =
   | 'anthropicMessages'
   | 'openAiCompletions'
   | 'openAiResponses'
@@ -9,7 +9,12 @@ export type ApiProtocol =
   | 'googleGenerativeAi'
   | 'googleVertex'
   | 'bedrockConverseStream'
-  | 'scripted'
+
+/**
+ * The name of a wire protocol: one of the seven, `scripted` (no wire at all, answers computed in this process), or one that a provider of
+ * somebody else speaks.
+ */
+export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 
 /** How deep a model should think. Source: spec/21 "Extended Thinking". */
 export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high'

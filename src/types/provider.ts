@@ -86,10 +86,11 @@ export type StreamEvent = StreamStart | StreamDelta
  * Speaks one wire protocol.
  *
  * **Contract**
- * - `encode` normalises any history and returns what will be sent. It rejects only with `ProviderError` (`schemaMismatch`, `other`).
+ * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch` or `other`.
  * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas. It never calls it after it settled.
  * - `stream` resolves with the finished message; its `start` message is that same object.
- * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far. An abort is code `cancelled`.
+ * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (an abort is code `cancelled`), or with `LoadError`
+ *   where the provider itself could not be loaded; so does `encode`.
  * - The end of the stream without the protocol's terminal event is a `network` error, never success.
  * - The caller owns `signal`; after it aborts, reading stops within one chunk and no listener stays behind.
  *

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isContextOverflow } from '../../src/context/index.ts'
-import { classifyError } from '../../src/providers/shared/classify.ts'
+import { classifyError } from '../../src/providers/shared/errors/classify.ts'
 import type { AgentMessage, StopReason } from '../../src/types/message.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 import { answer, user } from './history.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AnthropicOptions, anthropic } from '../../src/providers/anthropic/index.ts'
 import { openaiCompatible } from '../../src/providers/openai/index.ts'
-import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/shared/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/shared/capabilities/capabilities.ts'
 import { type Message, userMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import type { ModelCapabilities } from '../../src/types/model-config.ts'

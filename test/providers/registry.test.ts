@@ -5,7 +5,7 @@ import { Agent } from '../../src/agent/agent.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { ProviderRegistry, protocolOf } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { ConfigError, ProviderError } from '../../src/types/errors.ts'
+import { ConfigError, LoadError, ProviderError } from '../../src/types/errors.ts'
 import { userMessage } from '../../src/types/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../src/types/model-config.ts'
 import { answering, fixture } from './bytes.ts'
@@ -95,8 +95,9 @@ describe('a registry of one’s own', () => {
     })
     const model = registry.createModel(scripted([]).config)
     const error: unknown = await model.provider.encode(requestFor(model.config)).catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(ProviderError)
-    expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('offline') })
+    expect(error).toBeInstanceOf(LoadError)
+    expect(error).toMatchObject({ code: 'loadFailed', message: expect.stringContaining('offline') })
+    expect(ProviderError.isInstance(error)).toBe(false)
     isOnline = true
     expect(await new Agent({ model }).prompt('Hi').text()).toBe('Back.')
   })

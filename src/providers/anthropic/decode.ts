@@ -3,12 +3,11 @@ import { ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamEvent } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/exchange.ts'
-import { StreamRefusal } from '../shared/stream-refusal.ts'
-import { tokenCount } from '../shared/token-count.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal, tokenCount } from '../shared/decode/decoder.ts'
+import type { DecoderContext } from '../shared/define-provider.ts'
+import type { AnthropicCall } from './encode.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
 interface WireEvent {
@@ -50,7 +49,7 @@ const stopReasons: Record<string, StopReason> = {
   refusal: 'guardRail',
 }
 
-/** Reads the events of one Messages response. `prefixHash` is what its reasoning is bound to. Source: reference/providers.md §1. */
+/** Reads the events of one Messages response. `prefixHash` of the call is what its reasoning is bound to. Source: reference/providers.md §1. */
 export class AnthropicDecoder implements StreamDecoder {
   readonly terminal = 'message_stop'
   readonly builder: AssistantBuilder
@@ -65,10 +64,10 @@ export class AnthropicDecoder implements StreamDecoder {
   #index = 0
   #stopReason: string | undefined
 
-  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, prefixHash?: string, answerTool?: string) {
-    this.#model = model
+  constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit }: DecoderContext) {
+    this.#model = request.model
     this.#prefixHash = prefixHash
-    this.builder = new AssistantBuilder(model, emit, answerTool)
+    this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.builder.message.usage = this.#usage
     this.#frames = createSseDecoder((data) => this.#frame(data))
   }

@@ -1,70 +1,73 @@
+import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { EncodedRequest, StreamRequest } from '../../types/provider.ts'
-import { continuesWithoutThinking, generationFields, isSigned } from '../shared/claude-thinking.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { joinUrl, redactedHeaders } from '../shared/endpoint.ts'
-import { emptyHash, extendHash } from '../shared/hash.ts'
-import { toJson } from '../shared/json-text.ts'
-import { legalId } from '../shared/legal-id.ts'
-import { type NormaliseTarget, normalise } from '../shared/normalise.ts'
-import { joinPieces } from '../shared/pieces.ts'
-import { answerFormat } from './answer-format.ts'
-import { anthropicCapabilities } from './capabilities.ts'
+import type { StreamRequest } from '../../types/provider.ts'
+import { continuesWithoutThinking, generationFields, isSigned } from '../shared/capabilities/claude-thinking.ts'
+import type { EncodedCall } from '../shared/define-provider.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { TurnWriter } from '../shared/encode/message-encoder.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { targetOf } from '../shared/history/clean-message.ts'
+import { HistoryMemory } from '../shared/history/history-memory.ts'
+import { answerToolName } from '../shared/response-format/answer-tool.ts'
+import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
+import { joinUrl } from '../shared/transport/endpoint.ts'
+import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
 import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
-import { messagePieces, toolJson, withBreakpoint } from './pieces.ts'
+import { anthropicProfile } from './profile.ts'
 
-/** A request and what its answer will be bound to. */
-export interface AnthropicRequest {
-  encoded: EncodedRequest
+/** A call, and what its answer will be bound to. */
+export interface AnthropicCall extends EncodedCall {
   prefixHash: string | undefined
-  /** The tool whose call is the answer. */
-  answerTool: string | undefined
-  /** Added to the error when the key is rejected. */
-  authHint: string | undefined
 }
 
-const toolCallId = legalId('a-zA-Z0-9_-', 64)
-
-const planOf = perObject((model: ModelConfig) => {
-  const capabilities = anthropicCapabilities(model)
-  const target: NormaliseTarget = {
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    images: capabilities.images,
-    toolCallId,
-    keepsThinking: isSigned,
-  }
-  return { capabilities, target }
+/** What is known of a model, and of the conversations it was sent. */
+const modelOf = perObject((model: ModelConfig) => {
+  const profile = anthropicProfile(model)
+  const history = new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(messageEncoder, head))
+  return { profile, history }
 })
 
-/**
- * The request for the Messages service. Throws `ProviderError` `other` for a URL or key that cannot be sent.
- * Source: reference/providers.md §1, spec/07.
- */
-export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicRequest {
-  const { capabilities, target } = planOf(asked.model)
+/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md. */
+export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicCall {
+  const { profile, history } = modelOf(asked.model)
+  const { capabilities } = profile
   const warnings: string[] = []
-  const { request, addTo, answerTool } = answerFormat(asked, capabilities, warnings)
+  const plan = planFormat(asked, capabilities, profile.formats, warnings)
+  const { request } = plan
   const { model, cache } = request
-  const messages = normalise(request.messages, target)
-  const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
-  addTo(fields)
   const system = systemTexts(request.systemPrompt, wire)
-  const toolsJson = request.tools.map(toolJson).join(',')
-  const head = capabilities.boundReasoning ? extendHash(extendHash(emptyHash, system.join('\n')), toolsJson) : undefined
-  const isAuto = cache.type === 'auto'
-  const { json, prefixHash } = joinPieces(messages, messagePieces, head, isAuto || (cache.type === 'manual' && cache.cacheMessages))
+  const tools = toolsJson(request.tools)
+  const { messages, writer } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
+  const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
+  addFormat(fields, plan)
+  const marks = (part: 'cacheSystem' | 'cacheTools' | 'cacheMessages') => cache.type === 'auto' || (cache.type === 'manual' && cache[part])
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
   if (system.length > 0) {
     const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
-    body += `,"system":[${isAuto || (cache.type === 'manual' && cache.cacheSystem) ? withBreakpoint(blocks) : blocks}]`
+    body += `,"system":[${marks('cacheSystem') ? withBreakpoint(blocks) : blocks}]`
   }
-  if (toolsJson !== '') {
-    body += `,"tools":[${isAuto || (cache.type === 'manual' && cache.cacheTools) ? withBreakpoint(toolsJson) : toolsJson}]`
+  if (tools !== '') body += `,"tools":[${marks('cacheTools') ? withBreakpoint(tools) : tools}]`
+  body += `,"messages":${writer.toJson(marks('cacheMessages'))}}`
+  return {
+    url: joinUrl(model.baseUrl, '/v1/messages'),
+    headers: requestHeaders(request, wire),
+    body,
+    warnings,
+    answerTool: plan.answerTool,
+    authHint: authHint(request, wire),
+    prefixHash: writer.prefixHash,
   }
-  body += `,"messages":${json}}`
-  const headers = requestHeaders(request, wire)
-  const encoded = { url: joinUrl(model.baseUrl, '/v1/messages'), headers, redactedHeaders: redactedHeaders(headers), body, warnings }
-  return { encoded, prefixHash, answerTool, authHint: authHint(request, wire) }
+}
+
+/** Adds what the service is told about the form of the answer. */
+function addFormat(fields: JsonObject, plan: FormatPlan): void {
+  if (plan.kind === 'schema') {
+    fields.output_config = { ...asObject(fields.output_config), format: { type: 'json_schema', schema: plan.schema } }
+  }
+  if (plan.kind !== 'tool' || plan.force === 'none') return
+  fields.tool_choice = plan.force === 'answer' ? { type: 'tool', name: answerToolName } : { type: 'any' }
+}
+
+function asObject(value: JsonObject[string] | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }

@@ -1,5 +1,5 @@
 import type { StreamRequest } from '../../types/provider.ts'
-import { headerCredential, mergeHeaders } from '../shared/endpoint.ts'
+import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
 
 /** What the wire needs beside the request. */
 export interface AnthropicWire {

@@ -1,11 +1,9 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import type { Exchange } from '../shared/exchange.ts'
-import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
-import { safely } from '../shared/safely.ts'
-import { sendStreaming } from '../shared/send.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
 import { AnthropicDecoder } from './decode.ts'
+import { encodeRequest } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
 
 /** How the Messages service is called. */
@@ -32,7 +30,7 @@ export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProvid
  * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
  *
- * Source: spec/21, reference/providers.md §1.
+ * Source: docs/providers/anthropic.md.
  *
  * @example
  * ```ts
@@ -48,32 +46,22 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
     contextWindow: 200_000,
     maxTokens: 8192,
   } as const
-  const credentials = credentialsOf(options.apiKey)
-  const model: Model = { config: modelConfig(id, defaults, options), provider: anthropicProvider(options) }
-  if (credentials !== undefined) model.credentials = credentials
-  return model
+  return createModel(id, defaults, options, anthropicProvider(options))
 }
 
-/** Speaks the Messages protocol. It keeps no state between calls, so one provider may serve any number of models and runs. */
+/** Speaks the Messages protocol. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
   const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01', oauth = false } = options
   const wire: AnthropicWire = { dangerouslyAllowBrowser, anthropicVersion }
   if (oauth !== false) wire.oauthUserAgent = oauth === true ? 'claude-cli/2.1.2' : oauth.userAgent
-  return {
+  return defineProvider({
     api: 'anthropicMessages',
-    encode: async (request) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'))
-      return safely(() => encodeRequest(request, wire), request).encoded
+    service: 'Anthropic',
+    transport: options,
+    browserHint: dangerouslyAllowBrowser ? undefined : 'or dangerouslyAllowBrowser',
+    codec: {
+      encode: (request) => encodeRequest(request, wire),
+      decoder: (call, context) => new AnthropicDecoder(call, context),
     },
-    stream: async (request, emit, signal) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'), signal)
-      const { encoded, prefixHash, answerTool, authHint } = safely(() => encodeRequest(request, wire), request)
-      const decoder = new AnthropicDecoder(request.model, emit, prefixHash, answerTool)
-      const exchange: Exchange = { service: 'Anthropic', encoded, decoder, signal, transport: options }
-      if (request.credential !== undefined) exchange.credential = request.credential
-      if (authHint !== undefined) exchange.authHint = authHint
-      if (!dangerouslyAllowBrowser) exchange.browserHint = 'or dangerouslyAllowBrowser'
-      return await sendStreaming(exchange)
-    },
-  }
+  })
 }

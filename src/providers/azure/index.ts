@@ -1,15 +1,18 @@
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError, ProviderError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
-import type { ResponsesService } from '../openai-responses/call.ts'
-import { responsesCapabilities } from '../openai-responses/capabilities.ts'
+import { responsesCodec } from '../openai-responses/codec.ts'
+import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import type { OpenAiResponsesProviderOptions } from '../openai-responses/index.ts'
-import { credentialsOf, modelConfig, type ProviderOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
-import type { AzureAuth } from './codec.ts'
+import { responsesCapabilities } from '../openai-responses/profile.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import { createModel, modelConfig, type ProviderOptions } from '../shared/model-options.ts'
+import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { azureAddress } from './azure-url.ts'
 
-export type { AzureAuth } from './codec.ts'
+/** How Azure is told who calls: by the key of the resource, or by a token of Entra ID. */
+export type AzureAuth = 'apiKey' | 'entra'
 
 /** How a resource of Azure OpenAI is called. */
 export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
@@ -38,7 +41,7 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
  * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, and for a `resource` that is
  *   no name: a key would go to another host.
  *
- * Source: spec/21, reference/providers.md §4.
+ * Source: docs/providers/azure.md.
  *
  * @example
  * ```ts
@@ -64,36 +67,46 @@ export function azure(deployment: string, options: AzureOptions): Model {
     contextWindow: 128_000,
     maxTokens: 4096,
   } as const
-  const config = modelConfig(deployment, defaults, options)
-  if (underlyingModel !== undefined) config.capabilities = responsesCapabilities({ ...config, id: underlyingModel })
-  const credentials = credentialsOf(options.apiKey)
-  const model: Model = { config, provider: azureProvider(options) }
-  if (credentials !== undefined) model.credentials = credentials
-  return model
+  const provider = azureProvider(options)
+  if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
+  const capabilities = responsesCapabilities(modelConfig(underlyingModel, defaults, options))
+  return createModel(deployment, defaults, { ...options, capabilities }, provider)
 }
 
-/** Speaks the Responses API to Azure. It keeps no state between calls, so one provider may serve any number of deployments and runs. */
+/** Speaks the Responses API to Azure. It keeps no state of a call, so one provider may serve any number of deployments and runs. */
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
   const { apiVersion, auth, reasoningSummary = 'auto' } = options
-  const prepare = async (signal?: AbortSignal) => {
-    const codec = await loadPart(import('./codec.ts'), signal)
-    const route = (request: StreamRequest) => codec.azureRoute(request, apiVersion, auth)
-    const service: ResponsesService = { name: 'Azure OpenAI', transport: options, reasoningSummary, route }
-    return { service, codec }
-  }
-  return {
+  return defineProvider({
     api: 'azureOpenAiResponses',
-    encode: async (request) => {
-      const { service, codec } = await prepare()
-      return codec.encodeCall(request, service)
+    service: 'Azure OpenAI',
+    transport: options,
+    codec: {
+      ...responsesCodec({ reasoningSummary, route: (request) => azureRoute(request, apiVersion, auth) }),
+      explain: (error, request) => explained(error, request, apiVersion),
     },
-    stream: async (request, emit, signal) => {
-      const { service, codec } = await prepare(signal)
-      try {
-        return await codec.callService(request, service, emit, signal)
-      } catch (error) {
-        throw codec.explained(error, request, apiVersion)
-      }
-    },
+  })
+}
+
+/** Tokens of Entra ID are JWTs; keys contain no dot. */
+const token = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/
+
+/** Where and as whom `request` is sent. */
+function azureRoute({ model, credential }: StreamRequest, apiVersion: string | undefined, auth: AzureAuth | undefined): ResponsesRoute {
+  const own: Record<string, string> = { 'content-type': 'application/json' }
+  if (credential !== undefined && credential !== '') {
+    const key = headerCredential('Azure OpenAI', credential)
+    if (auth === 'entra' || (auth === undefined && token.test(key))) own.authorization = `Bearer ${key}`
+    else own['api-key'] = key
   }
+  const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)
+  return { url, model: deployment, headers: mergeHeaders(own, model.headers) }
+}
+
+/** `error` with what a 404 of Azure most likely means; any other error as it is. */
+function explained(error: ProviderError, { model }: StreamRequest, apiVersion: string | undefined): ProviderError {
+  if (error.status !== 404) return error
+  const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)
+  const { origin, pathname } = new URL(url)
+  const message = `${error.message} Either ${origin} has no deployment named "${deployment}" (the model id must be the name of a deployment; a new one takes some minutes), or it does not serve ${pathname}: set baseUrl to the endpoint of the resource, and no apiVersion.`
+  return new ProviderError(error.code, message, { status: 404, isRetryable: error.isRetryable })
 }

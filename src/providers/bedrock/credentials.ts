@@ -1,6 +1,6 @@
 import { type CredentialProvider, staticCredential } from '../../types/credentials.ts'
 import { ConfigError } from '../../types/errors.ts'
-import { credentialsOf } from '../shared/factory-options.ts'
+import { credentialsOf } from '../shared/model-options.ts'
 
 /** What AWS gives an identity. */
 export interface AwsCredentials {

@@ -4,12 +4,12 @@ import type { ProviderState } from '../../types/content.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../types/provider.ts'
+import type { StreamRequest } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/exchange.ts'
-import { StreamRefusal } from '../shared/stream-refusal.ts'
-import { tokenCount } from '../shared/token-count.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal, tokenCount } from '../shared/decode/decoder.ts'
+import type { DecoderContext } from '../shared/define-provider.ts'
+import type { BedrockCall } from './encode.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 interface WireEvent {
@@ -47,14 +47,8 @@ const stopReasons: Record<string, StopReason> = {
 const kinds = 3
 const [text, reasoning, call] = [0, 1, 2]
 
-/** What the decoder must know of the request. */
-export interface AnswerTo {
-  request: StreamRequest
-  /** What its reasoning is bound to. */
-  prefixHash?: string
-  /** The tool whose call is the answer. */
-  answerTool?: string
-}
+/** What its reasoning is bound to, and the tool whose call is the answer. */
+type Answered = Pick<BedrockCall, 'prefixHash' | 'answerTool'>
 
 /**
  * Reads the events of one ConverseStream response: the binary event stream of AWS or, where the content type says so, JSON lines.
@@ -69,7 +63,8 @@ export interface AnswerTo {
 export class BedrockDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
   progress = 0
-  readonly #answerTo: AnswerTo
+  readonly #request: StreamRequest
+  readonly #call: Answered
   readonly #frames: AwsEventDecoder
   #lines: LineDecoder | undefined
   readonly #utf8 = new TextDecoder()
@@ -81,9 +76,10 @@ export class BedrockDecoder implements StreamDecoder {
   #stopReason: string | undefined
   #hasMetadata = false
 
-  constructor(answerTo: AnswerTo, emit: (event: StreamEvent) => void) {
-    this.#answerTo = answerTo
-    this.builder = new AssistantBuilder(answerTo.request.model, emit, answerTo.answerTool)
+  constructor(call: Answered, { request, emit }: DecoderContext) {
+    this.#request = request
+    this.#call = call
+    this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
     this.builder.message.usage = this.#usage
     this.#frames = createAwsEventDecoder((headers, payload) => this.#message(headers, payload))
   }
@@ -123,7 +119,7 @@ export class BedrockDecoder implements StreamDecoder {
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
     const message = this.builder.finish(reason, this.#usage)
-    if (this.#answerTo.prefixHash !== undefined) {
+    if (this.#call.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
     return message
@@ -194,8 +190,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #isOffered({ type, name }: { type?: string; name?: string }): boolean {
-    const { request, answerTool } = this.#answerTo
-    return type !== 'server_tool_use' && (name === answerTool || request.tools.some((tool) => tool.name === name))
+    return type !== 'server_tool_use' && (name === this.#call.answerTool || this.#request.tools.some((tool) => tool.name === name))
   }
 
   #delta(index: number, delta: WireEvent['delta']): void {
@@ -226,8 +221,9 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #state(payload: JsonObject): ProviderState {
-    const { request, prefixHash } = this.#answerTo
-    const state = { api: request.model.api, model: request.model.id, payload }
+    const { prefixHash } = this.#call
+    const { api, id: model } = this.#request.model
+    const state = { api, model, payload }
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
 }

@@ -1,23 +1,24 @@
-import { errorText, ProviderError } from '../../types/errors.ts'
-import type { Message } from '../../types/message.ts'
+import type { JsonObject } from '../../types/json.ts'
+import { type Message, toolCallsOf } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { CacheStrategy, EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
-import { isSigned } from '../shared/claude-thinking.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { headerCredential, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
-import { emptyHash, extendHash } from '../shared/hash.ts'
-import { toJson } from '../shared/json-text.ts'
-import { legalId, nineChars } from '../shared/legal-id.ts'
-import { legalName } from '../shared/legal-name.ts'
-import { type NormaliseTarget, normalise } from '../shared/normalise.ts'
-import { joinPieces } from '../shared/pieces.ts'
-import { answerFormat } from './answer-format.ts'
-import { bedrockCapabilities, type Family } from './capabilities.ts'
-import { awsCredentialsOf } from './credentials.ts'
+import type { CacheStrategy, StreamRequest, ToolDefinition } from '../../types/provider.ts'
+import { isSigned } from '../shared/capabilities/claude-thinking.ts'
+import type { EncodedCall } from '../shared/define-provider.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { TurnWriter } from '../shared/encode/message-encoder.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { targetOf } from '../shared/history/clean-message.ts'
+import { HistoryMemory } from '../shared/history/history-memory.ts'
+import { legalName } from '../shared/history/legal-id.ts'
+import { type NormaliseTarget, normalise } from '../shared/history/normalise.ts'
+import { answerToolName } from '../shared/response-format/answer-tool.ts'
+import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
+import { headerCredential, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { awsCredentialsOf, secretsOf } from './credentials.ts'
+import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
 import { generationOf } from './generation.ts'
-import { messagePieces, toolJson, withBreakpoint } from './pieces.ts'
-import { regionOf } from './region.ts'
-import { signatureHeaders } from './sign.ts'
+import { bedrockProfile, type Family } from './profile.ts'
+import { regionOf, signatureHeaders } from './sign.ts'
 
 /** What the wire needs beside the request. Keep one object per provider: what is known of models is remembered with it. */
 export interface BedrockWire {
@@ -25,82 +26,67 @@ export interface BedrockWire {
   underlyingModel?: string
 }
 
-/** A request, what its answer will be bound to, and the tool that takes the answer. */
-export interface BedrockRequest {
-  encoded: EncodedRequest
-  prefixHash?: string
-  answerTool?: string
+/** A call, and what its answer will be bound to. */
+export interface BedrockCall extends EncodedCall {
+  prefixHash: string | undefined
 }
 
-const longId = legalId('a-zA-Z0-9_-', 64)
-
-const planOf = perObject(({ underlyingModel }: BedrockWire) =>
+/** What is known of a model, and of the conversations it was sent. */
+const modelOf = perObject(({ underlyingModel }: BedrockWire) =>
   perObject((model: ModelConfig) => {
-    const { family, capabilities } = bedrockCapabilities(model, underlyingModel)
-    const target: NormaliseTarget = {
-      api: model.api,
-      provider: model.provider,
-      model: model.id,
-      images: capabilities.images,
-      toolCallId: family.shortIds ? nineChars : longId,
-      keepsThinking: (block) => family.thinkingField !== 'claude' || isSigned(block),
-    }
-    const { imagesInToolResults } = capabilities
-    const pieces = messagePieces({ resultStatus: family.resultStatus, imagesInToolResults })
-    return { family, capabilities, target, pieces }
+    const profile = bedrockProfile(model, underlyingModel)
+    const { resultStatus, thinkingField } = profile.family
+    const { imagesInToolResults } = profile.capabilities
+    const target = targetOf(model, profile, (block) => thinkingField !== 'claude' || isSigned(block))
+    const encoder = messageEncoder({ resultStatus, imagesInToolResults })
+    return { profile, target, history: new HistoryMemory(target, (head) => new TurnWriter(encoder, head)) }
   }),
 )
 
 /**
  * The request for ConverseStream, signed where the key is AWS credentials. Rejects only with `ProviderError`: `schemaMismatch` for a form of
- * answer that the model cannot be held to, `other` for what cannot be sent. Source: reference/providers.md §6, spec/07.
+ * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md.
  */
-export async function encodeRequest(request: StreamRequest, wire: BedrockWire): Promise<BedrockRequest> {
-  try {
-    const { body, warnings, ...rest } = bodyOf(request, wire)
-    const { model } = request
-    const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
-    const headers = await headersOf(request, url, body, wire)
-    return { encoded: { url, headers, redactedHeaders: redactedHeaders(headers), body, warnings }, ...rest }
-  } catch (error) {
-    if (error instanceof ProviderError) throw error
-    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
-  }
+export async function encodeRequest(request: StreamRequest, wire: BedrockWire): Promise<BedrockCall> {
+  const { model, credential } = request
+  const body = bodyOf(request, wire)
+  const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
+  const headers = await headersOf(request, url, body.body, wire)
+  return { ...body, url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
 }
 
-interface Body extends Omit<BedrockRequest, 'encoded'> {
-  body: string
-  warnings: string[]
-}
-
-function bodyOf(asked: StreamRequest, wire: BedrockWire): Body {
-  const { family, capabilities, target, pieces } = planOf(wire)(asked.model)
+function bodyOf(asked: StreamRequest, wire: BedrockWire): Omit<BedrockCall, 'url' | 'headers'> {
+  const { profile, target, history } = modelOf(wire)(asked.model)
+  const { family, capabilities } = profile
   const warnings: string[] = []
-  const { request, outputConfig, toolChoice, answerTool } = answerFormat(asked, family, capabilities, warnings)
+  const plan = planFormat(asked, capabilities, profile.formats, warnings)
+  const { request } = plan
   const { systemPrompt } = request
-  const messages = normalise(request.messages, target)
+  const tools = toolsOf(request, target)
+  const { messages, writer } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
   const { inferenceConfig, additional } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
-  const toolsJson = toolsOf(request.tools, messages)
-  const head = capabilities.boundReasoning ? extendHash(extendHash(emptyHash, systemPrompt), toolsJson) : undefined
-  const { json, prefixHash } = joinPieces(messages, pieces, head, marks.messages)
   // Flat parts, joined once.
-  const parts = [`"messages":${json}`]
+  const parts = [`"messages":${writer.toJson(marks.messages)}`]
   if (systemPrompt.trim() !== '') {
     const block = toJson({ text: systemPrompt })
     parts.push(`"system":[${marks.system ? withBreakpoint(block) : block}]`)
   }
   if (Object.keys(inferenceConfig).length > 0) parts.push(`"inferenceConfig":${toJson(inferenceConfig)}`)
-  if (toolsJson !== '') {
-    const choice = toolChoice === undefined ? '' : `,"toolChoice":${toJson(toolChoice)}`
-    parts.push(`"toolConfig":{"tools":[${marks.tools ? withBreakpoint(toolsJson) : toolsJson}]${choice}}`)
-  }
+  if (tools !== '') parts.push(`"toolConfig":{"tools":[${marks.tools ? withBreakpoint(tools) : tools}]${toolChoiceOf(plan)}}`)
   if (Object.keys(additional).length > 0) parts.push(`"additionalModelRequestFields":${toJson(additional)}`)
-  if (outputConfig !== undefined) parts.push(`"outputConfig":${toJson(outputConfig)}`)
-  const body: Body = { body: `{${parts.join(',')}}`, warnings }
-  if (prefixHash !== undefined) body.prefixHash = prefixHash
-  if (answerTool !== undefined) body.answerTool = answerTool
-  return body
+  if (plan.kind === 'schema') parts.push(`"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`)
+  return { body: `{${parts.join(',')}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool }
+}
+
+function toolChoiceOf(plan: FormatPlan): string {
+  if (plan.kind !== 'tool' || plan.force === 'none') return ''
+  return `,"toolChoice":${toJson(plan.force === 'answer' ? { tool: { name: answerToolName } } : { any: {} })}`
+}
+
+function outputConfigOf(name: string, schema: JsonObject): JsonObject {
+  const jsonSchema = { schema: JSON.stringify(schema), name }
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
 /** Where breakpoints are wanted and may stand: three at most, of the four that are allowed. */
@@ -112,14 +98,18 @@ function marksOf(cache: CacheStrategy, { cachePoints }: Family): { system: boole
 }
 
 /** A history with calls needs tools: where there are none any more, those it names are declared. */
-function toolsOf(tools: readonly ToolDefinition[], messages: readonly Message[]): string {
-  if (tools.length > 0) return tools.map(toolJson).join(',')
+function toolsOf({ tools, messages }: StreamRequest, target: NormaliseTarget): string {
+  if (tools.length > 0 || !messages.some(hasCalls)) return toolsJson(tools)
   const names = new Set<string>()
-  for (const message of messages) {
-    if (message.role !== 'assistant') continue
-    for (const block of message.content) if (block.type === 'toolCall') names.add(legalName(block.name))
+  for (const message of normalise(messages, target)) {
+    if (message.role === 'assistant') for (const call of toolCallsOf(message.content)) names.add(legalName(call.name))
   }
-  return Array.from(names, (name) => toolJson({ name, description: 'No longer available: do not call it.', parameters: {} })).join(',')
+  const gone = (name: string): ToolDefinition => ({ name, description: 'No longer available: do not call it.', parameters: {} })
+  return toolsJson(Array.from(names, gone))
+}
+
+function hasCalls(message: Message): boolean {
+  return message.role === 'assistant' && message.content.some((block) => block.type === 'toolCall')
 }
 
 async function headersOf({ model, credential }: StreamRequest, url: string, body: string, { region }: BedrockWire) {

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../types/json.ts'
 import type { Message } from '../../types/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
-import { continuesWithoutThinking, generationFields } from '../shared/claude-thinking.ts'
-import type { ThinkingField } from './capabilities.ts'
+import { continuesWithoutThinking, generationFields } from '../shared/capabilities/claude-thinking.ts'
+import type { ThinkingField } from './profile.ts'
 
 /** The parts of a request that depend on how a model thinks. */
 export interface Generation {

@@ -1,12 +1,11 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import type { Exchange } from '../shared/exchange.ts'
-import { modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
-import { sendStreaming } from '../shared/send.ts'
-import { type BedrockKeys, bedrockCredentials, secretsOf } from './credentials.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
-import { endpointOf, regionOf } from './region.ts'
+import { encodeRequest } from './encode.ts'
+import { endpointOf, regionOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
 
@@ -29,7 +28,7 @@ export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & Bedroc
  * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials and for a region that is none.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
- * Source: spec/21, reference/providers.md §6.
+ * Source: docs/providers/bedrock.md.
  *
  * @example
  * ```ts
@@ -46,27 +45,18 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
     contextWindow: 200_000,
     maxTokens: 8192,
   } as const
-  const credentials = bedrockCredentials(options)
-  const model: Model = { config: modelConfig(id, defaults, options), provider: bedrockProvider(options) }
-  if (credentials !== undefined) model.credentials = credentials
-  return model
+  return createModel(id, defaults, options, bedrockProvider(options), bedrockCredentials(options))
 }
 
-/** Speaks ConverseStream. It keeps no state between calls, so one provider may serve any number of models and runs. */
+/** Speaks ConverseStream. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function bedrockProvider(options: BedrockProviderOptions = {}): StreamProvider {
-  return {
+  return defineProvider({
     api: 'bedrockConverseStream',
-    encode: async (request) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'))
-      return (await encodeRequest(request, options)).encoded
+    service: 'Amazon Bedrock',
+    transport: options,
+    codec: {
+      encode: (request) => encodeRequest(request, options),
+      decoder: (call, context) => new BedrockDecoder(call, context),
     },
-    stream: async (request, emit, signal) => {
-      const { encodeRequest } = await loadPart(import('./encode.ts'), signal)
-      const { encoded, ...boundTo } = await encodeRequest(request, options)
-      const decoder = new BedrockDecoder({ request, ...boundTo }, emit)
-      const exchange: Exchange = { service: 'Amazon Bedrock', encoded, decoder, signal, transport: options }
-      if (request.credential !== undefined) exchange.credential = secretsOf(request.credential)
-      return await sendStreaming(exchange)
-    },
-  }
+  })
 }

@@ -1,7 +1,23 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { ProviderError } from '../../types/errors.ts'
-import { headerCredential } from '../shared/endpoint.ts'
+import { ConfigError, ProviderError } from '../../types/errors.ts'
+import { headerCredential } from '../shared/transport/endpoint.ts'
 import type { AwsCredentials } from './credentials.ts'
+
+const defaultRegion = 'us-east-1'
+
+/** The region of a model: named by its ARN, else by the AWS host it is called at, else `us-east-1`. */
+export function regionOf(id: string, baseUrl: string | undefined): string {
+  const named = /^arn:[^:]*:[^:]*:([a-z0-9-]+):/.exec(id) ?? /\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./.exec(baseUrl ?? '')
+  return named?.[1] ?? defaultRegion
+}
+
+/** The public endpoint of a region. Throws `ConfigError` `invalidOption` for what is no region: a key would go to another host. */
+export function endpointOf(region: string): string {
+  if (!/^[a-z0-9-]+$/.test(region)) {
+    throw new ConfigError('invalidOption', `region "${region}" is none of AWS. Give one such as us-east-1.`)
+  }
+  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+}
 
 /** What is signed. */
 export interface Signable {
@@ -18,8 +34,6 @@ export interface Signable {
  * - Signed are the method, the path (encoded twice, as AWS asks for), the host, `content-type`, every `x-amz-…` header and the SHA-256 of
  *   exactly this body as UTF-8.
  * - Rejects with `ProviderError` `other` where there is no WebCrypto, and for credentials that no header can carry.
- *
- * Source: reference/providers.md §6 "Auth".
  */
 export async function signatureHeaders(request: Signable, credentials: AwsCredentials, region: string): Promise<Record<string, string>> {
   const subtle: SubtleCrypto | undefined = crypto.subtle

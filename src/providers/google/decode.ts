@@ -3,25 +3,13 @@ import type { ProviderState } from '../../types/content.ts'
 import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamEvent } from '../../types/provider.ts'
-import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/exchange.ts'
-import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { PartialArguments } from './partial-arguments.ts'
-import { TokenCounts } from './token-counts.ts'
-import type { GeminiCall, GeminiChunk, GeminiPart } from './wire.ts'
+import { type GeminiCall, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
-/** What the answer is read for. */
-export interface GeminiAnswerContext {
-  model: ModelConfig
-  /** The service, for people. */
-  service: string
-  /** The call of this tool is the text of the answer. */
-  answerTool: string | undefined
-}
-
-/** Source: reference/providers.md §0 "StopReason mapping". What is not here is a failure. */
+/** What is not here is a failure. */
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
@@ -54,7 +42,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly terminal = 'finishReason'
   readonly isDone = false
   progress = 0
-  readonly #context: GeminiAnswerContext
+  readonly #context: DecoderContext
   readonly #frames: SseDecoder
   readonly #counts = new TokenCounts()
   #blocks = 0
@@ -67,9 +55,9 @@ export class GeminiDecoder implements StreamDecoder {
   #finalFrame: string | undefined
   #isBlocked = false
 
-  constructor(context: GeminiAnswerContext, emit: (event: StreamEvent) => void) {
+  constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
     this.#context = context
-    this.builder = new AssistantBuilder(context.model, emit, context.answerTool)
+    this.builder = new AssistantBuilder(context.request.model, context.emit, answerTool)
     this.builder.message.usage = this.#counts.usage
     this.#frames = createSseDecoder((data) => this.#frame(data))
   }
@@ -177,7 +165,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #state(thoughtSignature: string): ProviderState {
-    const { api, id } = this.#context.model
+    const { api, id } = this.#context.request.model
     return { api, model: id, payload: { thoughtSignature } }
   }
 }

@@ -1,9 +1,9 @@
 import type { Content, ImageContent, ToolCallContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { toJson } from '../shared/json-text.ts'
-import type { GeminiFamily } from './families.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import type { GeminiProfile } from './profile.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: reference/providers.md §5 "thoughtSignature". */
 const noSignature = 'skip_thought_signature_validator'
@@ -24,13 +24,13 @@ export interface MessageEncoder {
   result(message: ToolResultMessage, name: string): EncodedResult
 }
 
-/** An encoder for the models of `family`. */
-export function messageEncoder(family: GeminiFamily): MessageEncoder {
-  const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, family))
+/** An encoder for models of `profile`. */
+export function messageEncoder(profile: GeminiProfile): MessageEncoder {
+  const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, profile))
   return {
     user: perObject(({ content }: UserMessage) => content.map((block) => toJson(shownPart(block))).join(',')),
-    answer: perObject((message: AssistantMessage) => encodeAnswer(message, family)),
-    result: (message, name) => (name === message.toolName ? known(message) : encodeResult(message, name, family)),
+    answer: perObject((message: AssistantMessage) => encodeAnswer(message, profile)),
+    result: (message, name) => (name === message.toolName ? known(message) : encodeResult(message, name, profile)),
   }
 }
 
@@ -49,7 +49,7 @@ function mediaPart({ mimeType, data }: ImageContent): JsonObject {
 }
 
 /** One part per block, never merged: a signature belongs to its part. */
-function encodeAnswer({ content }: AssistantMessage, family: GeminiFamily): string {
+function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile): string {
   // Of parallel calls only the first is signed by the service, so unsigned calls behind a signed one are as they should be.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
@@ -65,13 +65,13 @@ function encodeAnswer({ content }: AssistantMessage, family: GeminiFamily): stri
   return parts.join(',')
 }
 
-function answerPart(block: Exclude<Content, ImageContent>, family: GeminiFamily): JsonObject {
+function answerPart(block: Exclude<Content, ImageContent>, family: GeminiProfile['family']): JsonObject {
   if (block.type === 'text') return { text: block.text }
   if (block.type === 'thinking') return { text: block.thinking, thought: true }
   return { functionCall: { ...idOf(block.id, family), name: legalName(block.name), args: block.arguments } }
 }
 
-function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiFamily): JsonObject {
+function idOf(id: ToolCallContent['id'], { echoesCallIds }: GeminiProfile['family']): JsonObject {
   return echoesCallIds ? { id } : {}
 }
 
@@ -81,7 +81,7 @@ function legalName(name: string): string {
   return (/^[a-zA-Z_]/.test(legal) ? legal : `_${legal}`).slice(0, 64)
 }
 
-function encodeResult(message: ToolResultMessage, name: string, family: GeminiFamily): EncodedResult {
+function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
   const images = message.content.filter((block) => block.type === 'image').map(mediaPart)
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const said = text === '' ? '(see attached image)' : text
@@ -90,7 +90,7 @@ function encodeResult(message: ToolResultMessage, name: string, family: GeminiFa
     name: legalName(name),
     response: message.isError ? { error: said } : { output: said },
   }
-  const isInside = family.capabilities.imagesInToolResults
+  const isInside = capabilities.imagesInToolResults
   if (isInside && images.length > 0) result.parts = images
   return { part: toJson({ functionResponse: result }), media: isInside ? '' : images.map((image) => toJson(image)).join(',') }
 }

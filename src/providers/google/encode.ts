@@ -1,85 +1,64 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
-import { type AnswerByTool, answerByTool, answerToolName } from '../shared/answer-tool.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { headerCredential, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
-import { toJson } from '../shared/json-text.ts'
-import { legalId } from '../shared/legal-id.ts'
-import { type NormaliseTarget, normalise } from '../shared/normalise.ts'
-import { encodeContents } from './encode-contents.ts'
+import { answerToolName, type StreamRequest } from '../../types/provider.ts'
+import type { EncodedCall } from '../shared/define-provider.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { toolsEncoder } from '../shared/encode/tool-json.ts'
+import { targetOf } from '../shared/history/clean-message.ts'
+import { HistoryMemory } from '../shared/history/history-memory.ts'
+import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
+import { headerCredential, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { ContentsWriter } from './contents-writer.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
-import { modelsUrl } from './endpoint.ts'
-import { familyOf, type GeminiFamily } from './families.ts'
-import type { GeminiService } from './gemini-service.ts'
+import type { GeminiService } from './gemini-provider.ts'
 import { generationConfig } from './generation-config.ts'
+import { geminiProfile } from './profile.ts'
 
-/** A request, and the tool whose call its answer will be. */
-export interface GeminiRequest {
-  encoded: EncodedRequest
-  answerTool: string | undefined
-}
-
-/** Ids that the service gave come back as they were; `guestId` is for models of others. */
-const ownId = legalId('!-~', 256)
-const guestId = legalId('a-zA-Z0-9_-', 64)
-
-const planOf = perObject((model: ModelConfig) => {
-  const family = familyOf(model)
-  const target: NormaliseTarget = {
-    api: model.api,
-    provider: model.provider,
-    model: model.id,
-    images: family.capabilities.images,
-    toolCallId: family.echoesCallIds && !family.needsSignatures ? guestId : ownId,
-    keepsThinking: (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined,
-  }
-  return { family, target, encoder: messageEncoder(family) }
+/** What is known of a model, and of the conversations it was sent. */
+const modelOf = perObject((model: ModelConfig) => {
+  const profile = geminiProfile(model)
+  const target = targetOf(model, profile, (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined)
+  const encoder = messageEncoder(profile)
+  return { profile, history: new HistoryMemory(target, ([preamble]) => new ContentsWriter(encoder, preamble)) }
 })
 
-const toolJson = perObject(({ name, description, parameters }: ToolDefinition) =>
-  toJson({ name, description, parametersJsonSchema: parameters }),
-)
+const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ name, description, parametersJsonSchema: parameters }))
 
 /**
- * The request for `streamGenerateContent`, exactly as it is sent. Messages and tools are encoded once each and found again by identity.
- * Throws `ProviderError` `other` for a URL or key that cannot be sent.
- * Source: reference/providers.md §5.
+ * The request for `streamGenerateContent`, exactly as it is sent. Throws `ProviderError` `other` for a URL or key that cannot be sent.
+ * Source: docs/providers/google.md.
  */
-export function encodeRequest(asked: StreamRequest, service: GeminiService): GeminiRequest {
-  const { family, target, encoder } = planOf(asked.model)
+export function encodeRequest(asked: StreamRequest, service: GeminiService): EncodedCall {
+  const { profile, history } = modelOf(asked.model)
   const warnings: string[] = []
-  const byTool = answerByTool(asked, family.capabilities, nativeFormats(asked, family), warnings)
-  const request = byTool?.request ?? asked
+  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request } = plan
   const { systemPrompt } = request
   const hasSystem = systemPrompt.trim() !== ''
-  let body = `{"generationConfig":${toJson({ ...generationConfig(request, family, warnings), ...formatFields(request) })}`
-  if (hasSystem && family.systemInstruction) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
-  if (request.tools.length > 0) body += `,"tools":[{"functionDeclarations":[${request.tools.map(toolJson).join(',')}]}]`
-  if (byTool !== undefined && byTool.force !== 'none') body += `,"toolConfig":${toJson(forced(byTool.force))}`
-  const preamble = hasSystem && !family.systemInstruction ? systemPrompt : ''
-  body += `,"contents":${encodeContents(normalise(request.messages, target), encoder, preamble)}}`
-  return { encoded: { ...addressed(request, service), body, warnings }, answerTool: byTool?.answerTool }
+  const takesSystem = profile.family.systemInstruction
+  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...formatFields(plan) })}`
+  if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
+  if (request.tools.length > 0) body += `,"tools":[{"functionDeclarations":[${toolsJson(request.tools)}]}]`
+  if (plan.kind === 'tool' && plan.force !== 'none') body += `,"toolConfig":${toJson(forced(plan.force))}`
+  const { writer } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
+  body += `,"contents":${writer.toJson()}}`
+  return { ...addressed(request, service), body, warnings, answerTool: plan.answerTool }
 }
 
-function nativeFormats({ tools }: StreamRequest, { capabilities, toolsWithFormat }: GeminiFamily) {
-  const native = capabilities.jsonSchema && (toolsWithFormat || tools.length === 0)
-  return { jsonObject: native, jsonSchema: native, forcingStopsThinking: false }
-}
-
-function formatFields({ responseFormat: format }: StreamRequest): JsonObject | { responseJsonSchema?: unknown } {
-  if (format === undefined || format.type === 'text') return {}
+function formatFields(plan: FormatPlan): JsonObject {
+  if (plan.kind !== 'object' && plan.kind !== 'schema') return {}
   const json = { responseMimeType: 'application/json' }
-  return format.type === 'jsonSchema' ? { ...json, responseJsonSchema: format.schema } : json
+  return plan.kind === 'schema' ? { ...json, responseJsonSchema: plan.schema } : json
 }
 
-function forced(force: Exclude<AnswerByTool['force'], 'none'>): JsonObject {
+function forced(force: 'answer' | 'any'): JsonObject {
   const only = force === 'answer' ? { allowedFunctionNames: [answerToolName] } : {}
   return { functionCallingConfig: { mode: 'ANY', ...only } }
 }
 
 /** Where the request goes, and with which key. */
-function addressed({ model, credential }: StreamRequest, service: GeminiService): Omit<EncodedRequest, 'body' | 'warnings'> {
+function addressed({ model, credential }: StreamRequest, service: GeminiService): Pick<EncodedCall, 'url' | 'headers'> {
   const id = model.id.replace(/^(publishers\/google\/)?models\//, '')
   const path = `/${id.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent`
   const url = new URL(joinUrl(modelsUrl(model.baseUrl, service.path), path))
@@ -92,6 +71,16 @@ function addressed({ model, credential }: StreamRequest, service: GeminiService)
     else if (place === 'query') url.searchParams.set('key', key)
     else own['x-goog-api-key'] = key
   }
-  const headers = mergeHeaders(own, model.headers)
-  return { url: url.href, headers, redactedHeaders: redactedHeaders(headers) }
+  return { url: url.href, headers: mergeHeaders(own, model.headers) }
+}
+
+/**
+ * The address that model ids are appended to: `baseUrl` itself where it ends with `/models` (or `/endpoints`, for tuned models), else with
+ * `path` behind it, without the version of `path` where `baseUrl` ends with one. A query of `baseUrl` is kept.
+ * Throws `ProviderError` `other` for a base that is no URL.
+ */
+export function modelsUrl(baseUrl: string, path: string): string {
+  const bare = baseUrl.replace(/\/*(\?.*)?$/, '')
+  if (/\/(models|endpoints)$/.test(bare)) return joinUrl(baseUrl, '')
+  return joinUrl(baseUrl, /\/v\d\w*$/.test(bare) ? path.replace(/^\/v\d\w*/, '') : path)
 }

@@ -1,32 +1,38 @@
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import type { Exchange } from '../shared/exchange.ts'
-import type { TransportOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
-import { safely } from '../shared/safely.ts'
-import { sendStreaming } from '../shared/send.ts'
-import type { GeminiService } from './gemini-service.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import type { TransportOptions } from '../shared/model-options.ts'
+import { GeminiDecoder } from './decode.ts'
+import { encodeRequest } from './encode.ts'
 
-/** The provider for `service`. It keeps no state between calls, so one may serve any number of models and runs. */
-export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
-  return {
-    api: service.api,
-    encode: async (request) => {
-      const { encodeRequest } = await codec()
-      return safely(() => encodeRequest(request, service).encoded, request)
-    },
-    stream: async (request, emit, signal) => {
-      const { GeminiDecoder, encodeRequest } = await codec(signal)
-      const { encoded, answerTool } = safely(() => encodeRequest(request, service), request)
-      const decoder = new GeminiDecoder({ model: request.model, service: service.name, answerTool }, emit)
-      const exchange: Exchange = { service: service.name, encoded, decoder, signal, transport }
-      if (request.credential !== undefined) exchange.credential = request.credential
-      if (service.browserHint !== undefined) exchange.browserHint = service.browserHint
-      return await sendStreaming(exchange)
-    },
-  }
+/** A service that speaks `streamGenerateContent`. */
+export interface GeminiService {
+  api: 'googleGenerativeAi' | 'googleVertex'
+  /** For people. */
+  name: string
+  /** What follows a `baseUrl` that does not end with `/models`. */
+  path: string
+  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
+  keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
+  /** What a browser user can do besides a proxy. */
+  browserHint?: string
 }
 
-/** Loads with the first call, so that programs start without it. */
-function codec(signal?: AbortSignal): Promise<typeof import('./codec.ts')> {
-  return loadPart(import('./codec.ts'), signal)
+/** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
+export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
+  return defineProvider({
+    api: service.api,
+    service: service.name,
+    transport,
+    browserHint: service.browserHint,
+    codec: {
+      encode: (request) => encodeRequest(request, service),
+      decoder: (call, context) => new GeminiDecoder(call, context),
+    },
+  })
+}
+
+/** Tokens of context of a model, unless the configuration says otherwise. Gemma, the open family, takes less. */
+export function contextWindowOf(id: string): number {
+  return id.includes('gemma') ? 131_072 : 1_000_000
 }

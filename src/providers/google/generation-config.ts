@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
-import type { GeminiFamily } from './families.ts'
+import type { GeminiProfile } from './profile.ts'
 
 /** Tokens per level, before the limits of the family. Source: spec/21 "Extended Thinking". */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 128, low: 512, medium: 2048, high: 8192 }
@@ -16,23 +16,23 @@ const answerRoom = 4096
  * The fields of `generationConfig` but the form of the answer: its length, the temperature, and how much the model thinks. What had to be
  * changed or left out is added to `warnings`. Source: reference/providers.md §5 "Thinking", §7 #2.
  */
-export function generationConfig(request: StreamRequest, family: GeminiFamily, warnings: string[]): JsonObject {
+export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
   const { thinkingLevel, model, temperature } = request
-  const { capabilities } = family
+  const { capabilities } = profile
   const fields: JsonObject = { maxOutputTokens: request.maxTokens ?? model.maxTokens }
   if (temperature !== undefined) {
     if (capabilities.sampling) fields.temperature = temperature
     else warnings.push(`temperature left out: ${model.id} does not take it`)
   }
-  if (capabilities.thinking === 'budget') addBudget(fields, thinkingLevel, family, warnings)
+  if (capabilities.thinking === 'budget') addBudget(fields, thinkingLevel, profile, warnings)
   else if (capabilities.thinking !== 'none') addLevel(fields, thinkingLevel, capabilities)
   else if (thinkingLevel !== 'off') warnings.push(`thinking level ${thinkingLevel} left out: ${model.id} does not think`)
   return fields
 }
 
 /** The tokens of thoughts count as output, so a budget must leave room for the answer. */
-function addBudget(fields: JsonObject, level: ThinkingLevel, { budget, capabilities }: GeminiFamily, warnings: string[]): void {
-  const { min, max } = budget ?? { min: 1, max: 24_576 }
+function addBudget(fields: JsonObject, level: ThinkingLevel, { family, capabilities }: GeminiProfile, warnings: string[]): void {
+  const { min, max } = family.budget ?? { min: 1, max: 24_576 }
   if (level === 'off') {
     fields.thinkingConfig = { thinkingBudget: capabilities.thinkingOff ? 0 : min }
     return

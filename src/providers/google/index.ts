@@ -1,8 +1,7 @@
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { contextWindowOf } from './context-window.ts'
-import { geminiProvider } from './gemini-provider.ts'
+import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 
 /** How the Gemini API is called. */
 export interface GoogleProviderOptions extends TransportOptions {
@@ -22,7 +21,7 @@ export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOpti
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
  *
- * Source: spec/21, reference/providers.md §5.
+ * Source: docs/providers/google.md.
  *
  * @example
  * ```ts
@@ -38,13 +37,10 @@ export function google(id: string, options: GoogleOptions = {}): Model {
     contextWindow: contextWindowOf(id),
     maxTokens: 8192,
   } as const
-  const credentials = credentialsOf(options.apiKey)
-  const model: Model = { config: modelConfig(id, defaults, options), provider: googleProvider(options) }
-  if (credentials !== undefined) model.credentials = credentials
-  return model
+  return createModel(id, defaults, options, googleProvider(options))
 }
 
-/** Speaks the protocol of the Gemini API. It keeps no state between calls, so one provider may serve any number of models and runs. */
+/** Speaks the protocol of the Gemini API. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function googleProvider(options: GoogleProviderOptions = {}): StreamProvider {
   const keyPlace = options.keyInQuery === true ? 'query' : 'header'
   return geminiProvider({ api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models', keyPlace: () => keyPlace }, options)

@@ -1,9 +1,9 @@
 import type { Content, ImageContent, TextContent, ToolCallContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { toJson } from '../shared/json-text.ts'
-import { legalName } from '../shared/legal-name.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { legalName } from '../shared/history/legal-id.ts'
 import { reasoningId, replayPayload } from './replay-state.ts'
 
 /** A tool result: its item, and its images as parts for a user message where results take text only. */
@@ -18,6 +18,7 @@ export interface EncodedAnswer {
   json: string
   /** Ids of its items: none may stand twice in a request. */
   ids: readonly string[]
+  hasReasoning: boolean
 }
 
 /** Encodes normalised messages into comma-separated input items; what is known of a message is kept as long as the message. */
@@ -36,7 +37,9 @@ const legalItemName = /^[a-zA-Z0-9_-]+$/
 export function messageEncoder(imagesInResults: boolean): MessageEncoder {
   return {
     user: perObject((message: UserMessage) => userOfParts(message.content.map(partJson).join(','))),
-    answer: perObject(({ content }: AssistantMessage) => (isIntact(content) ? ownItems(content) : { json: bareItems(content), ids: [] })),
+    answer: perObject(({ content }: AssistantMessage) =>
+      isIntact(content) ? ownItems(content) : { json: bareItems(content), ids: [], hasReasoning: false },
+    ),
     bareAnswer: perObject(({ content }: AssistantMessage) => bareItems(content)),
     result: perObject((message: ToolResultMessage) => encodeResult(message, imagesInResults)),
   }
@@ -87,7 +90,8 @@ function ownItems(content: readonly Content[]): EncodedAnswer {
     }
   }
   if (message !== undefined) items.push(toJson({ ...message, content: parts }))
-  return { json: items.join(','), ids }
+  const hasReasoning = content.some(({ type }) => type === 'thinking')
+  return { json: items.join(','), ids, hasReasoning }
 }
 
 /** Text goes before the calls: gateways to other protocols want results right behind those. */

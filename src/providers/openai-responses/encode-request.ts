@@ -1,16 +1,18 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { AssistantMessage, Message } from '../../types/message.ts'
-import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
+import { answerToolName, type StreamRequest } from '../../types/provider.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { redactedHeaders } from '../shared/endpoint.ts'
-import { toJson } from '../shared/json-text.ts'
-import { normalise } from '../shared/normalise.ts'
-import { rootObject } from '../shared/root-object.ts'
-import { safely } from '../shared/safely.ts'
-import { answerFormat } from './answer-format.ts'
-import { type Dialect, dialectOf } from './dialect.ts'
-import { type MessageEncoder, userOfParts } from './encode-message.ts'
+import type { EncodedCall } from '../shared/define-provider.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
+import { targetOf } from '../shared/history/clean-message.ts'
+import { HistoryMemory } from '../shared/history/history-memory.ts'
+import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
+import { messageEncoder } from './encode-message.ts'
+import { InputWriter } from './input-writer.ts'
+import { type ResponsesProfile, responsesProfile } from './profile.ts'
+import { isReplayable, replayPayload } from './replay-state.ts'
 
 /** How much of its reasoning a model is told; `none` asks for nothing. */
 export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none'
@@ -29,93 +31,79 @@ export interface EncodingOptions {
   reasoningSummary: ReasoningSummary
 }
 
-/** A request, and what its answer is read with. */
-export interface ResponsesRequest {
-  encoded: EncodedRequest
-  /** It carries reasoning of earlier answers, which the service may refuse. */
+/** A call that knows whether it carries reasoning of earlier answers, which the service may refuse. */
+export interface ResponsesCall extends EncodedCall {
   hasReasoning: boolean
-  answerTool?: string
 }
 
 /** The service takes no smaller limit. */
-const fewestTokens = 16
+const minTokens = 16
 
 /** Without `strict: false` the service makes every property required; an object without `properties` it refuses. */
-const encodeTool = perObject(({ name, description, parameters }: ToolDefinition) =>
+const toolsJson = toolsEncoder(({ name, description, parameters }) =>
   toJson({ type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }),
 )
 
-/**
- * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it. Messages and
- * tools are encoded once each and found again by identity. Throws only `ProviderError`.
- *
- * Source: reference/providers.md §3.
- */
-export function encodeRequest(request: StreamRequest, options: EncodingOptions, isBare = false): ResponsesRequest {
-  return safely(() => encode(request, options, isBare), request)
-}
+const withImages = messageEncoder(true)
+const withoutImages = messageEncoder(false)
 
-function encode(asked: StreamRequest, options: EncodingOptions, isBare: boolean): ResponsesRequest {
-  const dialect = dialectOf(asked.model)
+/** What is known of a model, and of the conversations it was sent. */
+const modelOf = perObject((model: ModelConfig) => {
+  const profile = responsesProfile(model)
+  const encoder = profile.capabilities.imagesInToolResults ? withImages : withoutImages
+  const target = targetOf(model, profile, ({ providerState }) => isReplayable(replayPayload(providerState).item))
+  return { profile, history: new HistoryMemory(target, (head) => new InputWriter(encoder, head.length > 0)) }
+})
+
+/**
+ * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it.
+ * Source: docs/providers/openai-responses.md.
+ */
+export function encodeRequest(asked: StreamRequest, options: EncodingOptions, isBare = false): ResponsesCall {
+  const { profile, history } = modelOf(asked.model)
   const warnings: string[] = []
-  const { request, fields: form, answerTool } = answerFormat(asked, dialect.capabilities, warnings)
+  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request } = plan
   const { url, model, headers } = options.route(asked)
-  const input = encodeInput(normalise(request.messages, dialect.target), dialect.encoder, isBare)
-  const hasReasoning = !isBare && input.includes('"type":"reasoning"')
-  const fields: JsonObject = { model, stream: true, store: false, ...parametersOf(request, dialect, options, warnings), ...form }
-  const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
-  const body = `${toJson(fields).slice(0, -1)}${tools},"input":[${systemItem(request, dialect)}${input}]}`
-  const encoded = { url, headers, redactedHeaders: redactedHeaders(headers), body, warnings }
-  return answerTool === undefined ? { encoded, hasReasoning } : { encoded, hasReasoning, answerTool }
+  const { writer } = history.write(request.messages, isBare ? ['bare'] : [])
+  const parameters = parametersOf(request, profile, options, warnings)
+  const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
+  const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
+  const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
+  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning: writer.hasReasoning }
 }
 
-/**
- * Images that results cannot carry follow in one user message behind the last of them. An answer whose ids were already sent goes without
- * them: the service refuses an id that stands twice.
- */
-function encodeInput(messages: readonly Message[], encoder: MessageEncoder, isBare: boolean): string {
-  const items: string[] = []
-  const used = new Set<string>()
-  let images: string[] = []
-  for (const message of messages) {
-    if (message.role !== 'toolResult' && images.length > 0) {
-      items.push(userOfParts(images.join(',')))
-      images = []
-    }
-    if (message.role === 'user') items.push(encoder.user(message))
-    else if (message.role === 'assistant') {
-      const json = isBare ? encoder.bareAnswer(message) : answerOnce(message, encoder, used)
-      if (json !== '') items.push(json)
-    } else {
-      const { json, imageParts } = encoder.result(message)
-      items.push(json)
-      if (imageParts !== '') images.push(imageParts)
-    }
+/** `text.format`, or the choice of the tool that takes the answer. */
+function formatFields(plan: FormatPlan): JsonObject {
+  switch (plan.kind) {
+    case 'text':
+      return {}
+    case 'object':
+      return { text: { format: { type: 'json_object' } } }
+    case 'schema':
+      return { text: { format: { type: 'json_schema', name: plan.name, schema: plan.schema, strict: plan.strict ?? false } } }
+    case 'tool':
+      if (plan.force === 'none') return {}
+      return { tool_choice: plan.force === 'any' ? 'required' : { type: 'function', name: answerToolName } }
   }
-  if (images.length > 0) items.push(userOfParts(images.join(',')))
-  return items.join(',')
-}
-
-function answerOnce(message: AssistantMessage, encoder: MessageEncoder, used: Set<string>): string {
-  const { json, ids } = encoder.answer(message)
-  const before = used.size
-  const isRepeated = ids.some((id) => used.has(id))
-  for (const id of ids) used.add(id)
-  return isRepeated || used.size - before < ids.length ? encoder.bareAnswer(message) : json
 }
 
 /** Not `instructions`: xAI refuses them. */
-function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: Dialect): string {
-  return systemPrompt.trim() === '' ? '' : `${toJson({ role: isOpenAi ? 'developer' : 'system', content: systemPrompt })},`
+function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: ResponsesProfile): string {
+  return systemPrompt.trim() === '' ? '' : toJson({ role: isOpenAi ? 'developer' : 'system', content: systemPrompt })
 }
 
 /** Everything but the input and the tools. */
-function parametersOf(request: StreamRequest, dialect: Dialect, { reasoningSummary }: EncodingOptions, warnings: string[]): JsonObject {
+function parametersOf(
+  request: StreamRequest,
+  { capabilities, isOpenAi }: ResponsesProfile,
+  { reasoningSummary }: EncodingOptions,
+  warnings: string[],
+): JsonObject {
   const { model, thinkingLevel: level, temperature } = request
-  const { capabilities } = dialect
   const wanted = request.maxTokens ?? model.maxTokens
-  const fields: JsonObject = { max_output_tokens: Math.max(fewestTokens, wanted) }
-  if (wanted < fewestTokens) warnings.push(`maxTokens raised from ${wanted} to ${fewestTokens}: the service takes no less`)
+  const fields: JsonObject = { max_output_tokens: Math.max(minTokens, wanted) }
+  if (wanted < minTokens) warnings.push(`maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`)
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
     effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
@@ -127,7 +115,7 @@ function parametersOf(request: StreamRequest, dialect: Dialect, { reasoningSumma
     warnings.push(`thinkingLevel "${level}" was left out: ${model.id} is not described as a reasoning model.`)
   }
   if (temperature !== undefined) {
-    const isTaken = capabilities.sampling && (capabilities.thinking === 'none' || effort === 'none' || !dialect.isOpenAi)
+    const isTaken = capabilities.sampling && (capabilities.thinking === 'none' || effort === 'none' || !isOpenAi)
     if (isTaken) fields.temperature = temperature
     else warnings.push(`temperature ${temperature} was left out: ${model.id} does not take it while it reasons.`)
   }

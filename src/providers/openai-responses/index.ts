@@ -1,11 +1,10 @@
 import type { Model } from '../../types/model.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
-import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/endpoint.ts'
-import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { loadPart } from '../shared/load-part.ts'
-import type { ResponsesService } from './call.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { responsesCodec } from './codec.ts'
 import type { ReasoningSummary, ResponsesRoute } from './encode-request.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
@@ -29,7 +28,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
  * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
- * Source: spec/21, reference/providers.md §3.
+ * Source: docs/providers/openai-responses.md.
  *
  * @example
  * ```ts
@@ -46,34 +45,23 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
     contextWindow: 128_000,
     maxTokens: 4096,
   } as const
-  const credentials = credentialsOf(options.apiKey)
-  const model: Model = { config: modelConfig(id, defaults, options), provider: openAiResponsesProvider(options) }
-  if (credentials !== undefined) model.credentials = credentials
-  return model
+  return createModel(id, defaults, options, openAiResponsesProvider(options))
 }
 
-/** Speaks the Responses API. It keeps no state between calls, so one provider may serve any number of models and runs. */
+/** Speaks the Responses API. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions = {}): StreamProvider {
-  const serviceOf = ({ provider }: ModelConfig): ResponsesService => {
-    const name = Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
-    return { name, transport: options, reasoningSummary: options.reasoningSummary ?? 'auto', route: (request) => routeOf(request, name) }
-  }
-  return {
+  const { reasoningSummary = 'auto' } = options
+  return defineProvider({
     api: 'openAiResponses',
-    encode: async (request) => {
-      const { encodeCall } = await codec()
-      return encodeCall(request, serviceOf(request.model))
-    },
-    stream: async (request, emit, signal) => {
-      const { callService } = await codec(signal)
-      return await callService(request, serviceOf(request.model), emit, signal)
-    },
-  }
+    service: ({ provider }) => serviceOf(provider),
+    transport: options,
+    codec: responsesCodec({ reasoningSummary, route: (request) => routeOf(request, serviceOf(request.model.provider)) }),
+  })
 }
 
-/** Loads with the first call, so that programs start without it. */
-function codec(signal?: AbortSignal): Promise<typeof import('./call.ts')> {
-  return loadPart(import('./call.ts'), signal)
+/** How the service is called in messages. */
+function serviceOf(provider: string): string {
+  return Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
 }
 
 /** A bare host gets the version that every service has. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { AssistantBuilder } from '../shared/assistant-builder.ts'
+import type { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'
 import { objectOf, type ResponsesEvent, type WireItem, type WirePart } from './wire.ts'

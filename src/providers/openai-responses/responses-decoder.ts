@@ -1,14 +1,11 @@
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamEvent } from '../../types/provider.ts'
-import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/exchange.ts'
-import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { ItemWriter } from './item-writer.ts'
-import { usageOf } from './usage.ts'
-import { objectOf, type ResponsesEvent, type WireResponse } from './wire.ts'
+import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
 /** Reasons of an incomplete response. Source: reference/providers.md §0 "StopReason mapping". */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
@@ -39,10 +36,10 @@ export class ResponsesDecoder implements StreamDecoder {
   #stopReason: StopReason = 'stop'
   #reason = ''
 
-  constructor(model: ModelConfig, service: string, emit: (event: StreamEvent) => void, answerTool?: string) {
+  constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit }: DecoderContext) {
     this.#service = service
-    this.builder = new AssistantBuilder(model, emit, answerTool)
-    this.#writer = new ItemWriter(this.builder, model)
+    this.builder = new AssistantBuilder(request.model, emit, answerTool)
+    this.#writer = new ItemWriter(this.builder, request.model)
     this.#frames = createSseDecoder((data, event) => this.#frame(data, event))
   }
 

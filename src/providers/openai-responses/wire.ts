@@ -1,3 +1,6 @@
+import type { Usage } from '../../types/usage.ts'
+import { tokenCount } from '../shared/decode/decoder.ts'
+
 /** The fields of a stream event that are read, of all types. Services leave out or null any of them, so each is looked at before use. */
 export interface ResponsesEvent {
   type?: string
@@ -56,4 +59,15 @@ export interface WireUsage {
 /** An unknown value as an object to read fields from, each of which is checked before use. */
 export function objectOf<Fields extends object>(value: unknown): Fields {
   return (typeof value === 'object' && value !== null ? value : {}) as Fields
+}
+
+/** Token counts in the terms of `Usage`: cached tokens are taken out of the prompt. */
+export function usageOf(wire: WireUsage): Usage {
+  const cacheRead = tokenCount(wire.input_tokens_details?.cached_tokens)
+  const cacheWrite = tokenCount(wire.input_tokens_details?.cache_write_tokens)
+  const input = Math.max(0, tokenCount(wire.input_tokens) - cacheRead - cacheWrite)
+  const output = tokenCount(wire.output_tokens)
+  const reasoning = tokenCount(wire.output_tokens_details?.reasoning_tokens)
+  const totalTokens = tokenCount(wire.total_tokens) || input + output + cacheRead + cacheWrite
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens }
 }

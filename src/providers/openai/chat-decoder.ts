@@ -2,11 +2,11 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamEvent } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/assistant-builder.ts'
-import type { StreamDecoder } from '../shared/exchange.ts'
-import { StreamRefusal } from '../shared/stream-refusal.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import type { DecoderContext } from '../shared/define-provider.ts'
+import type { ChatCall } from './encode-request.ts'
 import { isFailure, stopReasonOf } from './finish-reason.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
@@ -44,11 +44,12 @@ export class ChatDecoder implements StreamDecoder {
   #sawDone = false
   #usage: Usage | undefined
 
-  constructor(model: ModelConfig, service: string, isReasoningOutside: boolean, emit: (event: StreamEvent) => void, answerTool?: string) {
-    this.#model = model
+  constructor({ isReasoningOutside, answerTool }: Pick<ChatCall, 'isReasoningOutside' | 'answerTool'>, context: DecoderContext) {
+    const { request, service, emit } = context
+    this.#model = request.model
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
-    this.builder = new AssistantBuilder(model, emit, answerTool)
+    this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event))
   }
 

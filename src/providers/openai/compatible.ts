@@ -1,9 +1,9 @@
 import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
-import type { ModelDefaults, ProviderOptions } from '../shared/factory-options.ts'
+import type { ModelDefaults, ProviderOptions } from '../shared/model-options.ts'
 import { type BackendName, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
-import { chatModel } from './openai-model.ts'
+import { chatModel } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
 export interface CompatibleOptions extends ProviderOptions {

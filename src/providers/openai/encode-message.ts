@@ -1,14 +1,16 @@
 import type { Content, ImageContent } from '../../types/content.ts'
 import type { JsonObject, JsonValue } from '../../types/json.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { toJson } from '../shared/json-text.ts'
-import { legalName } from '../shared/legal-name.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { legalName } from '../shared/history/legal-id.ts'
 
 /** What a backend wants in its messages. */
 export interface MessageRules {
   /** Tool messages carry the tool's `name`. */
   namesToolResults: boolean
+  /** An answer must stand between results and what the user says then. */
+  answersBeforeUser: boolean
   /** The field of assistant messages that carries their reasoning, where the backend wants it back. `reasoning_content` is never left out. */
   reasoningField: 'reasoning_content' | 'reasoning' | undefined
 }
@@ -22,6 +24,7 @@ export interface EncodedResult {
 
 /** Encodes normalised messages; what is known of a message is kept as long as the message. */
 export interface MessageEncoder {
+  readonly answersBeforeUser: boolean
   user(message: UserMessage): string
   /** The content of a user message as comma-separated parts, to be joined with others. */
   userParts(message: UserMessage): string
@@ -32,6 +35,7 @@ export interface MessageEncoder {
 /** An encoder for `rules`. Source: reference/providers.md §2. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
+    answersBeforeUser: rules.answersBeforeUser,
     user: perObject(encodeUser),
     userParts: perObject((message: UserMessage) => message.content.map(encodePart).join(',')),
     assistant: perObject((message: AssistantMessage) => encodeAssistant(message, rules)),

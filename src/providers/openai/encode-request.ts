@@ -1,58 +1,90 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { EncodedRequest, StreamRequest, ToolDefinition } from '../../types/provider.ts'
-import { perObject } from '../shared/encoded-cache.ts'
-import { headerCredential, isBareHost, joinUrl, mergeHeaders, redactedHeaders } from '../shared/endpoint.ts'
-import { toJson } from '../shared/json-text.ts'
-import { answerFormat } from './answer-format.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
+import { answerToolName, type StreamRequest } from '../../types/provider.ts'
+import type { EncodedCall } from '../shared/define-provider.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { toolsEncoder } from '../shared/encode/tool-json.ts'
+import { targetOf } from '../shared/history/clean-message.ts'
+import { HistoryMemory } from '../shared/history/history-memory.ts'
+import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
+import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { isResponsesOnly } from './capabilities.ts'
-import { type Dialect, dialectOf } from './dialect.ts'
-import { encodeMessages } from './encode-messages.ts'
+import { ChatWriter, withCacheMark } from './chat-writer.ts'
+import { messageEncoder } from './encode-message.ts'
+import { type ChatProfile, chatProfile } from './profile.ts'
 import { reasoningRequest } from './reasoning-request.ts'
 
-const encodeTool = perObject((tool: ToolDefinition) => {
-  const { name, description, parameters } = tool
-  return toJson({ type: 'function', function: { name, description, parameters } })
+const toolsJson = toolsEncoder(({ name, description, parameters }) =>
+  toJson({ type: 'function', function: { name, description, parameters } }),
+)
+
+/** What is known of a model, and of the conversations it was sent. */
+const modelOf = perObject((model: ModelConfig) => {
+  const profile = chatProfile(model)
+  const { reasoningField } = profile.messages
+  const target = targetOf(
+    { ...model, api: 'openAiCompletions' },
+    profile,
+    (block) => reasoningField !== undefined || block.providerState !== undefined,
+  )
+  const encoder = messageEncoder(profile.messages)
+  return { profile, history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
 })
 
-/** A request, and what its backend's answer must be read with. */
-export interface ChatRequest {
-  encoded: EncodedRequest
-  emptyBodyIsOverflow: boolean
+/** A call, and what its answer must be read with. */
+export interface ChatCall extends EncodedCall {
   /** Reasoning tokens are counted beside `completion_tokens`. */
   isReasoningOutside: boolean
-  /** The tool whose call is the answer. */
-  answerTool: string | undefined
 }
 
-/**
- * A Chat Completions request, exactly as it is sent. Messages and tools are encoded once each and found again by identity.
- * Source: reference/providers.md §2.
- */
-export function encodeRequest(asked: StreamRequest, service: string): ChatRequest {
-  const dialect = dialectOf(asked.model)
+/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md. */
+export function encodeRequest(asked: StreamRequest, service: string): ChatCall {
+  const { profile, history } = modelOf(asked.model)
+  const { compat, systemRole } = profile
   const warnings: string[] = []
-  const { request, fields, answerTool } = answerFormat(asked, dialect, warnings)
-  const parameters = toJson({ ...parametersOf(request, dialect, warnings), ...fields })
-  const messages = encodeMessages(request, dialect)
-  const tools = request.tools.length === 0 ? '' : `,"tools":[${request.tools.map(encodeTool).join(',')}]`
-  const headers = headersOf(request, service, dialect)
-  const encoded: EncodedRequest = {
-    url: chatUrl(request.model.baseUrl, dialect),
-    headers,
-    redactedHeaders: redactedHeaders(headers),
+  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request } = plan
+  const parameters = toJson({ ...parametersOf(request, profile, warnings), ...formatFields(plan) })
+  const { writer } = history.write(request.messages)
+  const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
+  const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt) : prompt
+  const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages'))
+  const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
+  return {
+    url: chatUrl(request.model.baseUrl, profile),
+    headers: headersOf(request, service, profile),
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,
+    answerTool: plan.answerTool,
+    emptyBodyIsOverflow: profile.emptyBodyIsOverflow,
+    isReasoningOutside: compat.thinkingFormat === 'xai',
   }
-  const { emptyBodyIsOverflow, compat } = dialect
-  return { encoded, emptyBodyIsOverflow, isReasoningOutside: compat.thinkingFormat === 'xai', answerTool }
+}
+
+/** `response_format`, or the choice of the tool that takes the answer. */
+function formatFields(plan: FormatPlan): JsonObject {
+  switch (plan.kind) {
+    case 'text':
+      return {}
+    case 'object':
+      return { response_format: { type: 'json_object' } }
+    case 'schema': {
+      const { name, schema, strict } = plan
+      return { response_format: { type: 'json_schema', json_schema: strict === undefined ? { name, schema } : { name, schema, strict } } }
+    }
+    case 'tool':
+      if (plan.force === 'none') return {}
+      return { tool_choice: plan.force === 'any' ? 'required' : { type: 'function', function: { name: answerToolName } } }
+  }
 }
 
 /** Everything but the messages and the tools. */
-function parametersOf(request: StreamRequest, dialect: Dialect, warnings: string[]): JsonObject {
+function parametersOf(request: StreamRequest, profile: ChatProfile, warnings: string[]): JsonObject {
   const { model, temperature } = request
-  const { compat } = dialect
+  const { compat } = profile
   const maxTokens = request.maxTokens ?? model.maxTokens
-  const reasoning = reasoningRequest(request, dialect)
+  const reasoning = reasoningRequest(request, profile)
   warnings.push(...reasoning.warnings)
   const body: JsonObject = { model: model.id, stream: true }
   if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true }
@@ -67,7 +99,7 @@ function parametersOf(request: StreamRequest, dialect: Dialect, warnings: string
   return body
 }
 
-function headersOf({ model, credential, messages }: StreamRequest, service: string, { isCopilot }: Dialect): Record<string, string> {
+function headersOf({ model, credential, messages }: StreamRequest, service: string, { isCopilot }: ChatProfile): Record<string, string> {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (credential !== undefined && credential !== '') own.authorization = `Bearer ${headerCredential(service, credential)}`
   if (isCopilot) {
@@ -79,6 +111,12 @@ function headersOf({ model, credential, messages }: StreamRequest, service: stri
 }
 
 /** `baseUrl` with the path of the endpoint; a bare host gets the version that every other service has. */
-function chatUrl(baseUrl: string, { isCopilot }: Dialect): string {
+function chatUrl(baseUrl: string, { isCopilot }: ChatProfile): string {
   return joinUrl(baseUrl, !isCopilot && isBareHost(baseUrl) ? '/v1/chat/completions' : '/chat/completions')
+}
+
+/** OpenRouter passes cache breakpoints on to Anthropic; the other services it serves cache by themselves. */
+function marksCache({ model, cache }: StreamRequest, { compat }: ChatProfile, part: 'cacheSystem' | 'cacheMessages'): boolean {
+  if (compat.thinkingFormat !== 'openRouter' || !model.id.startsWith('anthropic/')) return false
+  return cache.type === 'auto' || (cache.type === 'manual' && cache[part])
 }

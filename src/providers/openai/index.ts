@@ -9,10 +9,9 @@
  *
  * @module
  */
-export type { ProviderOptions } from '../shared/factory-options.ts'
+export type { ProviderOptions } from '../shared/model-options.ts'
 export { type BackendName, compatPresets } from './backends.ts'
 export { openAiCapabilities } from './capabilities.ts'
 export { type Backend, defaultCompat } from './compat.ts'
 export { type CompatibleOptions, local, openaiCompatible, openrouter } from './compatible.ts'
-export { openai } from './openai-model.ts'
-export { openAiProvider } from './openai-provider.ts'
+export { openAiProvider, openai } from './provider.ts'

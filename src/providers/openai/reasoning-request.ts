@@ -2,7 +2,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { ThinkingLevel } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
-import type { Dialect } from './dialect.ts'
+import type { ChatProfile } from './profile.ts'
 
 /** Efforts of all services, weakest first. */
 const ranks = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -22,16 +22,16 @@ export interface ReasoningRequest {
  * How the thinking level of `request` is asked for: an effort the model knows that is nearest to the level, or the switch of the backend.
  * Source: reference/providers.md §2 "Efforts", "Compatible backends", §7 #13, #19.
  */
-export function reasoningRequest(request: StreamRequest, dialect: Dialect): ReasoningRequest {
+export function reasoningRequest(request: StreamRequest, profile: ChatProfile): ReasoningRequest {
   const { thinkingLevel: level, model } = request
-  const { capabilities, compat } = dialect
+  const { capabilities, compat } = profile
   if (capabilities.thinking === 'none') {
     const warnings = level === 'off' ? [] : [`thinkingLevel "${level}" was left out: ${model.id} is not described as a reasoning model.`]
     return { fields: {}, allowsSampling: capabilities.sampling, warnings }
   }
   const effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
-  if (compat.thinkingFormat === 'openAi' || compat.thinkingFormat === 'xai') return byEffort(request, dialect, effort)
-  const fields = bySwitch(request, dialect, effort)
+  if (compat.thinkingFormat === 'openAi' || compat.thinkingFormat === 'xai') return byEffort(request, profile, effort)
+  const fields = bySwitch(request, profile, effort)
   return { fields, allowsSampling: capabilities.sampling, warnings: [] }
 }
 
@@ -42,7 +42,7 @@ export function effortFor(level: ThinkingLevel, efforts: readonly string[], isAl
   return thinking.find((effort) => ranks.indexOf(effort) >= ranks.indexOf(level)) ?? thinking.at(-1)
 }
 
-function byEffort(request: StreamRequest, { compat, capabilities }: Dialect, effort: string | undefined): ReasoningRequest {
+function byEffort(request: StreamRequest, { compat, capabilities }: ChatProfile, effort: string | undefined): ReasoningRequest {
   const { model, tools, thinkingLevel } = request
   const warnings: string[] = []
   const rule = tools.length === 0 ? 'together' : toolsAndEffort(model)
@@ -63,7 +63,7 @@ function byEffort(request: StreamRequest, { compat, capabilities }: Dialect, eff
   return { fields, allowsSampling, warnings }
 }
 
-function bySwitch({ thinkingLevel: level }: StreamRequest, { compat, capabilities }: Dialect, effort: string | undefined): JsonObject {
+function bySwitch({ thinkingLevel: level }: StreamRequest, { compat, capabilities }: ChatProfile, effort: string | undefined): JsonObject {
   const isOn = level !== 'off'
   const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
   switch (compat.thinkingFormat) {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../types/usage.ts'
-import { tokenCount } from '../shared/token-count.ts'
+import { tokenCount } from '../shared/decode/decoder.ts'
 import type { ChatUsage } from './wire.ts'
 
 /**

@@ -1,10 +1,9 @@
+import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import { contextWindowOf } from '../google/context-window.ts'
-import { modelsUrl } from '../google/endpoint.ts'
-import { geminiProvider } from '../google/gemini-provider.ts'
-import { credentialsOf, modelConfig, type ProviderOptions, type TransportOptions } from '../shared/factory-options.ts'
-import { vertexHost } from './host.ts'
+import { modelsUrl } from '../google/encode.ts'
+import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
+import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions {
@@ -34,7 +33,7 @@ const apiVersion = '/v1'
  *   the newest.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
  *
- * Source: spec/21, reference/providers.md §5.
+ * Source: docs/providers/vertex.md.
  *
  * @example
  * ```ts
@@ -51,15 +50,13 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     contextWindow: contextWindowOf(id),
     maxTokens: 8192,
   } as const
-  const credentials = credentialsOf(options.apiKey)
-  const config = modelConfig(id, defaults, options)
-  // What is no URL is reported by the call, as everywhere.
-  if (baseUrl !== undefined && URL.canParse(baseUrl)) config.baseUrl = modelsUrl(baseUrl, pathOf(options))
   const provider = vertexProvider(project === undefined ? options : { auth: 'bearer', ...options })
-  return credentials === undefined ? { config, provider } : { config, provider, credentials }
+  // What is no URL is reported by the call, as everywhere.
+  if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
+  return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
 }
 
-/** Speaks the protocol of Vertex AI. It keeps no state between calls, so one provider may serve any number of models and runs. */
+/** Speaks the protocol of Vertex AI. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function vertexProvider(options: VertexProviderOptions = {}): StreamProvider {
   const { auth } = options
   const service = {
@@ -71,6 +68,19 @@ export function vertexProvider(options: VertexProviderOptions = {}): StreamProvi
     browserHint: 'or call it with an express API key',
   } as const
   return geminiProvider(service, options)
+}
+
+/**
+ * The address of Vertex AI for a location: one host for all of the world, one per continent, one per region.
+ * Throws `ConfigError` `invalidOption` for what is no location: a key would go to another host.
+ */
+function vertexHost(location: string): string {
+  if (!/^[a-z0-9-]+$/.test(location)) {
+    throw new ConfigError('invalidOption', `location "${location}" is none of Vertex AI. Give one such as global, eu or us-central1.`)
+  }
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  if (location === 'us' || location === 'eu') return `https://aiplatform.${location}.rep.googleapis.com`
+  return `https://${location}-aiplatform.googleapis.com`
 }
 
 function addressOf(options: VertexOptions): string {

@@ -229,7 +229,7 @@ describe('messages', () => {
         return [{ type: 'text' as const, text: 'x' }]
       },
     }
-    const made = request('claude-test', { messages: [counted] })
+    const made = request('claude-test', { messages: [counted, answer([{ type: 'text', text: 'y' }]), user('z')] })
     const { body } = await provider.encode(made)
     const before = reads
     expect((await provider.encode(made)).body).toBe(body)

@@ -102,12 +102,21 @@ describe('the connection', () => {
     expect(error.partial?.content).toEqual([{ type: 'text', text: 'Grüße 🌍, wörld' }])
   })
 
-  it.each(['hang', 'break'] as const)('that ends with "%s" after the terminal event makes no difference', async (ending) => {
-    const body = bodyOf([text], ending)
-    const { message } = await streamed(async () => new Response(body.stream, { headers: stream }))
-    expect(message?.stopReason).toBe('stop')
-    expect(body.isCancelled() || ending === 'break').toBe(true)
-  })
+  it.each(['hang', 'break'] as const)(
+    'that ends with "%s" after the terminal event makes no difference, and is let go of',
+    async (ending) => {
+      vi.useFakeTimers()
+      const controller = new AbortController()
+      const body = bodyOf([text], ending)
+      const { message } = await streamed(async () => new Response(body.stream, { headers: stream }), {}, controller.signal)
+      expect(message?.stopReason).toBe('stop')
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(body.isCancelled() || ending === 'break').toBe(true)
+      expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+      expect(vi.getTimerCount()).toBe(0)
+      vi.useRealTimers()
+    },
+  )
 
   it('that yields another page names its content type', async () => {
     const fetch: typeof globalThis.fetch = async () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
@@ -166,9 +175,7 @@ describe('an abort', () => {
 })
 
 describe('a stall', () => {
-  beforeEach(async () => {
-    // Loads the encoder, which takes real time.
-    await anthropic('claude-test').provider.encode(request('claude-test'))
+  beforeEach(() => {
     vi.useFakeTimers()
   })
   afterEach(() => {
@@ -203,8 +210,6 @@ describe('a stall', () => {
     await vi.advanceTimersByTimeAsync(ms)
     const early = settled
     await vi.advanceTimersByTimeAsync(1100)
-    // The words for a failure are a module of their own; loading it takes real time.
-    await vi.dynamicImportSettled()
     const late = settled
     controller.abort()
     await call

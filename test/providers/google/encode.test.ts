@@ -92,7 +92,7 @@ describe('a request', () => {
         return [text('x')]
       },
     }
-    const made = request(modern, { messages: [counted] })
+    const made = request(modern, { messages: [counted, answer([text('y')]), user('z')] })
     const { body } = await provider.encode(made)
     const before = reads
     expect((await provider.encode(made)).body).toBe(body)

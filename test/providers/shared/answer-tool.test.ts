@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import { type AnswerByTool, answerByTool, answerToolName, type NativeFormats } from '../../../src/providers/shared/answer-tool.ts'
-import { AssistantBuilder } from '../../../src/providers/shared/assistant-builder.ts'
-import { plain } from '../../../src/providers/shared/capabilities.ts'
+import { plain } from '../../../src/providers/shared/capabilities/capabilities.ts'
+import { AssistantBuilder } from '../../../src/providers/shared/decode/assistant-builder.ts'
+import {
+  type AnswerByTool,
+  answerByTool,
+  answerToolName,
+  type NativeFormats,
+} from '../../../src/providers/shared/response-format/answer-tool.ts'
 import type { ModelCapabilities } from '../../../src/types/model-config.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import { AssistantBuilder } from '../../../src/providers/shared/assistant-builder.ts'
+import { AssistantBuilder } from '../../../src/providers/shared/decode/assistant-builder.ts'
 import type { StreamEvent } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
 

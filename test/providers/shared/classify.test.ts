@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { classifyError, isContextOverflowText } from '../../../src/providers/shared/classify.ts'
+import { classifyError, isContextOverflowText } from '../../../src/providers/shared/errors/classify.ts'
 
 const classify = (body: unknown, status?: number, headers?: Record<string, string>) =>
   classifyError({

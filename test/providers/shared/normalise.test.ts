@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { legalId, nineChars } from '../../../src/providers/shared/legal-id.ts'
-import { type NormaliseTarget, normalise } from '../../../src/providers/shared/normalise.ts'
+import { legalId, nineChars } from '../../../src/providers/shared/history/legal-id.ts'
+import { type NormaliseTarget, normalise } from '../../../src/providers/shared/history/normalise.ts'
 import type { Message } from '../../../src/types/message.ts'
 import { answer, call, result, user } from '../anthropic/call.ts'
 

@@ -1,0 +1,71 @@
+import type { Content, ImageContent, ThinkingContent } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
+import { imageFormat, imageLeftOut } from '../shared/encode/image-format.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../shared/encode/message-encoder.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
+import { legalName } from '../shared/history/legal-id.ts'
+
+/** How the Messages service writes messages. */
+export const messageEncoder: MessageEncoder = {
+  encode: perObject((message: Message) => encode(message, true)),
+  bare: perObject((message: AssistantMessage) => encode(message, false)),
+  mark: withBreakpoint,
+}
+
+/** Tool definitions as JSON. */
+export const toolsJson = toolsEncoder(({ name, description, parameters }) =>
+  toJson({ name, description, input_schema: rootObject(parameters) }),
+)
+
+/** `json`, which ends with an object, with a cache breakpoint in that object. */
+export function withBreakpoint(json: string): string {
+  return `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"}}`
+}
+
+function encode(message: Message, withReasoning: boolean): EncodedMessage {
+  if (message.role === 'toolResult') return encodeResult(message)
+  const isUser = message.role === 'user'
+  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
+}
+
+function encodeResult(message: ToolResultMessage): EncodedMessage {
+  const { toolCallId, content, isError } = message
+  const [first] = content
+  // A failed result may hold text only.
+  const moved = isError ? content.filter((block) => block.type === 'image') : []
+  const kept = moved.length === 0 ? content : content.filter((block) => block.type !== 'image')
+  let shown: unknown
+  if (kept.length === 0) shown = '(see attached image)'
+  else if (kept.length === 1 && first?.type === 'text') shown = first.text
+  else shown = kept.map(shownBlock)
+  const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }
+  if (isError) result.is_error = true
+  return { blocks: toJson({ ...result, content: shown }), after: moved.map((image) => toJson(imageBlock(image))).join(',') }
+}
+
+function shownBlock(block: Content): JsonObject | undefined {
+  if (block.type === 'text') return { type: 'text', text: block.text }
+  return block.type === 'image' ? imageBlock(block) : undefined
+}
+
+function imageBlock({ mimeType, data }: ImageContent): JsonObject {
+  const format = imageFormat(mimeType)
+  if (format === undefined) return { type: 'text', text: imageLeftOut(mimeType) }
+  return { type: 'image', source: { type: 'base64', media_type: `image/${format}`, data } }
+}
+
+function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
+  if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text }
+  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
+  if (block.type === 'image') return undefined
+  return { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
+}
+
+function reasoningBlock(block: ThinkingContent): JsonObject {
+  const redacted = block.providerState?.payload.redacted
+  if (typeof redacted === 'string') return { type: 'redacted_thinking', data: redacted }
+  return { type: 'thinking', thinking: block.thinking, signature: block.signature ?? '' }
+}

@@ -1,0 +1,23 @@
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../shared/capabilities/capabilities.ts'
+import { budgetClaude, claudeTable, newestClaude } from '../shared/capabilities/claude-capabilities.ts'
+
+/** Other models behind this protocol know the oldest form of thinking, if any. */
+const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: budgetClaude }, ...claudeTable]
+
+/** What the Anthropic Messages service accepts for `model`. */
+function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
+  const capabilities = capabilitiesOf(model, table, newestClaude)
+  const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
+  return saysNone ? { ...capabilities, thinking: 'none' } : capabilities
+}
+
+/**
+ * What is known of `model`. The service takes schemas whose objects are closed (`output_config.format`), from the models that have it.
+ * Everything else, also any JSON object, is the answer of a forced tool.
+ */
+export function anthropicProfile(model: ModelConfig): ModelProfile {
+  const capabilities = anthropicCapabilities(model)
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
+  return { capabilities, callIds: 'word64', formats: { ...schema, otherwise: 'tool', forcingStopsThinking: true } }
+}

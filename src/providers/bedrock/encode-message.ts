@@ -1,0 +1,85 @@
+import type { Content, ImageContent, ThinkingContent } from '../../types/content.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
+import { imageFormat, imageLeftOut } from '../shared/encode/image-format.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../shared/encode/message-encoder.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
+import { legalName } from '../shared/history/legal-id.ts'
+
+/** What the models of a family take inside messages. */
+export interface MessageRules {
+  resultStatus: boolean
+  imagesInToolResults: boolean
+}
+
+const breakpoint = '{"cachePoint":{"type":"default"}}'
+
+/** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
+export function messageEncoder(rules: MessageRules): MessageEncoder {
+  return {
+    encode: perObject((message: Message) => encode(message, true, rules)),
+    bare: perObject((message: AssistantMessage) => encode(message, false, rules)),
+    mark: withBreakpoint,
+  }
+}
+
+/** `json`, a list of blocks, with a cache breakpoint behind the last. */
+export function withBreakpoint(json: string): string {
+  return `${json},${breakpoint}`
+}
+
+/** Tool definitions as JSON. The service takes no empty description. */
+export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
+  const inputSchema = { json: rootObject(parameters) }
+  return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
+})
+
+function encode(message: Message, withReasoning: boolean, rules: MessageRules): EncodedMessage {
+  if (message.role === 'toolResult') return encodeResult(message, rules)
+  const isUser = message.role === 'user'
+  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
+}
+
+/** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
+function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedMessage {
+  const { toolCallId, content, isError } = message
+  const holdsImages = rules.imagesInToolResults && !isError
+  const shown: JsonObject[] = []
+  const after: string[] = []
+  for (const block of content) {
+    const wire = shownBlock(block)
+    if (wire === undefined) continue
+    if (block.type === 'image' && !holdsImages) after.push(toJson(wire))
+    else shown.push(wire)
+  }
+  if (shown.length === 0) shown.push({ text: '(see attached image)' })
+  const result: JsonObject = { toolUseId: toolCallId, content: shown }
+  if (rules.resultStatus) result.status = isError ? 'error' : 'success'
+  return { blocks: toJson({ toolResult: result }), after: after.join(',') }
+}
+
+function shownBlock(block: Content): JsonObject | undefined {
+  if (block.type === 'text') return { text: block.text }
+  return block.type === 'image' ? imageBlock(block) : undefined
+}
+
+function imageBlock({ mimeType, data }: ImageContent): JsonObject {
+  const format = imageFormat(mimeType)
+  if (format === undefined) return { text: imageLeftOut(mimeType) }
+  return { image: { format, source: { bytes: data } } }
+}
+
+function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
+  if (block.type === 'text') return block.text.trim() === '' ? undefined : { text: block.text }
+  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
+  if (block.type === 'image') return undefined
+  return { toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }
+}
+
+function reasoningBlock({ thinking, signature, providerState }: ThinkingContent): JsonObject {
+  const redacted = providerState?.payload.redacted
+  if (typeof redacted === 'string') return { reasoningContent: { redactedContent: redacted } }
+  return { reasoningContent: { reasoningText: signature === undefined ? { text: thinking } : { text: thinking, signature } } }
+}

@@ -1,0 +1,72 @@
+import type { ToolCallContent } from '../../types/content.ts'
+import { type Message, toolCallsOf } from '../../types/message.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import type { HistoryWriter } from '../shared/history/history-memory.ts'
+import type { MessageEncoder } from './encode-message.ts'
+
+type Role = 'user' | 'model'
+
+const opening: Record<Role, string> = { user: '{"role":"user","parts":[', model: '{"role":"model","parts":[' }
+
+/**
+ * Writes the `contents` of a request. `preamble` opens the first user content, for models without a place for instructions.
+ *
+ * **Contract**
+ * - Neighbours of one role become one content: all results of parallel calls stand in one, before what the user said then.
+ * - Each result carries the name of its call, whatever it says itself.
+ */
+export class ContentsWriter implements HistoryWriter {
+  readonly #encoder: MessageEncoder
+  #text = ''
+  #role: Role | undefined
+  /** The calls of the last answer, and how many have their result. */
+  #calls: readonly ToolCallContent[] = []
+  #answered = 0
+  /** What waits for the end of the results. */
+  #media = ''
+
+  constructor(encoder: MessageEncoder, preamble = '') {
+    this.#encoder = encoder
+    if (preamble !== '') this.#add('user', toJson({ text: preamble }))
+  }
+
+  fork(): this {
+    const fork = new ContentsWriter(this.#encoder)
+    fork.#text = this.#text
+    fork.#role = this.#role
+    fork.#calls = this.#calls
+    fork.#answered = this.#answered
+    fork.#media = this.#media
+    return fork as this
+  }
+
+  add(message: Message): void {
+    if (message.role === 'toolResult') {
+      const { part, media } = this.#encoder.result(message, this.#calls[this.#answered++]?.name ?? message.toolName)
+      this.#add('user', part)
+      if (media !== '') this.#media = this.#media === '' ? media : `${this.#media},${media}`
+      return
+    }
+    this.#add('user', this.#media)
+    this.#media = ''
+    if (message.role === 'user') this.#add('user', this.#encoder.user(message))
+    else {
+      this.#add('model', this.#encoder.answer(message))
+      this.#calls = toolCallsOf(message.content)
+      this.#answered = 0
+    }
+  }
+
+  /** The contents as JSON. Nothing may be added afterwards. */
+  toJson(): string {
+    this.#add('user', this.#media)
+    return `[${this.#text}]}]`
+  }
+
+  #add(role: Role, parts: string): void {
+    if (parts === '') return
+    if (this.#role === role) this.#text += `,${parts}`
+    else this.#text += this.#role === undefined ? opening[role] + parts : `]},${opening[role]}${parts}`
+    this.#role = role
+  }
+}

@@ -1,0 +1,69 @@
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
+
+/** What sets a family apart on the wire, beside its capabilities. */
+export interface GeminiFamily extends CapabilityRow {
+  /** Tokens a thinking budget may have, where the family thinks by budget. */
+  budget?: { min: number; max: number }
+  /** Whether ids of calls go back. Older models match results to calls by order alone and refuse ids. */
+  echoesCallIds: boolean
+  /** Whether the first call of an answer must carry a signature. */
+  needsSignatures: boolean
+  /** Whether tools and a form of the answer go together. */
+  toolsWithFormat: boolean
+  /** Whether there is a place for instructions; otherwise they open the first user message. */
+  systemInstruction: boolean
+}
+
+const upToHigh = ['low', 'medium', 'high']
+
+const old = { echoesCallIds: false, needsSignatures: false, toolsWithFormat: false, systemInstruction: true }
+const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: true, systemInstruction: true }
+
+const budget: ModelCapabilities = { ...plain, thinking: 'budget' }
+const level: ModelCapabilities = { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false, imagesInToolResults: true }
+
+/** Also what an unknown id is taken for: nothing is sent that any current model refuses. */
+const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
+
+/** The first row that matches counts. */
+const families: readonly GeminiFamily[] = [
+  {
+    ids: /gemma/,
+    capabilities: { ...plain, jsonSchema: false },
+    ...old,
+    systemInstruction: false,
+  },
+  // Guests of Vertex AI behind this protocol.
+  { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
+  { ids: /gemini-(1\.|2\.0|2\.5-.*(image|tts))/, capabilities: plain, ...old },
+  { ids: /gemini-2\.5-pro/, capabilities: { ...budget, thinkingOff: false }, budget: { min: 128, max: 32_768 }, ...old },
+  { ids: /gemini-2\.5-flash-lite/, capabilities: budget, budget: { min: 512, max: 24_576 }, ...old },
+  { ids: /gemini-2\./, capabilities: budget, budget: { min: 1, max: 24_576 }, ...old },
+  { ids: /gemini-.*image/, capabilities: { ...plain, imagesInToolResults: true }, ...modern },
+  { ids: /gemini-3-pro/, capabilities: { ...level, efforts: ['low', 'high'] }, ...modern },
+  { ids: /gemini-3(\.[0-6])?-flash/, capabilities: { ...level, efforts: ['minimal', ...upToHigh] }, ...modern },
+]
+
+/** What is known of one model behind `streamGenerateContent`. */
+export interface GeminiProfile extends ModelProfile {
+  family: GeminiFamily
+}
+
+/**
+ * The profile of `model`; overrides of its configuration are on top of the capabilities. Ids that the service gave come back as they were;
+ * models of others take fewer characters.
+ */
+export function geminiProfile(model: ModelConfig): GeminiProfile {
+  const family = families.find(({ ids }) => ids.test(model.id)) ?? newest
+  const known = capabilitiesOf(model, [family], level)
+  const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
+  const capabilities: ModelCapabilities = saysNone ? { ...known, thinking: 'none' } : known
+  const native = capabilities.jsonSchema ? ({ jsonObject: 'mode', jsonSchema: 'asGiven' } as const) : {}
+  return {
+    family,
+    capabilities,
+    callIds: family.echoesCallIds && !family.needsSignatures ? 'word64' : 'visible256',
+    formats: { ...native, excludesTools: !family.toolsWithFormat, otherwise: 'tool', forcingStopsThinking: false },
+  }
+}

@@ -1,0 +1,36 @@
+import { emptyUsage } from '../../types/usage.ts'
+import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import type { Codec, DecoderContext, Recovery } from '../shared/define-provider.ts'
+import { withoutSecret } from '../shared/errors/classify.ts'
+import { readErrorFacts } from '../shared/errors/error-facts.ts'
+import { type EncodingOptions, encodeRequest, type ResponsesCall } from './encode-request.ts'
+import { ResponsesDecoder } from './responses-decoder.ts'
+
+/**
+ * The codec of the Responses API, for each service that speaks it.
+ *
+ * **Contract**
+ * - A prompt refused by the service's content filter is an answer that stopped with `guardRail` and holds what the service said.
+ * - Reasoning of earlier answers that the service can no longer read (`invalid_encrypted_content`: another key, another organisation) is
+ *   left out and the call is repeated once, before anything was emitted. This is not a retry of the loop's.
+ */
+export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
+  return {
+    encode: (request) => encodeRequest(request, options),
+    decoder: (call, context) => new ResponsesDecoder(call, context),
+    recover: (body, call, context) => {
+      const { request } = context
+      const { names, text } = readErrorFacts(body, undefined)
+      if (/\bcontent_filter\b/.test(names)) return filtered(withoutSecret(text, request.credential), call, context)
+      if (!call.hasReasoning || !/\binvalid_encrypted_content\b/.test(names)) return undefined
+      return { kind: 'repeat', call: encodeRequest(request, options, true) }
+    },
+  }
+}
+
+function filtered(text: string, call: ResponsesCall, { request, emit }: DecoderContext): Recovery<ResponsesCall> {
+  const builder = new AssistantBuilder(request.model, emit, call.answerTool)
+  builder.warnings = call.warnings
+  builder.text(0, text)
+  return { kind: 'answer', message: builder.finish('guardRail', emptyUsage()) }
+}

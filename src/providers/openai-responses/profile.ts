@@ -1,0 +1,64 @@
+import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import { openAiCapabilities } from '../openai/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
+
+/** A model that always thinks, with these efforts. */
+function reasoner(efforts: readonly string[]): ModelCapabilities {
+  return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
+}
+
+/** Models that only this API serves, before those it shares with Chat Completions. Source: reference/providers.md §2 "Efforts". */
+const table: readonly CapabilityRow[] = [
+  { ids: /(^|[/:.])gpt-5-pro/, capabilities: reasoner(['high']) },
+  { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },
+  { ids: /(^|[/:.])gpt-5(\.1)?-codex(?!-max)/, capabilities: reasoner(['low', 'medium', 'high']) },
+  { ids: /(^|[/:.])gpt-5\.\d+-codex/, capabilities: reasoner(['low', 'medium', 'high', 'xhigh']) },
+  { ids: /(^|[/:.])gpt-5\.\d+-chat/, capabilities: reasoner(['medium']) },
+  ...openAiCapabilities,
+]
+
+/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
+const newest = reasoner(['low', 'medium', 'high', 'xhigh', 'max'])
+
+/**
+ * Whether the rules of OpenAI's own models hold: for its ids wherever they are served, for unknown ids of its provider, and for deployments
+ * on Azure. The open `gpt-oss` models run on servers of their own.
+ */
+function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
+  if (id.includes('gpt-oss')) return false
+  return provider === 'openai' || api === 'azureOpenAiResponses' || table.some(({ ids }) => ids.test(id))
+}
+
+/**
+ * What `model` accepts on the Responses API. Other services' models think if the configuration says so, and take images in user messages
+ * only. Source: reference/providers.md §2 "Efforts", §3.
+ */
+export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
+  const { capabilities: own, reasoning } = model
+  let known: ModelCapabilities
+  if (isOpenAiModel(model)) {
+    const { capabilities: _, ...bare } = model
+    known = capabilitiesOf(bare, table, newest)
+    known = { ...known, imagesInToolResults: known.images }
+  } else known = { ...plain, thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
+  if (!reasoning) known = { ...known, thinking: 'none' }
+  return { ...known, ...own }
+}
+
+/** What is known of one model on the Responses API. */
+export interface ResponsesProfile extends ModelProfile {
+  /** The rules of OpenAI's own models hold. */
+  isOpenAi: boolean
+}
+
+/** The profile of `model`. */
+export function responsesProfile(model: ModelConfig): ResponsesProfile {
+  const capabilities = responsesCapabilities(model)
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'closedIfStrict' as const } : {}
+  return {
+    capabilities,
+    isOpenAi: isOpenAiModel(model),
+    callIds: 'visible64',
+    formats: { ...schema, jsonObject: 'mode', jsonMustBeNamed: true, otherwise: 'tool', forcingStopsThinking: false },
+  }
+}

@@ -1,0 +1,93 @@
+import type { AssistantMessage, Message, UserMessage } from '../../types/message.ts'
+import { toJson } from '../shared/encode/json-text.ts'
+import type { HistoryWriter } from '../shared/history/history-memory.ts'
+import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
+
+/** What a backend that wants an answer between results and the next question is told the model said. */
+const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' })
+
+/**
+ * Writes the `messages` of Chat Completions in groups: answers, their results, and what the user said then.
+ *
+ * **Contract**
+ * - Tool messages carry text only; images of a group of results follow in one user message after the last of them.
+ * - Neighbouring user messages become one, and so do neighbouring assistant messages without calls between them.
+ */
+export class ChatWriter implements HistoryWriter {
+  readonly #encoder: MessageEncoder
+  /** The groups before the current one, comma-separated. */
+  #text = ''
+  #answers: AssistantMessage[] = []
+  #results: EncodedResult[] = []
+  #users: UserMessage[] = []
+
+  constructor(encoder: MessageEncoder) {
+    this.#encoder = encoder
+  }
+
+  fork(): this {
+    const fork = new ChatWriter(this.#encoder)
+    fork.#text = this.#text
+    fork.#answers = [...this.#answers]
+    fork.#results = [...this.#results]
+    fork.#users = [...this.#users]
+    return fork as this
+  }
+
+  add(message: Message): void {
+    if (message.role === 'toolResult') this.#results.push(this.#encoder.toolResult(message))
+    else if (message.role === 'user') this.#users.push(message)
+    else {
+      if (this.#results.length > 0 || this.#users.length > 0) this.#close()
+      this.#answers.push(message)
+    }
+  }
+
+  /** The messages behind `system`, as JSON; with `marksCache`, the last one ends with a cache breakpoint. */
+  toJson(system: string, marksCache: boolean): string {
+    const pieces = this.#pieces()
+    if (marksCache) pieces.push(withCacheMark(pieces.pop() ?? ''))
+    return `[${joined(system, joined(this.#text, pieces.join(',')))}]`
+  }
+
+  #close(): void {
+    this.#text = joined(this.#text, this.#pieces().join(','))
+    this.#answers = []
+    this.#results = []
+    this.#users = []
+  }
+
+  /** The messages of the current group. */
+  #pieces(): string[] {
+    const pieces: string[] = []
+    const encoder = this.#encoder
+    const [answer] = this.#answers
+    if (answer !== undefined) pieces.push(encoder.assistant(this.#answers.length === 1 ? answer : mergedAnswer(answer, this.#answers)))
+    for (const { json } of this.#results) pieces.push(json)
+    const users = this.#users
+    const images = this.#results.map(({ imageParts }) => imageParts).filter((parts) => parts !== '')
+    const said = users.length + images.length
+    if (said > 0 && this.#results.length > 0 && encoder.answersBeforeUser) pieces.push(bridge)
+    const [only] = users
+    if (only !== undefined && said === 1) pieces.push(encoder.user(only))
+    else if (said > 0) pieces.push(userOfParts([...images, ...users.map(encoder.userParts)].join(',')))
+    return pieces
+  }
+}
+
+function joined(text: string, more: string): string {
+  return text === '' || more === '' ? text + more : `${text},${more}`
+}
+
+function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[]): AssistantMessage {
+  return { ...first, content: run.flatMap(({ content }) => content) }
+}
+
+/** An encoded message with a breakpoint on its last part. */
+export function withCacheMark(json: string): string {
+  // Our own JSON: content is a string or a list of parts.
+  const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
+  const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+  const last = parts.pop()
+  return JSON.stringify({ ...message, content: [...parts, { ...last, cache_control: { type: 'ephemeral' } }] })
+}

@@ -1,0 +1,46 @@
+import type { Model } from '../../types/model.ts'
+import type { StreamProvider } from '../../types/provider.ts'
+import { defineProvider } from '../shared/define-provider.ts'
+import { createModel, type ModelDefaults, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { ChatDecoder } from './chat-decoder.ts'
+import { openAiBackend, withoutReasoning } from './compat.ts'
+import { encodeRequest } from './encode-request.ts'
+
+const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
+
+/**
+ * The provider for OpenAI Chat Completions and the services that speak it. It keeps no state of a call: one serves any number of models and
+ * calls. Source: docs/providers/openai.md.
+ */
+export function openAiProvider(options: TransportOptions = {}): StreamProvider {
+  return defineProvider({
+    api: 'openAiCompletions',
+    service: ({ provider }) => serviceOf(provider),
+    transport: options,
+    codec: {
+      encode: (request) => encodeRequest(request, serviceOf(request.model.provider)),
+      decoder: (call, context) => new ChatDecoder(call, context),
+    },
+  })
+}
+
+/** How the service is called in messages. */
+function serviceOf(provider: string): string {
+  return Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
+}
+
+/** A model of OpenAI on Chat Completions. Without an `apiKey` the request carries none, as behind a proxy that adds it. */
+export function openai(id: string, options: ProviderOptions = {}): Model {
+  const { baseUrl, compat } = openAiBackend
+  const reasoning = !withoutReasoning.test(id)
+  return chatModel(
+    id,
+    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, maxTokens: 4096 },
+    options,
+  )
+}
+
+/** A model on Chat Completions: `options` over `defaults`. */
+export function chatModel(id: string, defaults: ModelDefaults, options: ProviderOptions): Model {
+  return createModel(id, defaults, options, openAiProvider(options))
+}

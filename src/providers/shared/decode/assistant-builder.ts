@@ -1,0 +1,285 @@
+import type { ProviderState, ToolCallContent } from '../../../types/content.ts'
+import { newId } from '../../../types/ids.ts'
+import type { JsonObject } from '../../../types/json.ts'
+import { type AssistantMessage, now, type StopReason } from '../../../types/message.ts'
+import type { ModelConfig } from '../../../types/model-config.ts'
+import type { StreamEvent } from '../../../types/provider.ts'
+import { emptyUsage, type Usage } from '../../../types/usage.ts'
+
+/** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
+export type BlockKey = number | string
+
+interface TextSlot {
+  kind: 'text'
+  index: number
+  block: { type: 'text'; text: string; providerState?: ProviderState }
+}
+
+interface ThinkingSlot {
+  kind: 'thinking'
+  index: number
+  block: { type: 'thinking'; thinking: string; signature?: string; providerState?: ProviderState }
+}
+
+interface ToolCallSlot {
+  kind: 'toolCall'
+  index: number
+  block: ToolCallContent
+  /** Argument text so far. */
+  raw: string
+  /** Argument text nobody has seen, because the id or the name is still unknown. */
+  held: string
+}
+
+/** A second call of the answer tool. */
+interface IgnoredSlot {
+  kind: 'ignored'
+}
+
+type Slot = TextSlot | ThinkingSlot | ToolCallSlot
+
+const ignored: IgnoredSlot = { kind: 'ignored' }
+
+/**
+ * Grows one assistant message from the fragments of a stream, the same for every protocol.
+ *
+ * **Contract**
+ * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
+ * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left but one that
+ *   carries state.
+ * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
+ * - Ids are unique within the message: missing and repeated ones are generated.
+ * - A fragment that is empty, or no text whatever its type says, is passed over.
+ * - Keys are the codec's own and shared by all kinds of block.
+ * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
+ *
+ * Source: ARCHITECTURE §4, reference/providers.md §0.
+ */
+export class AssistantBuilder {
+  readonly message: AssistantMessage
+  /** Reported with `start`: what the encoder had to change or leave out. */
+  warnings: readonly string[] = []
+  readonly #emit: (event: StreamEvent) => void
+  readonly #answerTool: string | undefined
+  readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
+  #lastKey: BlockKey | undefined
+  #last: Slot | IgnoredSlot | undefined
+  /** The call whose arguments are the text of the answer. */
+  #answerKey: BlockKey | undefined
+  #started = false
+
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string) {
+    this.#emit = emit
+    this.#answerTool = answerTool
+    this.message = {
+      role: 'assistant',
+      content: [],
+      stopReason: 'stop',
+      model: model.id,
+      provider: model.provider,
+      usage: emptyUsage(),
+      timestamp: now(),
+    }
+  }
+
+  /** Emits `start`, once. Every operation that emits does so first. */
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    const { message, warnings } = this
+    this.#emit(warnings.length === 0 ? { type: 'start', message } : { type: 'start', message, warnings })
+  }
+
+  /** Whether `start` was emitted. */
+  get isStarted(): boolean {
+    return this.#started
+  }
+
+  /** Appends to a text block. */
+  text(key: BlockKey, delta: string): void {
+    if (isNothing(delta)) return
+    const slot = this.#find(key) ?? this.#textSlot(key)
+    if (slot.kind !== 'text') return
+    slot.block.text += delta
+    this.#emit({ type: 'text', contentIndex: slot.index, delta })
+  }
+
+  /** Appends to a thinking block. */
+  thinking(key: BlockKey, delta: string): void {
+    if (isNothing(delta)) return
+    const slot = this.#thinkingSlot(key)
+    if (slot === undefined) return
+    slot.block.thinking += delta
+    this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
+  }
+
+  /** Opens a call, or adds the id or name it lacked. What is already known is kept; what is not a string, whatever its type says, ignored. */
+  toolCall(key: BlockKey, id?: string, name?: string): void {
+    let slot = this.#find(key)
+    if (name !== undefined && name === this.#answerTool) {
+      this.#takeAnswer(key, slot?.kind === 'toolCall' ? slot : undefined)
+      return
+    }
+    if (key === this.#answerKey) return
+    if (slot === undefined) {
+      slot = this.#add(key, {
+        kind: 'toolCall',
+        index: 0,
+        block: { type: 'toolCall', id: '', name: '', arguments: {} },
+        raw: '',
+        held: '',
+      })
+    }
+    if (slot.kind !== 'toolCall') return
+    if (slot.block.id === '' && typeof id === 'string' && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
+    if (slot.block.name === '' && typeof name === 'string') slot.block.name = name
+    if (slot.held !== '') this.#release(slot)
+  }
+
+  /** Appends to the argument text of a call, opening it if need be. */
+  toolArguments(key: BlockKey, delta: string): void {
+    if (isNothing(delta)) return
+    if (key === this.#answerKey) {
+      this.text(key, delta)
+      return
+    }
+    let slot = this.#find(key)
+    if (slot === undefined) {
+      this.toolCall(key)
+      slot = this.#find(key)
+    }
+    if (slot?.kind !== 'toolCall') return
+    slot.raw += delta
+    const { id, name } = slot.block
+    if (id !== '' && name !== '' && slot.held === '') {
+      this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+      return
+    }
+    slot.held += delta
+    this.#release(slot)
+  }
+
+  /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
+  setSignature(key: BlockKey, fragment: string): void {
+    if (isNothing(fragment)) return
+    const slot = this.#thinkingSlot(key)
+    if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + fragment
+  }
+
+  /** Attaches opaque state to the block of `key`; where there is none, to a new empty block of the kind `opens`. */
+  setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
+    // What belongs to a call does not belong to the text that it became.
+    if (key === this.#answerKey) return
+    const slot = this.#find(key) ?? (opens === 'text' ? this.#textSlot(key) : this.#thinkingSlot(key))
+    if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
+  }
+
+  /**
+   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object leaves `{}` and
+   * `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
+   */
+  finish(stopReason: StopReason, usage: Usage): AssistantMessage {
+    this.start()
+    this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
+    const hasCalls = this.message.content.some((block) => block.type === 'toolCall')
+    const key = this.#answerKey
+    // Without arguments it is an empty object, unless it was cut off before the first.
+    if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
+    if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
+    else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
+    this.message.usage = usage
+    return this.message
+  }
+
+  /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
+  fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
+    this.#parseCalls(0)
+    this.message.stopReason = stopReason
+    this.message.errorMessage = errorMessage
+    return this.message
+  }
+
+  #find(key: BlockKey): Slot | IgnoredSlot | undefined {
+    if (key === this.#lastKey) return this.#last
+    const slot = this.#slots.get(key)
+    if (slot !== undefined) {
+      this.#lastKey = key
+      this.#last = slot
+    }
+    return slot
+  }
+
+  #add(key: BlockKey, slot: Slot): Slot {
+    this.start()
+    slot.index = this.message.content.length
+    this.message.content.push(slot.block)
+    this.#slots.set(key, slot)
+    this.#lastKey = key
+    this.#last = slot
+    return slot
+  }
+
+  /** `opened` is the block of a call whose name came late; nothing of it has been shown. A second answer is left out: one is enough. */
+  #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
+    if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
+    if (opened !== undefined || this.#answerKey !== undefined) {
+      const block = { type: 'text' as const, text: '' }
+      this.#slots.set(key, this.#answerKey === undefined && opened !== undefined ? { kind: 'text', index: opened.index, block } : ignored)
+      this.#lastKey = undefined
+      if (opened !== undefined) this.message.content[opened.index] = block
+    }
+    if (this.#answerKey !== undefined) return
+    this.#answerKey = key
+    if (opened !== undefined) this.text(key, opened.held)
+  }
+
+  #textSlot(key: BlockKey): Slot {
+    return this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
+  }
+
+  #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
+    const slot = this.#find(key) ?? this.#add(key, { kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } })
+    return slot.kind === 'thinking' ? slot : undefined
+  }
+
+  #isUsed(id: string): boolean {
+    return this.message.content.some((block) => block.type === 'toolCall' && block.id === id)
+  }
+
+  #release(slot: ToolCallSlot): void {
+    const { id, name } = slot.block
+    if (id === '' || name === '') return
+    const delta = slot.held
+    slot.held = ''
+    this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+  }
+
+  /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
+  #parseCalls(cutFrom: number): void {
+    for (const slot of this.#slots.values()) {
+      if (slot.kind !== 'toolCall') continue
+      if (slot.block.id === '') slot.block.id = newId()
+      if (slot.held !== '') this.#release(slot)
+      const parsed = slot.raw.trim() === '' && slot.index < cutFrom ? {} : parseObject(slot.raw)
+      if (parsed === undefined) slot.block.invalidArguments = slot.raw
+      else slot.block.arguments = parsed
+    }
+  }
+}
+
+/** Fragments come off the wire, where a text may be anything. */
+function isNothing(fragment: string): boolean {
+  return typeof fragment !== 'string' || fragment === ''
+}
+
+function parseObject(raw: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(raw)
+    // Groq writes null for a call without arguments.
+    if (value === null) return {}
+    // JSON.parse yields JSON values only, so a non-array object is a JsonObject.
+    return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}

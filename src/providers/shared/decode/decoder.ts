@@ -1,0 +1,39 @@
+import type { AssistantMessage } from '../../../types/message.ts'
+import type { AssistantBuilder } from './assistant-builder.ts'
+
+/** Turns the bytes of one response into operations on a builder. One per call; everything is synchronous. */
+export interface StreamDecoder {
+  readonly builder: AssistantBuilder
+  /** The protocol's terminal event, for people: `message_stop`. */
+  readonly terminal: string
+  /** The terminal was seen: the message is complete even if the connection ends badly from here on. */
+  readonly isComplete: boolean
+  /** Nothing that matters can follow: the call resolves. */
+  readonly isDone: boolean
+  /** Counts pieces of content; pings and comments leave it unchanged. */
+  readonly progress: number
+  /** The response has begun with this content type: for protocols with several framings. */
+  begin?(contentType: string): void
+  /** Throws `StreamRefusal` for an error inside the stream, `ProviderError` for bytes that cannot be read. */
+  push(bytes: Uint8Array): void
+  /** The body ended: reads what is left of the last frame. May throw like `push`. */
+  end(): void
+  /** The finished message. Called once, after `isComplete`. */
+  finish(): AssistantMessage
+}
+
+/** Thrown by a decoder for an error object inside a stream; `sendStreaming` classifies it. */
+export class StreamRefusal extends Error {
+  /** The error object as parsed JSON. */
+  readonly body: unknown
+
+  constructor(body: unknown) {
+    super('error inside the stream')
+    this.body = body
+  }
+}
+
+/** A count as a service reports it; what is no count (absent, negative, no number) is `otherwise`. */
+export function tokenCount(value: unknown, otherwise = 0): number {
+  return typeof value === 'number' && value >= 0 ? value : otherwise
+}

@@ -1,0 +1,137 @@
+import { errorText, ProviderError } from '../../types/errors.ts'
+import type { AssistantMessage } from '../../types/message.ts'
+import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
+import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
+import type { StreamDecoder } from './decode/decoder.ts'
+import type { TransportOptions } from './model-options.ts'
+import { redactedHeaders } from './transport/endpoint.ts'
+import { type Exchange, sendStreaming } from './transport/send.ts'
+
+/** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
+export interface EncodedCall {
+  url: string
+  /** Names in lower case. */
+  headers: Record<string, string>
+  body: string
+  /** What had to be left out to be accepted. */
+  warnings: readonly string[]
+  /** The tool whose call is the answer; for the `AssistantBuilder`. */
+  answerTool?: string | undefined
+  /** What must appear in no message. Default: the credential of the request. */
+  secrets?: readonly string[]
+  /** Added to the error when the key is rejected. */
+  authHint?: string | undefined
+  /** This backend answers 400 without a body when the prompt is too long. */
+  emptyBodyIsOverflow?: boolean
+}
+
+/** What a decoder is made for. */
+export interface DecoderContext {
+  request: StreamRequest
+  /** The service, for people. */
+  service: string
+  emit: (event: StreamEvent) => void
+}
+
+/** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
+export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
+
+/** Both directions of one wire protocol. See `defineProvider`. */
+export interface Codec<Call extends EncodedCall = EncodedCall> {
+  /** The request as it is sent. What it throws, but for `ProviderError`, becomes one with code `other`. */
+  encode(request: StreamRequest): Call | Promise<Call>
+  /** Reads the answer to `call`; one decoder per call. */
+  decoder(call: Call, context: DecoderContext): StreamDecoder
+  /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
+  recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
+  /** The error of a call in the words of this service. Default: as it is. */
+  explain?(error: ProviderError, request: StreamRequest): ProviderError
+}
+
+/** What `defineProvider` takes. */
+export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
+  api: ApiProtocol
+  /** The service in messages for people: `Anthropic`. */
+  service: string | ((model: ModelConfig) => string)
+  codec: Codec<Call>
+  transport?: TransportOptions
+  /** What a browser user can do besides a proxy when the service refuses calls of other origins. */
+  browserHint?: string | undefined
+}
+
+/**
+ * A provider for one wire protocol: `codec` says what is sent and how the answer is read, the rest is the same for all.
+ *
+ * **Contract**
+ * - The provider keeps every promise of `StreamProvider`; `streamProviderSuite` of `phi-core/testing` proves it.
+ * - It holds no state of a call, so one may serve any number of models and runs at once.
+ *
+ * Source: docs/providers/custom.md.
+ */
+export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
+  const { api, codec } = definition
+  return {
+    api,
+    encode: async (request) => publicForm(await encoded(codec, request)),
+    stream: async (request, emit, signal) => {
+      try {
+        return await callService(definition, request, emit, signal)
+      } catch (error) {
+        throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
+      }
+    },
+  }
+}
+
+async function callService<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  request: StreamRequest,
+  emit: (event: StreamEvent) => void,
+  signal: AbortSignal,
+): Promise<AssistantMessage> {
+  const { codec, service } = definition
+  const context: DecoderContext = { request, service: typeof service === 'string' ? service : service(request.model), emit }
+  const call = await encoded(codec, request)
+  const exchange = exchangeOf(definition, call, context, signal)
+  if (codec.recover === undefined) return await sendStreaming(exchange)
+  let refused: { body: unknown } | undefined
+  exchange.onRefusal = (body) => {
+    refused = { body }
+  }
+  let recovery: Recovery<Call> | undefined
+  try {
+    return await sendStreaming(exchange)
+  } catch (error) {
+    if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
+      recovery = codec.recover(refused.body, call, context)
+    if (recovery === undefined) throw error
+  }
+  return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
+}
+
+/** One call on the wire. */
+function exchangeOf<Call extends EncodedCall>(
+  { codec, transport = {}, browserHint }: ProviderDefinition<Call>,
+  call: Call,
+  context: DecoderContext,
+  signal: AbortSignal,
+): Exchange {
+  const { credential } = context.request
+  const secrets = call.secrets ?? (credential === undefined ? [] : [credential])
+  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint }
+}
+
+/** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
+async function encoded<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest): Promise<Call> {
+  try {
+    return await codec.encode(request)
+  } catch (error) {
+    if (error instanceof ProviderError) throw error
+    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
+  }
+}
+
+/** What `encode` shows. The headers are copies: they may be remembered for the next call. */
+function publicForm({ url, headers, body, warnings }: EncodedCall): EncodedRequest {
+  return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body, warnings }
+}

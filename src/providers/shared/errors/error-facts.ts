@@ -1,0 +1,138 @@
+/** What an error body says, whatever its shape. */
+export interface ErrorFacts {
+  /** The HTTP status, or the one that the error's name stands for. */
+  status?: number
+  /** The message of the service; the raw body where it has no known shape. */
+  text: string
+  /** Types and codes of the error, to search in. */
+  names: string
+  /** Too many requests or tokens per minute, by the status or by the name of the error: AWS also throttles with 400. */
+  isThrottled: boolean
+  /** The key is wrong although the status does not say so. */
+  isBadKey: boolean
+  /** No wait helps: quota, credit or spend limit. */
+  isExhausted: boolean
+  /** Google's `RetryInfo.retryDelay`, such as `34s`. */
+  retryDelay?: string
+}
+
+type Fields = Record<string, unknown>
+
+/** Statuses of errors that arrive by name. Names are compared in lower case without `_`, `-` and a final `error`, `exception` or both. */
+const statusByName: Record<string, number> = {
+  invalidrequest: 400,
+  validation: 400,
+  authentication: 401,
+  unauthenticated: 401,
+  invalidapikey: 401,
+  billing: 402,
+  permission: 403,
+  permissiondenied: 403,
+  accessdenied: 403,
+  notfound: 404,
+  modeltimeout: 408,
+  requesttoolarge: 413,
+  ratelimit: 429,
+  ratelimited: 429,
+  ratelimitexceeded: 429,
+  ratelimitreached: 429,
+  toomanyrequests: 429,
+  throttling: 429,
+  resourceexhausted: 429,
+  insufficientquota: 429,
+  modelnotready: 429,
+  api: 500,
+  server: 500,
+  internal: 500,
+  internalserver: 500,
+  modelstream: 500,
+  serviceunavailable: 503,
+  unavailable: 503,
+  timeout: 504,
+  deadlineexceeded: 504,
+  overloaded: 529,
+}
+
+/** The last is Google's quota of a day: the wait it proposes is of no use. */
+const exhausted =
+  /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
+
+/**
+ * Reads `body` (text of an answer, or a parsed error object) tolerantly; never throws. `typeHeader` is the name of the error where a
+ * service puts it into a header (`x-amzn-errortype`).
+ */
+export function readErrorFacts(body: unknown, httpStatus: number | undefined, typeHeader?: string | null): ErrorFacts {
+  const raw = typeof body === 'string' ? body : JSON.stringify(body)
+  const outer = fieldsOf(typeof body === 'string' ? parse(body) : body)
+  const inner = fieldsOf(outer.error)
+  const names = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
+  const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : statusOf(names)
+  const text = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, inner.code, outer.code) ?? raw
+  const facts: ErrorFacts = {
+    text,
+    names: names.filter((name) => typeof name === 'string').join(' '),
+    isThrottled: status === 429 || statusOf([typeHeader]) === 429,
+    isBadKey: raw.includes('API_KEY_INVALID') || inner.code === 'invalid_api_key',
+    isExhausted: status === 402 || exhausted.test(raw),
+  }
+  if (status !== undefined) facts.status = status
+  const delay = /"retryDelay":\s*"([\d.]+s)"/.exec(raw)?.[1]
+  if (delay !== undefined) facts.retryDelay = delay
+  return facts
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Google sometimes wraps the error in a list. */
+function fieldsOf(value: unknown): Fields {
+  const one: unknown = Array.isArray(value) ? value[0] : value
+  // Every property read from it is checked before use.
+  return typeof one === 'object' && one !== null ? (one as Fields) : {}
+}
+
+function firstString(...values: unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+function statusOf(names: readonly unknown[]): number | undefined {
+  for (const name of names) {
+    const number = typeof name === 'string' && /^\d{3}$/.test(name) ? Number(name) : name
+    if (typeof number === 'number' && number >= 400 && number < 600) return number
+    if (typeof name !== 'string') continue
+    const key = name
+      // AWS: `namespace#Name`, `Name:address`.
+      .replace(/^.*#|:.*$/g, '')
+      .toLowerCase()
+      .replace(/[_-]/g, '')
+      .replace(/(error)?(exception)?$/, '')
+    if (Object.hasOwn(statusByName, key)) return statusByName[key]
+  }
+  return undefined
+}
+
+/**
+ * How long a service asked to wait, in ms: `retry-after-ms`, then `retry-after` (seconds or an HTTP date), then Google's `retryDelay`.
+ * Not capped: that is the caller's choice.
+ */
+export function retryAfterMs(headers: Headers | undefined, retryDelay: string | undefined): number | undefined {
+  const exact = delay(headers?.get('retry-after-ms'))
+  if (exact !== undefined) return exact
+  const header = headers?.get('retry-after')
+  const seconds = delay(header) ?? delay(retryDelay?.replace('s', ''))
+  if (typeof header === 'string' && delay(header) === undefined) {
+    const at = Date.parse(header)
+    if (!Number.isNaN(at)) return Math.max(0, at - Date.now())
+  }
+  return seconds === undefined ? undefined : Math.round(seconds * 1000)
+}
+
+function delay(text: string | null | undefined): number | undefined {
+  const value = text === null || text === undefined || text.trim() === '' ? Number.NaN : Number(text)
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
