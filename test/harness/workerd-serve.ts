@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,8 +19,19 @@ export interface ServedWorker {
  * bindings. An import of a Node built-in fails the bundle.
  */
 export async function serveWorker(entry: URL, bindings: Record<string, string>): Promise<ServedWorker> {
+  const folder = mkdtempSync(join(tmpdir(), 'phi-worker-'))
+  try {
+    await bundleForWorkerd(fileURLToPath(entry), join(folder, 'worker.js'))
+    return await serveWorkerFile(join(folder, 'worker.js'), bindings)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Serves `script`, a module without imports. It may be removed once this has resolved. */
+export async function serveWorkerFile(script: string, bindings: Record<string, string>): Promise<ServedWorker> {
   const folder = mkdtempSync(join(tmpdir(), 'phi-workerd-'))
-  await bundleForWorkerd(fileURLToPath(entry), join(folder, 'worker.js'))
+  copyFileSync(script, join(folder, 'worker.js'))
   writeFileSync(join(folder, 'config.capnp'), workerdConfig(bindings))
   const { default: binary }: { default: string } = createRequire(import.meta.url)('workerd') // the package exports the path of its binary
   const child = spawn(binary, ['serve', join(folder, 'config.capnp'), '--control-fd=3'], {
