@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import { encodeLine } from '../../src/session/log/record-codec.ts'
+import { encodeLine, lineStart } from '../../src/session/log/record-codec.ts'
 import type { Session } from '../../src/types/session.ts'
 import type { LogDriver, NewSessionRecord } from '../../src/types/session-store.ts'
 
@@ -16,7 +16,7 @@ function note(data: string): NewSessionRecord {
 }
 
 function unknownLine(epoch: number, base: string, body: string): string {
-  return encodeLine({ epoch, writer: 'w', from: 2, base, seq: 2 }, `"at":1,"type":"future","body":${body}`)
+  return encodeLine(lineStart({ epoch, writer: 'w', from: 2, base }), 2, `"at":1,"type":"future","body":${body}`)
 }
 
 async function linesIn(driver: LogDriver): Promise<string[]> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readLog } from '../../src/session/log/read-log.ts'
-import { encodeLine, encodeRecord } from '../../src/session/log/record-codec.ts'
+import { encodeLine, encodeRecord, lineStart } from '../../src/session/log/record-codec.ts'
 import type { SessionRecord } from '../../src/types/session-record.ts'
 
 interface More {
@@ -19,7 +19,7 @@ function line(epoch: number, from: number, seq: number, more: More = {}): string
     at: 1,
     entry: { type: 'input', message: { role: 'extension', id: `${writer}.${seq}`, kind: 'k', data: text } },
   })
-  return encodeLine({ epoch, writer, from, seq, ...(from > 1 && { base }), ...(whole !== undefined && { whole }) }, encoded)
+  return encodeLine(lineStart({ epoch, writer, from, ...(from > 1 && { base }), ...(whole !== undefined && { whole }) }), seq, encoded)
 }
 
 /** Records `from` to `to` of a writer. */

@@ -1,14 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../src/base/crc32.ts'
-import { type DecodedLine, decodeLine, encodeLine, encodeRecord, type UnplacedRecord } from '../../src/session/log/record-codec.ts'
+import {
+  type DecodedLine,
+  decodeLine,
+  encodeLine,
+  encodeRecord,
+  lineStart,
+  type UnplacedRecord,
+} from '../../src/session/log/record-codec.ts'
 import type { JsonValue } from '../../src/types/json.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 
 const place = { epoch: 2, writer: '9f3a01bc', from: 6, seq: 7 }
 
 function lineOf(record: UnplacedRecord): string {
-  return encodeLine(place, encodeRecord(record))
+  return encodeLine(lineStart(place), place.seq, encodeRecord(record))
 }
 
 function decoded(line: string): DecodedLine {
@@ -125,30 +132,30 @@ describe('what this version does not know', () => {
   const body = '{"big":12345678901234567890,"huge":1e400,"twice":1,"twice":2, "10":0,"2":[ ],"text":"\\u0041,\\"body\\":"}'
 
   it('is kept byte for byte, also where it moves to another place', () => {
-    const line = encodeLine(place, `"at":1.50,"loopId":"l","type":"hologram","body":${body}`)
+    const line = encodeLine(lineStart(place), place.seq, `"at":1.50,"loopId":"l","type":"hologram","body":${body}`)
     const { record, isNewer } = decoded(line)
     expect(record.entry).toMatchObject({ type: 'unknown', name: 'hologram', json: body })
     expect(isNewer).toBe(false)
     expect(encodeRecord(record)).toBe(`"at":1.5,"loopId":"l","type":"hologram","body":${body}`)
-    const copy = decoded(encodeLine({ ...place, seq: 8 }, encodeRecord(record)))
+    const copy = decoded(encodeLine(lineStart(place), 8, encodeRecord(record)))
     expect(copy.record).toEqual({ ...record, seq: 8 })
   })
 
   it('may be any JSON value', () => {
     for (const value of ['null', '"text"', '0', '[]', 'false']) {
-      const { entry } = decoded(encodeLine(place, `"at":1,"type":"x","body":${value}`)).record
+      const { entry } = decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"x","body":${value}`)).record
       expect(entry).toEqual({ type: 'unknown', name: 'x', body: JSON.parse(value) as JsonValue, json: value })
     }
   })
 
   it('is also an entry of a known type that does not look like one', () => {
     for (const value of ['{}', '{"message":null}', '{"message":{"role":"system","id":"a","content":[]}}', '{"__proto__":{"message":1}}']) {
-      expect(decoded(encodeLine(place, `"at":1,"type":"input","body":${value}`)).record.entry).toMatchObject({
+      expect(decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"input","body":${value}`)).record.entry).toMatchObject({
         type: 'unknown',
         json: value,
       })
     }
-    expect(decoded(encodeLine(place, '"at":1,"type":"constructor","body":{}')).record.entry.type).toBe('unknown')
+    expect(decoded(encodeLine(lineStart(place), place.seq, '"at":1,"type":"constructor","body":{}')).record.entry.type).toBe('unknown')
     expect(Reflect.get({}, 'message')).toBe(undefined)
   })
 

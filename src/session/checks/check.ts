@@ -66,15 +66,15 @@ export function list(item: Check): Check {
 
 /** An object with these fields; others are kept unseen. */
 export function object(fields: Fields): Check {
+  const checks = Object.entries(fields).map(([key, check]) => ({ name: key.replace('?', ''), isOptional: key.endsWith('?'), check }))
   return (value, path) => {
     anyObject(value, path)
     const record = value as Record<string, unknown> // `anyObject` has just shown that it is one
     // Nobody means this key; whoever copies the object by assignment would change its prototype.
     if (Object.hasOwn(record, '__proto__')) throw invalidMessages(`${path}.__proto__`, 'no such key', value)
-    for (const key in fields) {
-      const name = key.replace('?', '')
+    for (const { name, isOptional, check } of checks) {
       const field = record[name]
-      if (name === key || field !== undefined) fields[key]?.(field, `${path}.${name}`)
+      if (!isOptional || field !== undefined) check(field, `${path}.${name}`)
     }
   }
 }
@@ -82,9 +82,10 @@ export function object(fields: Fields): Check {
 /** An object whose string field `tag` picks the fields the rest must have. */
 export function tagged(tag: string, variants: Readonly<Record<string, Fields>>): Check {
   const head = object({ [tag]: oneOf(Object.keys(variants).join('|')) })
+  const checks = new Map(Object.entries(variants).map(([name, fields]) => [name, object(fields)]))
   return (value, path) => {
     head(value, path)
     const record = value as Record<string, string> // `head` has just shown that `tag` names a variant
-    object(variants[record[tag] ?? ''] ?? {})(value, path)
+    checks.get(record[tag] ?? '')?.(value, path)
   }
 }

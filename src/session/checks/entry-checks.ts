@@ -64,12 +64,14 @@ const entries: Readonly<Record<string, Fields>> = {
   recovered: { messages: list(message) },
 }
 
+const checks = new Map(Object.entries(entries).map(([name, fields]) => [name, object(fields)]))
+
 /** Whether `body` is what this version writes for an entry of type `name`. `false` for a type it does not know. Never throws. */
 export function isKnownEntry(name: string, body: unknown): body is Record<string, unknown> {
-  const fields = Object.hasOwn(entries, name) ? entries[name] : undefined
-  if (fields === undefined) return false
+  const check = checks.get(name)
+  if (check === undefined) return false
   try {
-    object(fields)(body, name)
+    check(body, name)
     return true
   } catch {
     return false

@@ -60,7 +60,7 @@ interface Parts {
  * - Of that, everything counts up to the first record that is missing or damaged. A line may be there twice.
  * - Lines up to `after` may be left out, where the caller has read them already. Only records after it are given.
  *
- * Source: reference/reliability.md §2 "Concurrent writers".
+ * Source: docs/concepts/sessions.md
  */
 export function readLog(lines: readonly string[], after = 0): LogReading {
   const parts = partsOf(lines, after)
@@ -68,7 +68,7 @@ export function readLog(lines: readonly string[], after = 0): LogReading {
   const { counted, lost } = follow(chain, after)
   const last = counted.at(-1)
   const reading: LogReading = {
-    records: counted.flatMap(({ record }) => (record.seq > after ? record : [])),
+    records: counted.map(({ record }) => record).filter(({ seq }) => seq > after),
     cursor: Math.max(after, last?.record.seq ?? 0),
     hasNewer: parts.hasNewer,
   }
@@ -95,9 +95,11 @@ function partsOf(lines: readonly string[], after: number): Parts {
     }
     hasNewer ||= decoded.isNewer
     const { place, record } = decoded
-    const key = `${place.epoch} ${place.writer}`
-    part = parts.get(key) ?? emptyPart(place)
-    parts.set(key, part)
+    if (place.epoch !== part.place.epoch || place.writer !== part.place.writer) {
+      const key = `${place.epoch} ${place.writer}`
+      part = parts.get(key) ?? emptyPart(place)
+      parts.set(key, part)
+    }
     addLine(part, { record, chars: line.length, writer: place.writer }, after)
   }
   const newestFirst = [...parts.values()].sort((a, b) => b.place.epoch - a.place.epoch || (a.place.writer < b.place.writer ? 1 : -1))

@@ -44,9 +44,12 @@ export interface LineDamage {
 }
 
 const encoder = new TextEncoder()
+/** Where the checksum is made, a part of a line at a time. */
+const bytes = new Uint8Array(16 * 1024)
 /** The length of `,"crc":"00000000"}`. */
 const checksumLength = 18
 const checksumForm = /^,"crc":"[0-9a-f]{8}"\}$/
+const checksumStart = ',"crc":"'
 const bodyStart = ',"body":'
 
 /**
@@ -76,16 +79,25 @@ function oneLine(json: string): string {
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-/** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. */
-export function encodeLine(place: LinePlace, encoded: string): string {
-  const { epoch, writer, from, base, whole, seq } = place
-  const text = `${JSON.stringify({ v: version, epoch, writer, from, base, whole, seq }).slice(0, -1)},${encoded}`
-  return `${text},"crc":"${checksumOf(text)}"}`
+/** What all lines of one writer begin with. */
+export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>): string {
+  return JSON.stringify({ v: version, epoch, writer, from, base, whole }).slice(0, -1)
+}
+
+/** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. `start` is that of `lineStart`. */
+export function encodeLine(start: string, seq: number, encoded: string): string {
+  const text = `${start},"seq":${seq},${encoded}`
+  return `${text}${checksumStart}${checksumOf(text)}"}`
 }
 
 function checksumOf(text: string): string {
-  const bytes = encoder.encode(text)
-  return crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')
+  let sum = 0
+  for (let rest = text; rest !== ''; ) {
+    const { read, written } = encoder.encodeInto(rest, bytes)
+    sum = crc32(bytes, 0, written, sum)
+    rest = rest.slice(read)
+  }
+  return sum.toString(16).padStart(8, '0')
 }
 
 /**
@@ -97,7 +109,9 @@ export function decodeLine(line: string): DecodedLine | LineDamage {
   const end = line.length - checksumLength
   if (!checksumForm.test(line.slice(Math.max(end, 0)))) return { kind: 'torn', reason: 'A line has no checksum at its end.' }
   const text = line.slice(0, end)
-  if (checksumOf(text) !== line.slice(end + 8, end + 16)) return { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+  if (!line.startsWith(checksumOf(text), end + checksumStart.length)) {
+    return { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+  }
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -109,7 +123,7 @@ export function decodeLine(line: string): DecodedLine | LineDamage {
 
 function decodeValue(value: unknown, text: string): DecodedLine | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const line: Record<string, unknown> = { ...value }
+  const line = value as Record<string, unknown> // just shown; what it holds is checked below
   const place = placeOf(line)
   const { v, at, loopId, turnIndex, type, body } = line
   if (place === undefined || !isCount(v) || typeof at !== 'number' || typeof type !== 'string' || body === undefined) return undefined

@@ -3,7 +3,7 @@ import { newId } from '../../types/ids.ts'
 import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
 import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../../types/session-store.ts'
 import type { LogReading } from './read-log.ts'
-import { encodeLine, encodeRecord, type LinePlace } from './record-codec.ts'
+import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
 /** Records that wait for their write. */
 interface Waiting {
@@ -28,6 +28,7 @@ export class LogSessionWriter implements SessionWriter {
   readonly #driver: LogDriver
   readonly #claim: LogClaim
   readonly #place: Omit<LinePlace, 'seq'>
+  readonly #start: string
   #next: number
   #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
@@ -42,6 +43,7 @@ export class LogSessionWriter implements SessionWriter {
     this.records = records
     if (damage !== undefined) this.damage = damage
     this.#place = { epoch: claim.epoch, writer: newId().slice(0, 8), from: cursor + 1, ...(writer !== undefined && { base: writer }) }
+    this.#start = lineStart(this.#place)
     this.#next = this.#place.from
   }
 
@@ -78,10 +80,10 @@ export class LogSessionWriter implements SessionWriter {
   }
 
   #number(encoded: readonly string[], whole?: number): LogLine[] {
+    const start = whole === undefined ? this.#start : lineStart({ ...this.#place, whole })
     return encoded.map((record) => {
       const seq = this.#next++
-      const place = { ...this.#place, seq, ...(whole !== undefined && { whole }) }
-      return { epoch: this.epoch, seq, text: encodeLine(place, record) }
+      return { epoch: this.epoch, seq, text: encodeLine(start, seq, record) }
     })
   }
 
