@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { findChromium } from './chromium.ts'
 import { type Count, countJunit } from './junit.ts'
+import { installSandboxPrograms } from './sandbox-programs.ts'
 
 interface Step {
   name: string
@@ -112,6 +113,7 @@ async function countStep(step: Step, folder: string): Promise<Count> {
 async function main(): Promise<void> {
   const started = performance.now()
   console.log(`Node ${process.version}; Chromium from ${await findChromium().then((found) => found.from, String)}`)
+  const notRun = installSandboxPrograms()
   const folder = mkdtempSync(join(tmpdir(), 'phi-test-'))
   const total: Count = { passed: 0, failed: 0, skipped: 0 }
   const lines: string[] = []
@@ -129,6 +131,7 @@ async function main(): Promise<void> {
   }
   rmSync(folder, { recursive: true, force: true })
   console.log(`\n${lines.join('\n')}\n${((performance.now() - started) / 1000).toFixed(0)} s in all`)
+  for (const line of notRun) console.log(line)
   console.log(`${total.passed} passed, ${total.failed} failed`)
   process.exitCode = total.failed > 0 ? 1 : 0
 }

@@ -12,6 +12,7 @@ export {
   type PromptBlock,
   type SystemPromptStrategy,
 } from './agent/system-prompt.ts'
+export { escapeControls } from './base/escape-controls.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'

@@ -8,7 +8,7 @@ const expected: Record<string, string> = {
   '.': `
     Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
-    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage estimatedCost exploreBranches
+    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
@@ -98,7 +98,7 @@ const expected: Record<string, string> = {
   './adapters/node': `
     SandboxUnavailable bashTool defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
-    BashOptions NodeToolsOptions`,
+    BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,

@@ -1,28 +1,33 @@
 import type { AgentTool } from '../../src/index.ts'
 import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
-import { type BashOptions, bashTool } from './bash/bash-tool.ts'
+import type { BashOptions } from './bash/bash-settings.ts'
+import { bashTool } from './bash/bash-tool.ts'
+import type { HostPrograms } from './policy/programs.ts'
+import type { ProtectionOptions } from './policy/workspace-policy.ts'
 import { ripgrepSearcher } from './search/ripgrep.ts'
 import { nodeWorkspace } from './workspace/node-workspace.ts'
 
-/** Where the tools of `nodeTools` work, and how `bash` among them runs. */
-export interface NodeToolsOptions {
+/** Where the tools of `nodeTools` work, what they may change, and how `bash` among them runs. */
+export interface NodeToolsOptions extends ProtectionOptions {
   /** The directory all tools are confined to. */
   root: string
   /** How `bash` runs, or `false` to go without it. Default: in a sandbox, after approval. */
-  bash?: Partial<BashOptions> | false
+  bash?: Partial<Omit<BashOptions, 'root' | 'programs' | keyof ProtectionOptions>> | false
+  /** Programs of the host to use in place of the system's own. */
+  programs?: HostPrograms
 }
 
 /**
  * The six built-in tools over one directory: `bash`, `read_file`, `write_file`, `edit_file`, `list_files`, `search`, in this order.
  *
- * `search` uses ripgrep where it is installed. Throws what `nodeWorkspace` and `bashTool` throw: without bubblewrap `SandboxUnavailable`,
- * unless `bash` is `false` or says `sandbox: 'none'`. Source: spec/22.
+ * `search` uses ripgrep where it is installed. One policy of protected names holds for `bash` and the file tools. Throws what `nodeWorkspace`
+ * and `bashTool` throw: without bubblewrap `SandboxUnavailable`, unless `bash` is `false` or says `sandbox: 'none'`.
  */
-export function nodeTools({ root, bash = {} }: NodeToolsOptions): AgentTool[] {
-  const workspace = nodeWorkspace(root)
-  const searcher = ripgrepSearcher(root)
+export function nodeTools({ root, bash = {}, programs = {}, ...protection }: NodeToolsOptions): AgentTool[] {
+  const workspace = nodeWorkspace(root, protection)
+  const searcher = ripgrepSearcher(root, { ...protection, programs })
   return [
-    ...(bash === false ? [] : [bashTool({ root, ...bash })]),
+    ...(bash === false ? [] : [bashTool({ ...bash, ...protection, root, programs })]),
     readFileTool({ workspace }),
     writeFileTool({ workspace }),
     editFileTool({ workspace }),

@@ -1,10 +1,12 @@
 /**
- * `npm run demo [-- "your prompt"]`: an agent in the terminal that works on this repository with real tools. No key, no network, no question.
+ * `npm run demo [-- "your prompt"]`: an agent in the terminal that works on this repository with real tools. No key, no network. The one command of
+ * its own script runs unasked, in the sandbox; every other command asks, and without a terminal the answer is no.
  * The model is scripted unless a key or a local server is there; what it says about the repository comes from the tools.
  */
 import { fileURLToPath } from 'node:url'
 import { Agent, type AgentTool } from 'phi-core'
 import { nodeTools, SandboxUnavailable } from 'phi-core/adapters/node'
+import { askPerson, isOwnCommand } from './ask.ts'
 import { chooseModel } from './choose-model.ts'
 import { renderTo } from './render.ts'
 
@@ -32,8 +34,10 @@ const agent = new Agent({
   systemPrompt: 'You look at a source repository with tools. Claim only what their output shows. Answer in a few sentences.',
 })
 const run = agent.prompt(prompt)
+const stopped = new AbortController()
 
 process.on('SIGINT', () => {
+  stopped.abort()
   if (run.id === agent.currentRun?.id) run.abort()
   else process.exit(130)
 })
@@ -42,8 +46,11 @@ const render = renderTo(process.stdout)
 render.prompt(prompt)
 for await (const event of run) {
   render.event(event)
-  // The only tool that asks is bash, and it runs in a sandbox without network that can write nowhere but here.
-  if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+  if (event.type !== 'approvalRequested') continue
+  const isAllowed = isOwnCommand(event) || (await askPerson(event, stopped.signal))
+  if (isAllowed) run.approve(event.toolCallId)
+  else run.deny(event.toolCallId, 'The user did not allow this command.')
+  render.decided(event, isAllowed)
 }
 
 const { status, error, usage } = await run.result

@@ -1,13 +1,14 @@
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
-import { type AgentEvent, textOf, type Usage } from 'phi-core'
+import { type AgentEvent, type ApprovalRequestedEvent, escapeControls, textOf, type Usage } from 'phi-core'
 
 /** Calls of one turn beyond this many are summed up in one line. */
 const shownCalls = 4
 
-/** Prints a run as it happens. Honours NO_COLOR and pipes, as `styleText` does. */
+/** Prints a run as it happens, nothing of it unescaped. Honours NO_COLOR and pipes, as `styleText` does. */
 export function renderTo(out: WriteStream) {
-  const style = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, text, { stream: out })
+  // What a model, a tool or a file wrote must not move the cursor, set a title or reorder what is read.
+  const style = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, escapeControls(text), { stream: out })
   let section = ''
   let calls = 0
   let hidden = 0
@@ -32,7 +33,7 @@ export function renderTo(out: WriteStream) {
       if (event.type === 'turnStart' || event.type === 'turnEnd') flushHidden()
       if (event.type === 'messageUpdate' && event.delta.type === 'text') {
         begin('text')
-        out.write(event.delta.delta)
+        out.write(escapeControls(event.delta.delta))
       }
       if (event.type === 'messageUpdate' && event.delta.type === 'thinking') {
         begin('thinking')
@@ -42,7 +43,6 @@ export function renderTo(out: WriteStream) {
         out.write('\n')
         section = 'line'
       }
-      if (event.type === 'approvalRequested') line(style('yellow', `? ${event.toolName} asks for approval: given, it runs in a sandbox`))
       if (event.type === 'toolExecutionStart' && ++calls <= shownCalls)
         line(style('cyan', `⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
       if (event.type === 'toolExecutionEnd') {
@@ -50,6 +50,9 @@ export function renderTo(out: WriteStream) {
         else line(style(event.isError ? 'red' : 'dim', summary(textOf(event.result.content))))
       }
       if (event.type === 'providerRetry') line(style('yellow', `${event.error.message} Trying again in ${event.delayMs} ms.`))
+    },
+    decided({ toolName }: ApprovalRequestedEvent, isAllowed: boolean): void {
+      line(style('yellow', `? ${toolName} asked for approval: ${isAllowed ? 'given, it runs in a sandbox' : 'not given'}`))
     },
     end(status: string, usage: Usage, error?: string): void {
       const tokens = usage.totalTokens > 0 ? `, ${usage.totalTokens} tokens` : ''

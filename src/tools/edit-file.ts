@@ -4,7 +4,7 @@ import type { Workspace } from '../types/workspace.ts'
 import { accessError } from './access-error.ts'
 import { checkCancelled } from './deadline.ts'
 import { defineTool } from './define-tool.ts'
-import { countLines, countOccurrences, similarText } from './edit-text.ts'
+import { countLines, occurrencesOf, similarText } from './edit-text.ts'
 
 /** Where `edit_file` works. Options of `editFileTool`. */
 export interface EditFileOptions {
@@ -63,16 +63,16 @@ export function editFileTool({ workspace }: EditFileOptions): AgentTool {
 function replaceOnce(path: string, content: string, oldText: string, newText: string): string {
   const asCrlf = (text: string) => text.replaceAll(/\r?\n/g, '\r\n')
   // Models are shown lines without their ends, so they ask for LF.
-  const isCrlf = content.includes('\r\n') && !content.includes(oldText)
+  const asGiven = occurrencesOf(content, oldText)
+  const isCrlf = asGiven.count === 0 && content.includes('\r\n')
   const target = isCrlf ? asCrlf(oldText) : oldText
-  const count = countOccurrences(content, target)
+  const { first, count } = isCrlf ? occurrencesOf(content, target) : asGiven
   if (count === 0) throw new ToolError('failed', notFoundText(path, content, oldText))
   if (count > 1) {
     const advice = 'Include more surrounding context to make the match unique.'
     throw new ToolError('failed', `old_text matches ${count} locations in ${path}. ${advice}`)
   }
-  const at = content.indexOf(target)
-  return content.slice(0, at) + (isCrlf ? asCrlf(newText) : newText) + content.slice(at + target.length)
+  return content.slice(0, first) + (isCrlf ? asCrlf(newText) : newText) + content.slice(first + target.length)
 }
 
 function notFoundText(path: string, content: string, oldText: string): string {

@@ -1,22 +1,70 @@
-/** How often `target` occurs in `content`, without overlaps. */
-export function countOccurrences(content: string, target: string): number {
-  let count = 0
-  for (let at = content.indexOf(target); at !== -1; at = content.indexOf(target, at + target.length)) count += 1
-  return count
+/** Where a text occurs in another: the first place (-1 where there is none), and how often, without overlaps. */
+export interface Occurrences {
+  first: number
+  count: number
+}
+
+/**
+ * Finds every occurrence of `target`, which is not empty.
+ *
+ * In time proportional to both lengths, for any texts (Knuth, Morris and Pratt): `indexOf` of the engines takes minutes for a text and a target
+ * that are made for it.
+ */
+export function occurrencesOf(content: string, target: string): Occurrences {
+  const found: Occurrences = { first: -1, count: 0 }
+  if (target.length > content.length) return found
+  const fallback = fallbacksOf(target)
+  let matched = 0
+  for (let at = 0; at < content.length; at++) {
+    const code = content.charCodeAt(at)
+    while (matched > 0 && target.charCodeAt(matched) !== code) matched = fallback[matched - 1] ?? 0
+    if (target.charCodeAt(matched) === code) matched += 1
+    if (matched < target.length) continue
+    if (found.count === 0) found.first = at + 1 - target.length
+    found.count += 1
+    matched = 0
+  }
+  return found
+}
+
+/** For each beginning of `target`, how much of its own beginning it ends with. */
+function fallbacksOf(target: string): Int32Array {
+  const fallback = new Int32Array(target.length)
+  let matched = 0
+  for (let at = 1; at < target.length; at++) {
+    const code = target.charCodeAt(at)
+    while (matched > 0 && target.charCodeAt(matched) !== code) matched = fallback[matched - 1] ?? 0
+    if (target.charCodeAt(matched) === code) matched += 1
+    fallback[at] = matched
+  }
+  return fallback
 }
 
 /** Lines of a text; a final line break begins no further line, and an empty text has none. */
 export function countLines(text: string): number {
   if (text === '') return 0
-  return text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+  let count = text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1
+  return count
 }
 
 /** The place in `content` where the first line of `target` occurs, one line longer than `target`; a hint, if there is one. */
 export function similarText(content: string, target: string): string | undefined {
-  const wanted = target.trim().split('\n')
-  const firstLine = wanted[0]?.trim() ?? ''
+  const wanted = target.trim()
+  const firstLine = wanted.slice(0, endOfLines(wanted, 0, 1)).trim()
   if (firstLine === '') return undefined
-  const lines = content.split(/\r?\n/)
-  const start = lines.findIndex((line) => line.includes(firstLine))
-  return start === -1 ? undefined : lines.slice(start, start + wanted.length + 1).join('\n')
+  const { first } = occurrencesOf(content, firstLine)
+  if (first === -1) return undefined
+  const start = content.lastIndexOf('\n', first) + 1
+  return content.slice(start, endOfLines(content, start, countLines(wanted) + 1)).replaceAll('\r\n', '\n')
+}
+
+/** Where `count` lines from `start` on end, without their last line break. */
+function endOfLines(text: string, start: number, count: number): number {
+  let end = start - 1
+  for (let line = 0; line < count; line++) {
+    end = text.indexOf('\n', end + 1)
+    if (end === -1) return text.length
+  }
+  return text[end - 1] === '\r' ? end - 1 : end
 }

@@ -14,6 +14,8 @@ interface CharacterClass {
 
 const maxAlternatives = 64
 const maxLength = 1000
+// The longest path of the common systems has 4,096 characters; parts × characters stays at some milliseconds.
+const maxParts = 1500
 
 /**
  * Compiles a glob: `*`, `?`, `[a-z]`, `[!a]`, `{ts,tsx}`, and `**` for any number of directories.
@@ -21,15 +23,23 @@ const maxLength = 1000
  * **Contract**
  * - A pattern without `/` is matched against the file name, one with `/` against the whole relative path.
  * - Matching takes time proportional to pattern × path, for any pattern; hidden files match like others.
- * - Throws `ToolError` `invalidArguments` for a pattern over 1,000 characters or with more than 64 brace alternatives.
+ * - Throws `ToolError` `invalidArguments` for a pattern over 1,000 characters, with more than 64 brace alternatives, or with more than 1,500
+ *   parts (characters, classes, stars) in all alternatives together.
  */
 export function compileGlob(pattern: string): (path: string) => boolean {
   if (pattern.length > maxLength) throw new ToolError('invalidArguments', `The pattern is longer than ${maxLength} characters. Shorten it.`)
-  const programs = expandBraces(pattern.replace(/^(?:\.?\/)+/, '')).map(tokenize)
+  const parts = expandBraces(pattern.replace(/^(?:\.?\/)+/, '')).map(tokenize)
+  if (parts.reduce((sum, tokens) => sum + tokens.length, 0) > maxParts) {
+    throw new ToolError(
+      'invalidArguments',
+      `The pattern has more than ${maxParts} parts, all alternatives in braces together. Use a simpler one.`,
+    )
+  }
+  const programs = parts.map(matcherOf)
   const wholePath = pattern.includes('/')
   return (path) => {
     const subject = [...(wholePath ? path : path.slice(path.lastIndexOf('/') + 1))]
-    return programs.some((program) => matches(program, subject))
+    return programs.some((program) => program(subject))
   }
 }
 
@@ -94,38 +104,48 @@ function readClass(chars: readonly string[], start: number): { token: CharacterC
   return { token: { type: 'class', negated, ranges }, end: close + 1 }
 }
 
-/** All positions in the pattern at once, one character at a time: no backtracking. */
-function matches(tokens: readonly Token[], subject: readonly string[]): boolean {
-  let states = withSkips(tokens, new Set([0]), true)
-  for (const char of subject) {
-    const next = new Set<number>()
-    for (const state of states) step(tokens[state], state, char, next)
-    if (next.size === 0) return false
-    states = withSkips(tokens, next, char === '/')
+/** A matcher for one pattern without braces. It keeps all positions in the pattern at once, one character at a time: no backtracking. */
+function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => boolean {
+  let current = new Uint8Array(tokens.length + 1)
+  let next = new Uint8Array(tokens.length + 1)
+  return (subject) => {
+    current.fill(0)
+    current[0] = 1
+    let atSegmentStart = true
+    for (const char of subject) {
+      next.fill(0)
+      if (!advance(tokens, current, next, char, atSegmentStart)) return false
+      ;[current, next] = [next, current]
+      atSegmentStart = char === '/'
+    }
+    advance(tokens, current, next, '', atSegmentStart)
+    return current[tokens.length] === 1
   }
-  return states.has(tokens.length)
 }
 
-function step(token: Token | undefined, state: number, char: string, next: Set<number>): void {
-  if (token === undefined) return
-  if (token.type === 'deep' || token.type === 'directories') next.add(state)
-  else if (token.type !== 'star') {
-    if (accepts(token, char)) next.add(state + 1)
-  } else if (char !== '/') next.add(state)
+/**
+ * Completes `current` by what stars that match nothing lead to, and sets in `next` the positions after `char`; false when there is none.
+ * An index in place of an iterator: this is the inner loop.
+ */
+function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array, char: string, atSegmentStart: boolean): boolean {
+  let isAlive = false
+  for (let state = 0; state < tokens.length; state++) {
+    const token = tokens[state]
+    if (current[state] === 0 || token === undefined) continue
+    const { type } = token
+    const stays = type === 'deep' || type === 'directories' || (type === 'star' && char !== '/')
+    // Whole directories end where a segment begins.
+    if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) current[state + 1] = 1
+    if (stays) next[state] = 1
+    else if (type !== 'star' && accepts(token, char)) next[state + 1] = 1
+    else continue
+    isAlive = true
+  }
+  return isAlive
 }
 
 function accepts(token: Single, char: string): boolean {
   if (token.type === 'literal') return token.char === char
   if (char === '/') return false
   return token.type === 'any' || token.ranges.some(([low, high]) => low <= char && char <= high) !== token.negated
-}
-
-/** Stars may match nothing; whole directories end where a segment begins. */
-function withSkips(tokens: readonly Token[], states: Set<number>, atSegmentStart: boolean): Set<number> {
-  // A Set is iterated in order of insertion, additions included.
-  for (const state of states) {
-    const type = tokens[state]?.type
-    if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) states.add(state + 1)
-  }
-  return states
 }

@@ -6,6 +6,8 @@ import { breathe } from './deadline.ts'
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])
 
 const entriesPerBreath = 500
+// Milliseconds: what the reader of the walk does with an entry counts, too.
+const breathEvery = 20
 
 /** Where and how far `walkFiles` goes. */
 export interface WalkOptions {
@@ -23,10 +25,11 @@ export interface WalkOptions {
  * **Contract**
  * - `target`, `.git` and `node_modules` are not entered, unless one of them is the start.
  * - A directory below the start that vanished or cannot be read is skipped; the start itself rejects.
- * - Rejects with the reason of `signal` soon after it aborts.
+ * - Rejects with the reason of `signal` soon after it aborts. Timers get a turn every 20 ms, also when the reader takes its time.
  */
 export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOptions): AsyncGenerator<string, void, undefined> {
   let seen = 0
+  let breathed = performance.now()
   const stack: { entries: WorkspaceEntry[]; next: number }[] = [{ entries: await workspace.list(path, { signal }), next: 0 }]
   for (let level = stack.at(-1); level !== undefined; level = stack.at(-1)) {
     const entry = level.entries[level.next++]
@@ -34,7 +37,10 @@ export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOpti
       stack.pop()
       continue
     }
-    if (++seen % entriesPerBreath === 0) await breathe(signal)
+    if (++seen % entriesPerBreath === 0 || performance.now() - breathed > breathEvery) {
+      await breathe(signal)
+      breathed = performance.now()
+    }
     signal.throwIfAborted()
     if (entry.kind === 'file') yield entry.path
     else if (stack.length < maxDepth && !excluded.has(baseName(entry.path))) {

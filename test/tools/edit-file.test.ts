@@ -1,8 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editFileTool } from '../../src/tools/index.ts'
 import type { Workspace } from '../../src/types/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
-import { context } from './context.ts'
+import { context, textOf } from './context.ts'
 
 const decode = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 
@@ -82,5 +83,34 @@ describe('edit_file', () => {
     const call = editFileTool({ workspace }).execute({ path: 'f', old_text: 'old', new_text: 'new' }, context(abort.signal))
     await expect(call).rejects.toMatchObject({ code: 'cancelled', message: 'Cancelled' })
     expect(decode(await inner.read('f'))).toBe('old')
+  })
+})
+
+describe('edit_file: hostile texts', () => {
+  const call = async (content: string, oldText: string) => {
+    const workspace = memoryWorkspace({ f: content })
+    return textOf(await editFileTool({ workspace }).execute({ path: 'f', old_text: oldText, new_text: 'x' }, context()))
+  }
+
+  it.each([
+    ['a'.repeat(4_000_000), `${'a'.repeat(20)}b${'a'.repeat(20_000)}`],
+    ['a'.repeat(4_000_000), `${'a'.repeat(20_000)}b`],
+    [`${'a'.repeat(4_000_000)}\n`, `${'a'.repeat(5000)}b${'a'.repeat(5000)}\nc`],
+    ['ab'.repeat(2_000_000), `${'ab'.repeat(5000)}c${'ab'.repeat(300)}`],
+  ])('are looked up in linear time', async (content, oldText) => {
+    await expect(call(content, oldText)).rejects.toThrow(/old_text not found/)
+  })
+
+  it('are found wherever they are, once or more often, as a plain search finds them', async () => {
+    const letters = fc.stringMatching(/^[ab]{0,40}$/)
+    await fc.assert(
+      fc.asyncProperty(letters, fc.stringMatching(/^[ab]{1,6}$/), async (content, target) => {
+        const count = content.split(target).length - 1
+        const answer = call(content, target)
+        if (count === 0) await expect(answer).rejects.toThrow(/not found/)
+        else if (count > 1) await expect(answer).rejects.toThrow(`matches ${count} locations`)
+        else expect(await answer).toBe('Replaced 1 line(s) with 1 line(s) in f')
+      }),
+    )
   })
 })

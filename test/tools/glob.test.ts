@@ -41,9 +41,17 @@ describe('compileGlob', () => {
     expect(compileGlob(`${'**/'.repeat(200)}x`)(`${'a/'.repeat(300)}y`)).toBe(false)
   })
 
+  it('takes a fraction of a second for the worst pattern on the longest paths', () => {
+    const isMatch = compileGlob(`{a,b}{a,b}{a,b}${'*a'.repeat(80)}`)
+    for (let index = 0; index < 50; index++) expect(isMatch(`${'a'.repeat(4000)}b`)).toBe(false)
+  })
+
   it('limits length and alternatives', () => {
     expect(() => compileGlob('a'.repeat(1001))).toThrow(/longer/)
     expect(() => compileGlob('{a,b}'.repeat(10))).toThrow(/alternatives/)
+    expect(compileGlob('a'.repeat(1000))('a'.repeat(1000))).toBe(true)
+    expect(compileGlob('{a,b}'.repeat(6))('aaaaaa')).toBe(true)
+    expect(() => compileGlob(`${'{a,b}'.repeat(6)}${'x'.repeat(100)}`)).toThrow(/parts/)
   })
 
   it('matches every name without special characters by itself, and throws nothing but its own errors', () => {

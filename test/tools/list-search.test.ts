@@ -63,6 +63,17 @@ describe('list_files', () => {
     await expect(list({ path: '..' })).rejects.toThrow(/leaves the workspace/)
   })
 
+  it('lets timers have their turn, also with the worst glob', async () => {
+    const files = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`${'a'.repeat(3000)}${index}`, '']))
+    const controller = new AbortController()
+    let pauses = 0
+    const timer = setInterval(() => ++pauses > 3 && controller.abort(), 1)
+    const tool = listFilesTool({ workspace: memoryWorkspace(files) })
+    const call = Promise.resolve(tool.execute({ pattern: `${'*a'.repeat(490)}b` }, context(controller.signal)))
+    await expect(call).rejects.toMatchObject({ code: 'cancelled' })
+    clearInterval(timer)
+  })
+
   it('times out, and stops when cancelled, even if the workspace hangs', async () => {
     const workspace: Workspace = { ...memoryWorkspace(), list: never }
     const timedOut = Promise.resolve(listFilesTool({ workspace, timeoutMs: 1 }).execute({}, context()))

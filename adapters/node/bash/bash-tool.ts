@@ -1,56 +1,44 @@
-import { type AgentTool, ConfigError, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
+import { type AgentTool, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
+import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
-import { realDirectory } from '../workspace/node-workspace.ts'
-import { type Launch, maxProcesses, sandboxedBash, unconfinedBash } from './launch.ts'
+import { type BashOptions, type BashSettings, bashSettings, type Confinement, groupShell } from './bash-settings.ts'
+import { firstInherited, type Launch, sandboxedBash, unconfinedBash } from './launch.ts'
 import { LiveOutput } from './live-output.ts'
 import { OutputBuffer } from './output-buffer.ts'
+import { beforeCommand, undoPlanted } from './planted.ts'
 import { reserveProtected } from './reservation.ts'
-import { requireBubblewrap } from './sandbox.ts'
+import type { Sandbox } from './sandbox.ts'
 
-/** Where the commands of `bashTool` run, how confined, and how long. */
-export interface BashOptions {
-  /** Directory the commands work in: `/workspace` inside the sandbox. */
-  root: string
-  /** Default `bubblewrap`. `none` runs commands on the host with all rights of this process. */
-  sandbox?: 'bubblewrap' | 'none'
-  /** Milliseconds per command. Default 120 000. */
-  timeoutMs?: number
-  /** Bytes kept of each of the two outputs. Default 262 144. */
-  maxOutputBytes?: number
-  /** Commands that contain one of these are refused: a guard against accidents, not against intent. Default `defaultDenyPatterns`. */
-  denyPatterns?: readonly string[]
-  /** Ask a person before each command, or as the arguments require. Default true. */
-  needsApproval?: boolean | ((args: JsonObject) => boolean | Promise<boolean>)
-  /** Variables the commands get beside PATH, HOME, LANG and TMPDIR. */
-  env?: Record<string, string>
+/** The tool `bash`, and how it is confined on this machine. */
+export interface BashTool extends AgentTool {
+  readonly confinement: Confinement
 }
-
-/** What `bash` refuses unless told otherwise. Source: reference/phi-core-0.10.md §5 "Tools". */
-export const defaultDenyPatterns: readonly string[] = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:']
-
-type Settings = Required<BashOptions>
 
 /**
  * The tool `bash`: runs a command line and gives the model its exit code and output.
  *
  * **Contract**
- * - On Linux a command runs in a bubblewrap sandbox: no network, no files of the host but its programs (read-only) and the workspace, none
- *   of this process's environment, 1,024 processes at a time, memory and file size limited per process. At the root of the workspace
- *   `.git`, `.vscode`, `.mcp.json` and shell start-up files are read-only, missing ones cannot be created; while a command runs, empty
- *   placeholders stand for them. A repository nested in the workspace is not protected that way.
+ * - On Linux a command runs in a bubblewrap sandbox: no network, no Unix sockets, no files of the host but its programs (read-only) and the
+ *   workspace, none of this process's environment. Memory, processes and disk of a command are bounded by `limits`, as far as `confinement`
+ *   says.
+ * - What other programs obey (the names of `nodeWorkspace`) is read-only wherever it is in the workspace, and so are this package, its
+ *   dependencies and their lock file. At the root missing names cannot be created; while a command runs, empty placeholders stand for
+ *   them. Below the root, what a command makes under such a name, and the `HEAD` of a git directory it makes, is renamed when it ends.
  * - Throws `SandboxUnavailable` where that cannot be had, unless `sandbox` is `none`; then commands have all rights of this process, only
- *   its environment is withheld. Throws `ConfigError` `invalidOption` for a `root` that is no directory and for options out of range.
+ *   its environment is withheld. Throws `ConfigError` `invalidOption` for a `root` or a program that cannot be used and for options out of
+ *   range. Programs of the host are looked up here, never in `PATH`, and not again.
  * - On timeout and abort everything the command started is killed, and so is what it left in the background when it ends. Under `none` a
  *   process that leaves its group is found by its environment (Linux); one that clears that too survives.
- * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal. Of each output the first and last
- *   half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update` gets the last 8 KiB.
- * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes), `timeout`, `cancelled`, `invalidArguments`.
+ * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal, and `renamed` with the paths that
+ *   were. Of each output the first and last half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update`
+ *   gets the last 8 KiB.
+ * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes, too much memory or disk), `timeout`, `cancelled`,
+ *   `invalidArguments`.
  *
- * Source: spec/27 "BashTool", reference/toolchain.md §6, reference/reliability.md §5, 1–18.
+ * Source: docs/concepts/sandboxed-bash.md
  */
-export function bashTool(options: BashOptions): AgentTool {
-  const settings = resolved(options)
-  if (settings.sandbox === 'bubblewrap') requireBubblewrap()
+export function bashTool(options: BashOptions): BashTool {
+  const settings = bashSettings(options)
   return {
     name: 'bash',
     label: 'Run command',
@@ -63,40 +51,20 @@ export function bashTool(options: BashOptions): AgentTool {
     needsApproval: settings.needsApproval,
     // Ours strikes first and says so in words; the loop's is the net below.
     timeoutMs: settings.timeoutMs + 5_000,
+    confinement: settings.confinement,
     execute: (args, ctx) => execute(settings, args, ctx),
   }
 }
 
-function resolved(options: BashOptions): Settings {
-  const settings: Settings = {
-    root: realDirectory(options.root),
-    sandbox: options.sandbox ?? 'bubblewrap',
-    timeoutMs: options.timeoutMs ?? 120_000,
-    maxOutputBytes: options.maxOutputBytes ?? 262_144,
-    denyPatterns: options.denyPatterns ?? defaultDenyPatterns,
-    needsApproval: options.needsApproval ?? true,
-    env: options.env ?? {},
-  }
-  for (const name of ['timeoutMs', 'maxOutputBytes'] as const) {
-    const value = settings[name]
-    if (!Number.isFinite(value) || value <= 0)
-      throw new ConfigError('invalidOption', `bashTool: ${name} is ${value}; use a number above 0.`)
-  }
-  const unusable = Object.entries(settings.env).find(([name, value]) => name === '' || /[=\0]/.test(name) || value.includes('\0'))
-  if (unusable !== undefined)
-    throw new ConfigError('invalidOption', `bashTool: env ${JSON.stringify(unusable[0])} cannot be an environment variable.`)
-  return settings
-}
-
-function descriptionOf({ sandbox, timeoutMs }: Settings): string {
+function descriptionOf({ sandbox, timeoutMs }: BashSettings): string {
   const place =
-    sandbox === 'bubblewrap'
-      ? 'in a sandbox: no network, only /workspace (the working directory) and /tmp are writable, /tmp is empty each time'
-      : 'in the working directory'
+    sandbox === undefined
+      ? 'in the working directory'
+      : 'in a sandbox: no network, only /workspace (the working directory) and /tmp are writable, /tmp is empty each time'
   return `Execute a bash command ${place}. Gives the exit code, stdout and stderr. Time limit ${timeoutMs / 1000} s; nothing keeps running afterwards.`
 }
 
-async function execute(settings: Settings, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
+async function execute(settings: BashSettings, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
   const command = args.command
   if (typeof command !== 'string') throw new ToolError('invalidArguments', "Invalid arguments: missing 'command' parameter")
   const denied = settings.denyPatterns.find((pattern) => command.includes(pattern))
@@ -111,37 +79,93 @@ async function execute(settings: Settings, args: JsonObject, ctx: ToolContext): 
     buffer.push(chunk)
     live.push(chunk)
   }
-  const end = await launched(settings, command, (launch) =>
+  const { end, renamed } = await launched(settings, command, ctx.signal, (launch) =>
     runProcess({ ...launch, timeoutMs: settings.timeoutMs, signal: ctx.signal, onStdout: collect(stdout), onStderr: collect(stderr) }),
   )
-  if (end.reason === 'abort') throw new ToolError('cancelled', 'Cancelled')
-  if (end.reason === 'timeout') throw new ToolError('timeout', `Command timed out after ${settings.timeoutMs / 1000}s`)
-  if (end.reason === 'processes')
-    throw new ToolError('failed', `Command started more than ${maxProcesses} processes at a time and was stopped`)
-  return resultOf(end.exitCode, stdout.text(), stderr.text())
+  const failure = failureOf(settings, end)
+  if (failure !== undefined) throw failure
+  return resultOf(end.exitCode, stdout.text(), stderr.text(), renamed)
 }
 
-async function launched(settings: Settings, command: string, run: (launch: Launch) => Promise<ProcessEnd>): Promise<ProcessEnd> {
-  const { root, env, timeoutMs } = settings
+/** How a command ended, and what of its work was renamed. */
+interface Done {
+  end: ProcessEnd
+  renamed: string[]
+}
+
+type Run = (launch: Launch) => Promise<ProcessEnd>
+
+async function launched(settings: BashSettings, command: string, signal: AbortSignal, run: Run): Promise<Done> {
+  const { sandbox, policy, env, bash } = settings
   try {
-    if (settings.sandbox === 'none') return await run(unconfinedBash(root, env, command))
-    const reservation = reserveProtected(root)
-    try {
-      return await run(sandboxedBash({ root, access: 'write', readOnlyNames: reservation.names }, env, command, timeoutMs))
-    } finally {
-      reservation.release()
-    }
+    if (sandbox !== undefined) return await confined(settings, sandbox, command, signal, run)
+    return { end: await run(unconfinedBash(bash, policy.root, env, command)), renamed: [] }
   } catch (error) {
+    if (signal.aborted && error === signal.reason) throw new ToolError('cancelled', 'Cancelled')
     throw PhiError.isInstance(error)
       ? error
       : new ToolError('failed', `Failed to execute: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 
-function resultOf(exitCode: number, stdout: string, stderr: string): ToolResult {
+async function confined(settings: BashSettings, sandbox: Sandbox, command: string, signal: AbortSignal, run: Run): Promise<Done> {
+  const { policy, env, timeoutMs, limits } = settings
+  const before = await beforeCommand(policy, signal)
+  try {
+    const group =
+      settings.confinement.memory === 'controlGroup'
+        ? openControlGroup({ memory: limits.memoryBytes, tasks: limits.processes * 4 })
+        : undefined
+    try {
+      const reservation = reserveProtected(policy)
+      try {
+        const profile = {
+          root: policy.root,
+          access: 'write' as const,
+          readOnlyPaths: [...reservation.names, ...policy.running],
+          readOnlyDescriptors: before.held.map(({ path }, index) => ({ path, descriptor: firstInherited + index })),
+        }
+        const inherited = before.held.map(({ pinned }) => pinned.descriptor)
+        const options = { command, env, timeoutMs, limits, entrances: group?.entrances ?? [], shell: groupShell, inherited }
+        const end = await run(sandboxedBash(sandbox, profile, options))
+        return { end, renamed: await undoPlanted(policy, before) }
+      } finally {
+        reservation.release()
+      }
+    } finally {
+      await group?.remove()
+    }
+  } finally {
+    await Promise.all(before.held.map(({ pinned }) => pinned.close()))
+  }
+}
+
+function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd): ToolError | undefined {
+  const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
+  switch (reason) {
+    case 'exit':
+      return undefined
+    case 'abort':
+      return new ToolError('cancelled', 'Cancelled')
+    case 'timeout':
+      return new ToolError('timeout', `Command timed out after ${timeoutMs / 1000}s`)
+    case 'processes':
+      return new ToolError('failed', `Command started more than ${limits.processes} processes at a time and was stopped`)
+    case 'memory':
+      return new ToolError('failed', `Command used more than ${mebibytes(limits.memoryBytes)} of memory and was stopped`)
+    case 'disk':
+      return new ToolError(
+        'failed',
+        `Command filled more than ${mebibytes(limits.diskBytes)} of the disk, or half of what was free, and was stopped`,
+      )
+  }
+}
+
+function resultOf(exitCode: number, stdout: string, stderr: string, renamed: readonly string[]): ToolResult {
   const output = stderr === '' ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`
+  const note = `${output === '' || output.endsWith('\n') ? '' : '\n'}Renamed to ….blocked, because other programs obey such files: ${renamed.join(', ')}\n`
   return {
-    content: [{ type: 'text', text: `Exit code: ${exitCode}\n${output}` }],
-    details: { exit_code: exitCode, success: exitCode === 0 },
+    content: [{ type: 'text', text: `Exit code: ${exitCode}\n${output}${renamed.length === 0 ? '' : note}` }],
+    details: { exit_code: exitCode, success: exitCode === 0, ...(renamed.length === 0 ? {} : { renamed: [...renamed] }) },
   }
 }

@@ -1,51 +1,92 @@
-import { findExecutable } from '../find-executable.ts'
+import { statfsSync } from 'node:fs'
+import { enteringArguments } from '../process/control-group.ts'
 import type { ProcessSpec } from '../process/run-process.ts'
 import { type SandboxProfile, sandboxArguments } from './profile.ts'
-import { requireBubblewrap, SandboxUnavailable } from './sandbox.ts'
-import { seccompFilter } from './seccomp.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /** What to start; the part of a `ProcessSpec` that depends on the sandbox. */
-export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'cwd' | 'mark' | 'maxProcesses'>
+export type Launch = Pick<ProcessSpec, 'file' | 'args' | 'env' | 'inputs' | 'descriptors' | 'cwd' | 'mark' | 'watch'>
 
-/** Processes at a time in one sandbox. */
-export const maxProcesses = 1024
-
-// KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
-const limits = `ulimit -u ${maxProcesses} -f 1048576 -d 4194304 -c 0`
-
-/** Runs `argv` in the sandbox. The environment goes through a descriptor, so bubblewrap itself has none and no process list shows it. */
-export function sandboxed(profile: SandboxProfile, env: Record<string, string>, argv: readonly string[]): Launch {
-  const settings = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])
-  const inputs: Uint8Array[] = [new TextEncoder().encode(settings.map((entry) => `${entry}\0`).join(''))]
-  const args = ['--args', '3', ...sandboxArguments(profile)]
-  const filter = seccompFilter()
-  if (filter !== undefined) {
-    args.push('--seccomp', '4')
-    inputs.push(filter)
-  }
-  return { file: requireBubblewrap(), args: [...args, '--', ...argv], env: {}, inputs }
+/** What all processes of one command may use together. Each bound is that of the whole command. */
+export interface BashLimits {
+  /** Bytes of memory. Default: half of the machine's, at most 8 GiB. */
+  memoryBytes?: number
+  /** Processes at a time. Default 1,024. */
+  processes?: number
+  /** Bytes by which the free space of the workspace's file system may shrink. Default: half of it, at most 8 GiB. */
+  diskBytes?: number
 }
 
-/** A command line inside the sandbox, with limits per process; the time limit of the whole is the caller's. */
-export function sandboxedBash(profile: SandboxProfile, env: Record<string, string>, command: string, timeoutMs: number): Launch {
+// KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
+const perProcess = (processes: number) => `ulimit -u ${processes} -f 1048576 -d 4194304 -c 0`
+
+/** Descriptors that the launched program has before those it inherits: the three standard ones, and one per input. */
+export const firstInherited = 5
+
+/**
+ * Runs `argv` in the sandbox. The environment goes through a descriptor, so bubblewrap itself has none and no process list shows it.
+ * `inherited` are descriptors of this process that the profile speaks of as `firstInherited` and so on.
+ */
+export function sandboxed(
+  sandbox: Sandbox,
+  profile: SandboxProfile,
+  env: Record<string, string>,
+  argv: readonly string[],
+  inherited: readonly number[] = [],
+): Launch {
+  const settings = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])
+  const inputs: Uint8Array[] = [new TextEncoder().encode(settings.map((entry) => `${entry}\0`).join('')), sandbox.filter]
+  const args = ['--args', '3', ...sandboxArguments(profile), '--seccomp', '4', '--', ...argv]
+  return { file: sandbox.program, args, env: {}, inputs, descriptors: inherited }
+}
+
+/** What a command in the sandbox is, beside its profile. */
+export interface SandboxedCommand {
+  command: string
+  env: Record<string, string>
+  timeoutMs: number
+  limits: Required<BashLimits>
+  /** Files to write 0 into, to be bounded by the kernel; none where this process bounds by watching. */
+  entrances: readonly string[]
+  /** The shell that does it. */
+  shell: string
+  inherited: readonly number[]
+}
+
+/** A command line inside the sandbox, with limits per process and for the whole; the time limit of the whole is the caller's. */
+export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options: SandboxedCommand): Launch {
+  const { command, timeoutMs, limits, entrances, inherited } = options
   const seconds = Math.max(10, Math.ceil(timeoutMs / 1000) * 2)
-  const variables = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env }
-  const argv = ['/bin/bash', '-c', `${limits} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command]
-  // Counted from outside as well: where this process is root, the kernel does not hold the sandbox's user to `ulimit -u`.
-  return { ...sandboxed(profile, variables, argv), maxProcesses }
+  const variables = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...options.env }
+  const argv = ['/bin/bash', '-c', `${perProcess(limits.processes)} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command]
+  const launch = sandboxed(sandbox, profile, variables, argv, inherited)
+  const isBounded = entrances.length > 0
+  const { bavail, bsize } = statfsSync(profile.root)
+  const watch = {
+    // Where this process is root, the kernel does not hold the sandbox's user to `ulimit -u`.
+    processes: limits.processes,
+    ...(isBounded ? {} : { memory: limits.memoryBytes }),
+    disk: { path: profile.root, least: bavail * bsize - Math.min(limits.diskBytes, (bavail * bsize) / 2) },
+  }
+  if (!isBounded) return { ...launch, watch }
+  return { ...launch, watch, file: options.shell, args: [...enteringArguments(entrances), launch.file, ...launch.args] }
 }
 
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR']
 
 /** A command line on the host itself, with four harmless variables of this process. */
-export function unconfinedBash(root: string, env: Record<string, string>, command: string): Launch {
-  const file = findExecutable('bash')
-  if (file === undefined) throw new SandboxUnavailable('bash is not in PATH either')
+export function unconfinedBash(bash: string, root: string, env: Record<string, string>, command: string): Launch {
   const variables: Record<string, string> = {}
   for (const name of inherited) {
     const value = process.env[name]
     if (value !== undefined) variables[name] = value
   }
   const id = crypto.randomUUID()
-  return { file, args: ['-c', command, 'bash'], env: { ...variables, ...env, PHI_CORE_RUN: id }, cwd: root, mark: `PHI_CORE_RUN=${id}` }
+  return {
+    file: bash,
+    args: ['-c', command, 'bash'],
+    env: { ...variables, ...env, PHI_CORE_RUN: id },
+    cwd: root,
+    mark: `PHI_CORE_RUN=${id}`,
+  }
 }

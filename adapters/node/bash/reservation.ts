@@ -1,8 +1,9 @@
 import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, type Stats, unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
+import { gitHead, protectedDirectories, protectedFiles } from '../policy/protected-names.ts'
+import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
 import { processesWith } from '../process/kill.ts'
-import { protectedDirectories, protectedFiles } from '../protected-names.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { sandboxWorkspace } from './profile.ts'
 
@@ -23,15 +24,18 @@ const inUse = new Map<string, number>()
  * Makes every protected name exist in `root`, so that a sandbox can mount over it: what is missing becomes an empty placeholder for as
  * long as a sandbox of this machine uses the workspace.
  *
- * Throws `ToolError` `failed` when one of them is a link, which cannot be protected. Source: reference/reliability.md §5, 6.
+ * Throws `ToolError` `failed` when one of them is a link, which cannot be protected, and when the root is a git directory itself.
  */
-export function reserveProtected(root: string): Reservation {
+export function reserveProtected(policy: WorkspacePolicy): Reservation {
+  const { root } = policy
   inUse.set(root, (inUse.get(root) ?? 0) + 1)
   try {
+    const gitFiles = policy.guardsGit ? gitNames(root) : []
     const names = [
-      ...protectedFiles.filter((name) => reserve(join(root, name), createFile)),
-      ...protectedDirectories.filter((name) => reserve(join(root, name), mkdirSync)),
+      ...[...policy.files, ...gitFiles].filter((name) => reserve(join(root, name), createFile)),
+      ...policy.directories.filter((name) => reserve(join(root, name), mkdirSync)),
     ]
+    refuseLinks(policy)
     return { names, release: () => release(root) }
   } catch (error) {
     release(root)
@@ -41,12 +45,7 @@ export function reserveProtected(root: string): Reservation {
 
 function reserve(path: string, create: (path: string) => void): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats?.isSymbolicLink()) {
-    throw new ToolError(
-      'failed',
-      `Failed to execute: ${path} is a symbolic link, which the sandbox cannot protect. Replace it by what it links to.`,
-    )
-  }
+  if (stats?.isSymbolicLink()) refuseLink(path)
   if (stats !== undefined) return true
   try {
     create(path)
@@ -58,6 +57,38 @@ function reserve(path: string, create: (path: string) => void): boolean {
     // Where we may not create it, neither may the sandbox: it has the same user and fewer rights.
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
     throw error
+  }
+}
+
+function refuseLink(path: string): never {
+  throw new ToolError(
+    'failed',
+    `Failed to execute: ${path} is a symbolic link, which the sandbox cannot protect. Replace it by what it links to, or name it in \`unprotected\`.`,
+  )
+}
+
+/**
+ * Names without which the root, where it is no repository, cannot become one: git wants `HEAD`, `objects` and `refs`, or `HEAD` and
+ * `commondir`. Not `HEAD` itself if that can be avoided: beside a file of that name `git show HEAD` is ambiguous.
+ */
+function gitNames(root: string): string[] {
+  const isThere = (name: string) => {
+    const stats = lstatSync(join(root, name), { throwIfNoEntry: false })
+    return stats !== undefined && !isPlaceholder(stats)
+  }
+  // A repository in `.git` comes first, and `.git` is reserved.
+  if (lstatSync(join(root, '.git'), { throwIfNoEntry: false })?.isFile() || isThere(join('.git', gitHead))) return []
+  if (!isThere('refs') && !isThere('commondir')) return ['refs', 'commondir']
+  if (!isThere(gitHead)) return [gitHead]
+  throw new ToolError(
+    'failed',
+    `Failed to execute: git takes ${root} for a repository by its HEAD, refs or commondir, and a command could give it settings that run programs. Use a working tree as root, or name HEAD in \`unprotected\`.`,
+  )
+}
+
+function refuseLinks({ root, running }: WorkspacePolicy): void {
+  for (const path of running) {
+    if (lstatSync(join(root, path), { throwIfNoEntry: false })?.isSymbolicLink()) refuseLink(join(root, path))
   }
 }
 
@@ -74,7 +105,7 @@ function release(root: string): void {
   inUse.delete(root)
   // Removing a placeholder would take the mount away from a sandbox of another process; the last one to end removes it.
   if (sandboxesOn(root)) return
-  for (const name of protectedFiles) removePlaceholder(join(root, name), unlinkSync)
+  for (const name of [...protectedFiles, gitHead, 'refs', 'commondir']) removePlaceholder(join(root, name), unlinkSync)
   for (const name of protectedDirectories) removePlaceholder(join(root, name), rmdirSync)
 }
 

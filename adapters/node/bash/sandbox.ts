@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { PhiError } from '../../../src/index.ts'
-import { findExecutable } from '../find-executable.ts'
+import { type HostPrograms, hostProgram } from '../policy/programs.ts'
 import { sandboxArguments } from './profile.ts'
 import { seccompFilter } from './seccomp.ts'
 
@@ -22,29 +23,43 @@ export class SandboxUnavailable extends PhiError {
   }
 }
 
+/** What a sandbox is made with; found and tried once, when a tool is made. */
+export interface Sandbox {
+  /** Absolute path of bubblewrap. */
+  readonly program: string
+  readonly filter: Uint8Array
+}
+
 // What a first try in this process said about a program: undefined where it works.
 const probed = new Map<string, string | undefined>()
 
 /**
- * The path of a bubblewrap that works here. The first call runs it once (about 10 ms); later calls remember.
+ * A sandbox that works here, for a workspace at `root`. The first call runs bubblewrap once (about 10 ms); later calls remember.
  *
- * Throws `SandboxUnavailable`.
+ * Throws `SandboxUnavailable` where there is no bubblewrap, where it does not work, and on a processor without a system-call filter.
  */
-export function requireBubblewrap(): string {
-  const program = process.platform === 'linux' ? findExecutable('bwrap') : undefined
+export function requireSandbox(root: string, programs: HostPrograms = {}): Sandbox {
+  if (process.platform !== 'linux') throw new SandboxUnavailable('bubblewrap exists on Linux only')
+  const filter = seccompFilter()
+  if (filter === undefined) throw new SandboxUnavailable(`there is no system-call filter for the processor ${process.arch}`)
+  const program = hostProgram('bwrap', root, programs.bwrap)
   if (program === undefined)
-    throw new SandboxUnavailable(process.platform === 'linux' ? 'bwrap is not in PATH' : 'bubblewrap exists on Linux only')
-  if (!probed.has(program)) probed.set(program, probe(program))
+    throw new SandboxUnavailable(
+      'bwrap is not in a directory of the system outside the root (PATH is not asked; programs.bwrap names another)',
+    )
+  if (!probed.has(program)) probed.set(program, probe(program, filter))
   const failure = probed.get(program)
   if (failure !== undefined) throw new SandboxUnavailable(`bwrap does not work here (${failure})`)
-  return program
+  return { program, filter }
 }
 
-function probe(program: string): string | undefined {
-  const filter = seccompFilter()
-  const args = sandboxArguments({ root: tmpdir(), access: 'read' })
-  if (filter !== undefined) args.push('--seccomp', '0')
-  const result = spawnSync(program, [...args, '--', '/bin/bash', '-c', 'exit 0'], { env: {}, input: filter ?? '', timeout: 10_000 })
+function probe(program: string, filter: Uint8Array): string | undefined {
+  // Its maker is as old as the system; versions before 0.8 lack what this needs, and say so.
+  const held = openSync('/usr/bin', 'r')
+  const profile = { root: tmpdir(), access: 'read', readOnlyDescriptors: [{ path: '', descriptor: 3 }] } as const
+  const args = [...sandboxArguments(profile), '--seccomp', '0', '--', '/bin/bash', '-c', 'exit 0']
+  const result = spawnSync(program, args, { env: {}, input: filter, timeout: 10_000, stdio: ['pipe', 'pipe', 'pipe', held] })
+  closeSync(held)
   if (result.status === 0) return undefined
   // What it says comes first: a program that ends before it reads its input makes writing fail too (EPIPE), which tells nothing.
   const said = result.stderr?.toString().trim().slice(0, 300)

@@ -4,6 +4,7 @@ import { endianness } from 'node:os'
 const loadWord = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
+const and = 0x54
 const give = 0x06
 const allow = 0x7fff0000
 const refuse = 0x00050001 // EPERM
@@ -13,30 +14,62 @@ const killProcess = 0x80000000
 const callNumber = 0
 const architecture = 4
 const firstArgument = 16
+const secondArgument = 24
 
 interface Machine {
   audit: number
   socket: number
-  /** Kernel keyrings, which no namespace hides, and interfaces that reach around this filter. */
+  socketpair: number
+  /** In the order of `refusedCalls`. */
   refused: readonly number[]
   /** From this number on calls belong to another calling convention. */
   foreignFrom?: number
 }
 
-// keyctl, add_key, request_key, bpf, perf_event_open, userfaultfd, io_uring_setup, _enter, _register
 const machines: Partial<Record<string, Machine>> = {
-  x64: { audit: 0xc000003e, socket: 41, refused: [250, 248, 249, 321, 298, 323, 425, 426, 427], foreignFrom: 0x40000000 },
-  arm64: { audit: 0xc00000b7, socket: 198, refused: [219, 217, 218, 280, 241, 282, 425, 426, 427] },
+  x64: {
+    audit: 0xc000003e,
+    socket: 41,
+    socketpair: 53,
+    refused: [
+      ...[250, 248, 249], // keyctl, add_key, request_key: keyrings, which no namespace hides
+      ...[321, 298, 323, 425, 426, 427], // bpf, perf_event_open, userfaultfd, io_uring_setup, _enter, _register: around this filter
+      ...[101, 310, 311, 438, 312], // ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp: into other processes
+      ...[272, 308, 165, 166, 155, 428, 429, 430, 431, 432, 433, 442], // unshare, setns, mount and its like: other namespaces
+      ...[303, 304, 300], // name_to_handle_at, open_by_handle_at, fanotify_init: files without a path
+      ...[175, 313, 176, 246, 320, 169, 167, 168, 163, 179, 103, 227, 164, 159], // modules, kexec, reboot, swap, accounting, quotas, log, clocks
+      ...[172, 173, 154], // iopl, ioperm, modify_ldt
+    ],
+    foreignFrom: 0x40000000,
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    socket: 198,
+    socketpair: 199,
+    // The same calls in the same order; iopl, ioperm and modify_ldt do not exist.
+    refused: [
+      ...[219, 217, 218],
+      ...[280, 241, 282, 425, 426, 427],
+      ...[117, 270, 271, 438, 272],
+      ...[97, 268, 40, 39, 41, 428, 429, 430, 431, 432, 433, 442],
+      ...[264, 265, 262],
+      ...[105, 273, 106, 104, 294, 142, 224, 225, 89, 60, 116, 112, 170, 171],
+    ],
+  },
 }
 
-// unix, inet, inet6, netlink: all of them live in the network namespace. Others (vsock) reach the host.
-const socketFamilies = [1, 2, 10, 16]
+// inet, inet6, netlink: they live in the network namespace. Others (vsock) reach the host, and so does unix, through a socket file that a
+// program of the host has in the workspace.
+const socketFamilies = [2, 10, 16]
+
+// stream and seqpacket with and without flags: such a pair stays connected to itself. A datagram socket may write to any address.
+const pairTypes = [1, 5]
 
 /**
  * The system-call filter of the sandbox as bubblewrap wants it, or undefined on a processor it is not written for.
  *
- * It refuses socket families that ignore the network namespace, kernel keyrings, io_uring, bpf, perf and userfaultfd, and kills a
- * process that calls in a foreign convention (32-bit programs). Source: reference/reliability.md §5, 11.
+ * It refuses Unix sockets and socket families that ignore the network namespace, ptrace and its like, mounts and namespaces, kernel
+ * keyrings, io_uring, bpf, perf and userfaultfd, and kills a process that calls in a foreign convention (32-bit programs).
  */
 export function seccompFilter(): Uint8Array | undefined {
   const machine = machines[process.arch]
@@ -54,10 +87,20 @@ function instructionsFor(machine: Machine): Instruction[] {
   ]
   if (machine.foreignFrom !== undefined) list.push([jumpIfAtLeast, 0, 1, machine.foreignFrom], [give, 0, 0, killProcess])
   for (const call of machine.refused) list.push([jumpIfEqual, 0, 1, call], [give, 0, 0, refuse])
-  list.push([jumpIfEqual, 1, 0, machine.socket], [give, 0, 0, allow], [loadWord, 0, 0, firstArgument])
-  for (const family of socketFamilies) list.push([jumpIfEqual, 0, 1, family], [give, 0, 0, allow])
-  list.push([give, 0, 0, refuse])
+  const pairs: Instruction[] = [[loadWord, 0, 0, secondArgument], [and, 0, 0, 0xf], ...allowOnly(pairTypes)]
+  list.push([jumpIfEqual, 0, pairs.length, machine.socketpair], ...pairs)
+  list.push([jumpIfEqual, 1, 0, machine.socket], [give, 0, 0, allow], [loadWord, 0, 0, firstArgument], ...allowOnly(socketFamilies))
   return list
+}
+
+function allowOnly(values: readonly number[]): Instruction[] {
+  return [
+    ...values.flatMap((value): Instruction[] => [
+      [jumpIfEqual, 0, 1, value],
+      [give, 0, 0, allow],
+    ]),
+    [give, 0, 0, refuse],
+  ]
 }
 
 function assemble(instructions: readonly Instruction[]): Uint8Array {

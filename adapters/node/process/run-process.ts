@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { killMarked, signalGroup } from './kill.ts'
-import { killFlood } from './sandbox-processes.ts'
+import { type Excess, type WatchLimits, watchSandbox } from './sandbox-watch.ts'
 
 /** A program to run to its end. */
 export interface ProcessSpec {
@@ -18,8 +18,10 @@ export interface ProcessSpec {
   signal: AbortSignal
   /** `NAME=value` from `env` that identifies descendants which left the process group (Linux). */
   mark?: string
-  /** Processes at a time in the sandbox that the program, bubblewrap, makes. One look every `watchMs`; with more it is killed at once. */
-  maxProcesses?: number
+  /** Descriptors of this process that the program gets after those of `inputs`. */
+  descriptors?: readonly number[]
+  /** What the sandbox that the program, bubblewrap, makes may use; with more it is killed at once. */
+  watch?: WatchLimits
   onStdout(chunk: Uint8Array): void
   onStderr(chunk: Uint8Array): void
 }
@@ -27,13 +29,11 @@ export interface ProcessSpec {
 /** How it ended. `exitCode` is -1 when a signal ended it. */
 export interface ProcessEnd {
   exitCode: number
-  reason: 'exit' | 'timeout' | 'abort' | 'processes'
+  reason: 'exit' | 'timeout' | 'abort' | Excess
 }
 
 // Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
 const graceMs = 500
-// Milliseconds between two looks at how many processes there are.
-const watchMs = 20
 
 /**
  * Runs a program in a process group of its own.
@@ -41,7 +41,7 @@ const watchMs = 20
  * **Contract**
  * - When the promise settles, the program and its group are gone: killed (TERM, then KILL) on timeout and abort, and what the program left
  *   running in the background is killed when it ends.
- * - A flood of processes (`maxProcesses`) is killed without a polite signal first.
+ * - A sandbox that uses more than `watch` allows is killed without a polite signal first.
  * - Rejects only when it cannot be started, with the system's error.
  */
 export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
@@ -51,20 +51,20 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       env: spec.env,
       ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)],
+      stdio: ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const), ...(spec.descriptors ?? [])],
     })
     let reason: ProcessEnd['reason'] = 'exit'
     let patience: NodeJS.Timeout | undefined
 
-    const stop = (why: 'timeout' | 'abort' | 'processes') => {
+    const stop = (why: Exclude<ProcessEnd['reason'], 'exit'>) => {
       if (patience !== undefined) return
       reason = why
-      signalGroup(child.pid, why === 'processes' ? 'SIGKILL' : 'SIGTERM')
+      signalGroup(child.pid, why === 'timeout' || why === 'abort' ? 'SIGTERM' : 'SIGKILL')
       patience = setTimeout(signalGroup, graceMs, child.pid, 'SIGKILL')
     }
     const onAbort = () => stop('abort')
     const deadline = spec.timeoutMs === undefined ? undefined : setTimeout(stop, spec.timeoutMs, 'timeout')
-    const watch = watchProcesses(child.pid, spec.maxProcesses, () => stop('processes'))
+    const watch = child.pid === undefined || spec.watch === undefined ? undefined : watchSandbox(child.pid, spec.watch, stop)
     const settle = () => {
       clearInterval(watch)
       clearTimeout(deadline)
@@ -92,11 +92,6 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       resolve({ exitCode: code ?? -1, reason })
     })
   })
-}
-
-function watchProcesses(pid: number | undefined, most: number | undefined, onFlood: () => void): NodeJS.Timeout | undefined {
-  if (pid === undefined || most === undefined) return undefined
-  return setInterval(() => killFlood(pid, most) && onFlood(), watchMs)
 }
 
 function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessSpec): void {

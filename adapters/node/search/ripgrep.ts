@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
 import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
-import { requireBubblewrap, SandboxUnavailable } from '../bash/sandbox.ts'
-import { findExecutable } from '../find-executable.ts'
+import { requireSandbox, SandboxUnavailable } from '../bash/sandbox.ts'
+import { type HostPrograms, hostProgram } from '../policy/programs.ts'
+import { realDirectory } from '../policy/root.ts'
 import { runProcess } from '../process/run-process.ts'
-import { translated } from '../workspace/fs-errors.ts'
-import { realDirectory } from '../workspace/node-workspace.ts'
+import { notRegular, translated } from '../workspace/fs-errors.ts'
 import { holding, relativeTo } from '../workspace/pin.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { readMatch } from './read-match.ts'
@@ -19,6 +19,14 @@ interface Place {
 
 const longestError = 2000
 
+/** What `ripgrepSearcher` searches with, and where it may. */
+export interface RipgrepOptions {
+  /** Programs of the host to use in place of the system's own. */
+  programs?: HostPrograms
+  /** Take `/`, the home directory or a directory of the system as root. Default false. */
+  allowSystemRoot?: boolean
+}
+
 /**
  * Search with the `rg` of this machine, for the port of the `search` tool; undefined where there is none.
  *
@@ -26,15 +34,16 @@ const longestError = 2000
  * - Links are not followed, no configuration and no ignore file is read. Where bubblewrap works, `rg` runs in its sandbox and sees nothing
  *   but `root`.
  * - A matching line above 1 MiB is left out and counts as `truncated`. `rg` is killed as soon as there are more than `maxResults` matches.
- * - Has no time limit of its own. Throws `ConfigError` `invalidOption` when `root` is not a directory.
+ * - Has no time limit of its own. Throws `ConfigError` `invalidOption` when `root` or a chosen program cannot be used.
+ * - `rg` is looked up once, in the directories of the system outside `root`; `PATH` is not asked.
  *
- * Source: spec/27 "SearchTool", reference/reliability.md §5, 28–30.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function ripgrepSearcher(root: string): Searcher | undefined {
-  const program = findExecutable('rg')
+export function ripgrepSearcher(root: string, options: RipgrepOptions = {}): Searcher | undefined {
+  const realRoot = realDirectory(root, options.allowSystemRoot)
+  const program = hostProgram('rg', realRoot, options.programs?.rg)
   if (program === undefined) return undefined
-  const realRoot = realDirectory(root)
-  const launch = launcher(program, realRoot)
+  const launch = launcher(program, realRoot, options.programs)
   return async (query) => {
     query.signal.throwIfAborted()
     const path = resolvePath(query.path)
@@ -49,21 +58,24 @@ export function ripgrepSearcher(root: string): Searcher | undefined {
 function placeOf(realRoot: string, path: string): Promise<Place> {
   return holding(realRoot, join(realRoot, path), path, async (held) => {
     const real = relativeTo(realRoot, held)
-    if ((await held.stat()).isDirectory()) return { directory: real }
+    const stats = await held.stat()
+    if (stats.isDirectory()) return { directory: real }
+    // A FIFO would keep `rg` waiting, a device reading.
+    if (!stats.isFile()) throw notRegular(path)
     const slash = real.lastIndexOf('/')
     return { directory: slash === -1 ? '.' : real.slice(0, slash), file: real.slice(slash + 1) }
   })
 }
 
-function launcher(program: string, root: string): (directory: string, args: string[]) => Launch {
+function launcher(program: string, root: string, programs: HostPrograms | undefined): (directory: string, args: string[]) => Launch {
   const readOnlyFiles = program.startsWith('/usr/') ? [] : [program]
   try {
-    requireBubblewrap()
+    const sandbox = requireSandbox(root, programs)
+    return (directory, args) => sandboxed(sandbox, { root, access: 'read', directory, readOnlyFiles }, {}, [program, ...args])
   } catch (error) {
     if (!(error instanceof SandboxUnavailable)) throw error
     return (directory, args) => ({ file: program, args, env: {}, cwd: join(root, directory) })
   }
-  return (directory, args) => sandboxed({ root, access: 'read', directory, readOnlyFiles }, {}, [program, ...args])
 }
 
 function argumentsFor({ pattern, include, caseSensitive, maxResults }: SearchQuery, { file }: Place): string[] {

@@ -1,9 +1,8 @@
-import { realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { ConfigError, type Workspace, WorkspaceError } from '../../../src/index.ts'
+import { join } from 'node:path'
+import { type Workspace, WorkspaceError } from '../../../src/index.ts'
 import { resolvePath } from '../../../src/tools/index.ts'
-import { protectedSegment } from '../protected-names.ts'
-import { isDirectory, protectedPath, systemCode, translated } from './fs-errors.ts'
+import { type ProtectionOptions, protectedPart, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
+import { isDirectory, protectedPath, translated } from './fs-errors.ts'
 import { listHeld } from './list.ts'
 import { holding, type Pinned } from './pin.ts'
 import { readHeld, statHeld } from './read.ts'
@@ -22,14 +21,17 @@ import { writeFileAt } from './write.ts'
  * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old
  *   content. Mode and, where the host allows it, owner are kept.
  * - `ifMatch: null` is exact between processes; a version string is exact within this process.
- * - `.git`, `.vscode`, `.mcp.json`, shell start-up files and what a file system takes for them reject writes and removal with code
- *   `protected`, at any depth: other programs on the host obey them.
+ * - What other programs on the host obey rejects writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
+ *   start-up files and their like, and what a file system takes for them; a file `HEAD`, and what else would make a git directory; this
+ *   package, its dependencies and their lock file, where they lie inside. `unprotected` gives names free.
  * - `list` leaves out what is neither file nor directory, links to directories, and links out of the root.
  *
- * Throws `ConfigError` `invalidOption` when `root` is not a directory. Source: reference/reliability.md §5, 21–31.
+ * Throws `ConfigError` `invalidOption` when `root` is not a directory, or one that no tool should change (`/`, the home directory, `/etc` and
+ * other directories of the system) without `allowSystemRoot`. Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function nodeWorkspace(root: string): Workspace {
-  const realRoot = realDirectory(root)
+export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {
+  const policy = workspacePolicy(root, options)
+  const realRoot = policy.root
 
   const held = async <T>(
     path: string,
@@ -55,36 +57,22 @@ export function nodeWorkspace(root: string): Workspace {
     list: (path, { signal } = {}) => held(path, 'list', signal, (pinned, inside) => listHeld(realRoot, pinned, inside, signal)),
     async write(path, data, options = {}) {
       options.signal?.throwIfAborted()
-      const inside = changeable(path)
+      const inside = changeable(policy, path)
       if (inside === '.') throw isDirectory(inside)
-      return translated(inside, 'write', options.signal, () => writeFileAt(realRoot, inside, data, options))
+      return translated(inside, 'write', options.signal, () => writeFileAt(policy, inside, data, options))
     },
     async remove(path, { signal } = {}) {
       signal?.throwIfAborted()
-      const inside = changeable(path)
+      const inside = changeable(policy, path)
       if (inside === '.') throw new WorkspaceError('outside', 'The root of the workspace cannot be removed. Remove what is in it.')
-      return translated(inside, 'remove', signal, () => removeAt(realRoot, inside, signal))
+      return translated(inside, 'remove', signal, () => removeAt(policy, inside, signal))
     },
   }
 }
 
-/** The real path of the directory `root`. Throws `ConfigError` `invalidOption` when it is none. */
-export function realDirectory(root: string): string {
-  try {
-    const real = realpathSync(resolve(root))
-    if (statSync(real).isDirectory()) return real
-  } catch (error) {
-    throw new ConfigError(
-      'invalidOption',
-      `Cannot use ${root} as root: ${systemCode(error) ?? 'it cannot be read'}. Create the directory first.`,
-    )
-  }
-  throw new ConfigError('invalidOption', `Cannot use ${root} as root: it is not a directory.`)
-}
-
-function changeable(path: string): string {
+function changeable(policy: WorkspacePolicy, path: string): string {
   const inside = resolvePath(path)
-  const segment = protectedSegment(inside)
+  const segment = protectedPart(policy, inside)
   if (segment !== undefined) throw protectedPath(inside, segment)
   return inside
 }

@@ -15,6 +15,8 @@ export interface Pinned {
   readonly real: string
   /** A path for system calls. */
   readonly self: string
+  /** The open descriptor; -1 where there is none. */
+  readonly descriptor: number
   stat(): Promise<BigIntStats>
   close(): Promise<void>
 }
@@ -35,7 +37,7 @@ export async function pin(realRoot: string, target: string, path: string): Promi
     const self = `/proc/self/fd/${handle.fd}`
     const real = await readlink(self)
     verify(realRoot, real, path)
-    return { real, self, stat: () => handle.stat({ bigint: true }), close: () => handle.close() }
+    return { real, self, descriptor: handle.fd, stat: () => handle.stat({ bigint: true }), close: () => handle.close() }
   } catch (error) {
     await handle.close()
     throw error
@@ -45,7 +47,7 @@ export async function pin(realRoot: string, target: string, path: string): Promi
 async function pinByRealPath(realRoot: string, target: string, path: string): Promise<Pinned> {
   const real = await realpath(target)
   verify(realRoot, real, path)
-  return { real, self: real, stat: () => lstat(real, { bigint: true }), close: async () => {} }
+  return { real, self: real, descriptor: -1, stat: () => lstat(real, { bigint: true }), close: async () => {} }
 }
 
 function verify(realRoot: string, real: string, path: string): void {

@@ -1,27 +1,41 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
 import { systemCode } from './fs-errors.ts'
 import { holdParent, refuseProtected } from './parent.ts'
 import { entryOf, holding, type Pinned } from './pin.ts'
 
-/** Removes `path`; a link is removed itself, never what it leads to. */
-export async function removeAt(realRoot: string, path: string, signal?: AbortSignal): Promise<void> {
-  const { directory, name } = await holdParent(realRoot, path, false)
+/** Removes `path`; a link is removed itself, never what it leads to. Nothing is removed when anything in it is protected. */
+export async function removeAt(policy: WorkspacePolicy, path: string, signal?: AbortSignal): Promise<void> {
+  const { directory, name } = await holdParent(policy, path, false)
   try {
-    refuseProtected(realRoot, directory, name, path)
-    await removeEntry(realRoot, directory, name, path, signal)
+    await checkEntry(policy, directory, name, path, signal)
+    await removeEntry(policy, directory, name, path, signal)
   } finally {
     await directory.close()
   }
 }
 
-async function removeEntry(realRoot: string, directory: Pinned, name: string, path: string, signal?: AbortSignal): Promise<void> {
+async function checkEntry(policy: WorkspacePolicy, directory: Pinned, name: string, path: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   const entry = entryOf(directory, name)
+  const isDirectory = (await lstat(entry)).isDirectory()
+  refuseProtected(policy, directory, name, path, isDirectory ? 'directory' : 'file')
+  if (!isDirectory) return
+  await holding(policy.root, entry, path, async (held) => {
+    for (const child of await readdir(held.self)) await checkEntry(policy, held, child, path, signal)
+  })
+}
+
+async function removeEntry(policy: WorkspacePolicy, directory: Pinned, name: string, path: string, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  const entry = entryOf(directory, name)
+  // Again: it may have come since.
+  refuseProtected(policy, directory, name, path, 'directory')
   if (!(await lstat(entry)).isDirectory()) return unlink(entry)
-  await holding(realRoot, entry, path, async (held) => {
+  await holding(policy.root, entry, path, async (held) => {
     // If the entry became a link meanwhile, `held` is what it leads to (inside the root): leave that alone.
-    if (held.real === join(directory.real, name)) await emptyDirectory(realRoot, held, path, signal)
+    if (held.real === join(directory.real, name)) await emptyDirectory(policy, held, path, signal)
   })
   await rmdir(entry).catch((error: unknown) => {
     if (systemCode(error) === 'ENOTDIR') return unlink(entry)
@@ -29,8 +43,8 @@ async function removeEntry(realRoot: string, directory: Pinned, name: string, pa
   })
 }
 
-async function emptyDirectory(realRoot: string, directory: Pinned, path: string, signal?: AbortSignal): Promise<void> {
+async function emptyDirectory(policy: WorkspacePolicy, directory: Pinned, path: string, signal?: AbortSignal): Promise<void> {
   for (const name of await readdir(directory.self)) {
-    await removeEntry(realRoot, directory, name, path, signal)
+    await removeEntry(policy, directory, name, path, signal)
   }
 }

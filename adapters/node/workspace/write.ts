@@ -1,6 +1,7 @@
 import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs'
 import { type FileHandle, link, lstat, open, unlink } from 'node:fs/promises'
 import type { WorkspaceStat } from '../../../src/index.ts'
+import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
 import { conflict, isDirectory, notRegular, outside, systemCode } from './fs-errors.ts'
 import { holdParent, refuseProtected } from './parent.ts'
 import { entryOf, holding, type Pinned, relativeTo } from './pin.ts'
@@ -17,22 +18,22 @@ const chunkBytes = 4 * 1024 * 1024
  * Replaces `path` by a new file with `data`: a temporary file beside it, fsync, rename. So a reader sees the old or the new content, and
  * another name of the old file (a hard link, maybe outside the root) keeps the old content.
  */
-export async function writeFileAt(realRoot: string, path: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
-  const place = await behindLink(realRoot, path, typeof options.ifMatch !== 'string').catch((error: unknown) => {
+export async function writeFileAt(policy: WorkspacePolicy, path: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
+  const place = await behindLink(policy, path, typeof options.ifMatch !== 'string').catch((error: unknown) => {
     // A version belongs to a file that exists, so does its directory.
     throw typeof options.ifMatch === 'string' && systemCode(error) === 'ENOENT' ? conflict(path, 'does not exist any more') : error
   })
-  return replaceAt(realRoot, path, place, data, options)
+  return replaceAt(policy, path, place, data, options)
 }
 
 // The place to write: `path` itself, or what it links to.
-async function behindLink(realRoot: string, path: string, create: boolean): Promise<string> {
-  const { directory, name } = await holdParent(realRoot, path, create)
+async function behindLink(policy: WorkspacePolicy, path: string, create: boolean): Promise<string> {
+  const { directory, name } = await holdParent(policy, path, create)
   try {
-    refuseProtected(realRoot, directory, name, path)
+    refuseProtected(policy, directory, name, path)
     const current = await statEntry(directory, name)
     if (current?.isSymbolicLink() !== true) return path
-    return await holding(realRoot, entryOf(directory, name), path, async (target) => relativeTo(realRoot, target))
+    return await holding(policy.root, entryOf(directory, name), path, async (target) => relativeTo(policy.root, target))
   } catch (error) {
     // It was there a moment ago, so what is missing is its target.
     throw systemCode(error) === 'ENOENT' ? outside(path) : error
@@ -41,10 +42,16 @@ async function behindLink(realRoot: string, path: string, create: boolean): Prom
   }
 }
 
-async function replaceAt(realRoot: string, path: string, place: string, data: Uint8Array, options: WriteOptions): Promise<WorkspaceStat> {
-  const { directory, name } = await holdParent(realRoot, place, false)
+async function replaceAt(
+  policy: WorkspacePolicy,
+  path: string,
+  place: string,
+  data: Uint8Array,
+  options: WriteOptions,
+): Promise<WorkspaceStat> {
+  const { directory, name } = await holdParent(policy, place, false)
   try {
-    refuseProtected(realRoot, directory, name, path)
+    refuseProtected(policy, directory, name, path)
     const current = await statEntry(directory, name)
     checkReplaceable(path, current, options.ifMatch)
     const temporary = entryOf(directory, `.phi-${crypto.randomUUID()}.tmp`)

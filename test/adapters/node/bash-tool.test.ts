@@ -137,26 +137,29 @@ describe('bashTool: construction', () => {
   })
 
   it('throws SandboxUnavailable where there is no bubblewrap', () => {
-    const { root } = temporaryRoot()
-    const path = process.env.PATH
-    process.env.PATH = root
-    try {
-      expect(() => bashTool({ root })).toThrow(/apt-get install bubblewrap.*sandbox: 'none'/)
-      expect(() => bashTool({ root })).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', code: 'sandboxUnavailable' }))
-    } finally {
-      process.env.PATH = path
-    }
+    // What lies in the root is none.
+    const root = '/usr'
+    const make = () => bashTool({ root, allowSystemRoot: true })
+    expect(make).toThrow(/apt-get install bubblewrap.*sandbox: 'none'/)
+    expect(make).toThrow(expect.objectContaining({ name: 'SandboxUnavailable', code: 'sandboxUnavailable' }))
   })
 
   it('throws SandboxUnavailable where bubblewrap does not work', () => {
+    const { root, outside } = temporaryRoot()
+    const bwrap = join(outside, 'bwrap')
+    writeFileSync(bwrap, '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', { mode: 0o755 })
+    if (process.platform === 'linux') expect(() => bashTool({ root, programs: { bwrap } })).toThrow('no user namespaces')
+  })
+
+  it('throws SandboxUnavailable on a processor without a system-call filter', () => {
     const { root } = temporaryRoot()
-    writeFileSync(join(root, 'bwrap'), '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', { mode: 0o755 })
-    const path = process.env.PATH
-    process.env.PATH = root
+    const before = process.arch
+    Object.defineProperty(process, 'arch', { value: 'riscv64' })
     try {
-      if (process.platform === 'linux') expect(() => bashTool({ root })).toThrow('no user namespaces')
+      if (process.platform === 'linux')
+        expect(() => bashTool({ root })).toThrow(/sandbox, and there is no system-call filter for .* riscv64/)
     } finally {
-      process.env.PATH = path
+      Object.defineProperty(process, 'arch', { value: before })
     }
   })
 })

@@ -1,0 +1,136 @@
+import type { Dirent } from 'node:fs'
+import { renameSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolError } from '../../../src/index.ts'
+import { gitHead } from '../policy/protected-names.ts'
+import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { holdParent } from '../workspace/parent.ts'
+import { entryOf, type Pinned, pin } from '../workspace/pin.ts'
+
+/** Something below the root, though not at it, that other programs obey. */
+interface Found {
+  /** Relative to the root. */
+  path: string
+  /** Device and inode: a rename does not change it. */
+  identity: string
+  /** A directory in which git finds a repository; else a protected name. */
+  isRepository: boolean
+}
+
+/** What stood in a workspace before a command. */
+export interface Before {
+  /** To be mounted read-only. The caller closes them. */
+  readonly held: readonly { path: string; pinned: Pinned }[]
+  readonly identities: ReadonlySet<string>
+}
+
+// More would make building the sandbox slow (each mount reads all others).
+const mostHeld = 500
+
+/** Finds and holds what stands below the root of a workspace and has to stay as it is. Rejects with the reason of `signal`. */
+export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal): Promise<Before> {
+  const identities = new Set<string>()
+  const held: { path: string; pinned: Pinned }[] = []
+  try {
+    for await (const found of foundBelow(policy)) {
+      signal.throwIfAborted()
+      identities.add(found.identity)
+      const pinned = await holdExactly(policy, found)
+      if (pinned !== undefined) held.push({ path: found.path, pinned })
+      if (held.length > mostHeld) throw tooMany()
+    }
+  } catch (error) {
+    await Promise.all(held.map(({ pinned }) => pinned.close()))
+    throw error
+  }
+  return { held, identities }
+}
+
+function tooMany(): ToolError {
+  const advice = 'Use a smaller root, or name in `unprotected` what commands may change.'
+  return new ToolError('failed', `Failed to execute: more than ${mostHeld} files and directories to protect below the root. ${advice}`)
+}
+
+/** Holds what was found, unless something else has taken its place; a link is not held, as nothing can be mounted over it. */
+async function holdExactly(policy: WorkspacePolicy, { path, identity }: Found): Promise<Pinned | undefined> {
+  const place = join(policy.root, path)
+  const pinned = await pin(policy.root, place, path).catch(() => undefined)
+  if (pinned === undefined) return undefined
+  const stats = await pinned.stat()
+  if (pinned.real === place && `${stats.dev}:${stats.ino}` === identity) return pinned
+  await pinned.close()
+  return undefined
+}
+
+/**
+ * Renames what a command has put below the root that file tools would not write: `.vscode` becomes `.vscode.blocked-…`, of a git directory its
+ * `HEAD`. Resolves with the paths that were renamed; never rejects.
+ *
+ * Call it when all processes of the command are gone.
+ */
+export async function undoPlanted(policy: WorkspacePolicy, before: Before): Promise<string[]> {
+  const renamed: string[] = []
+  for await (const found of foundBelow(policy)) {
+    if (before.identities.has(found.identity)) continue
+    const path = found.isRepository ? `${found.path}/${gitHead}` : found.path
+    if (await renameAside(policy, path)) renamed.push(path)
+  }
+  return renamed
+}
+
+async function renameAside(policy: WorkspacePolicy, path: string): Promise<boolean> {
+  try {
+    const { directory, name } = await holdParent(policy, path, false)
+    try {
+      renameSync(entryOf(directory, name), entryOf(directory, `${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
+      return true
+    } finally {
+      await directory.close()
+    }
+  } catch {
+    return false // gone, or led elsewhere meanwhile
+  }
+}
+
+/** Walks the workspace, without entering links, what runs this process, or what was found. The root itself is the reservation's. */
+async function* foundBelow(policy: WorkspacePolicy): AsyncGenerator<Found, void, undefined> {
+  const names = new Set([...policy.files, ...policy.directories])
+  const closed = new Set([...policy.running, ...policy.directories])
+  // Dependencies run when the project runs; nobody works in their directories.
+  const skipped = new Set(['node_modules', ...(names.has('.git') ? [] : ['.git'])])
+  const open = ['']
+  for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+    const entries = await entriesOf(join(policy.root, directory))
+    if (directory !== '' && policy.guardsGit && isRepository(entries)) {
+      yield* foundAt(policy, directory, true)
+      continue
+    }
+    for (const entry of entries) {
+      const path = directory === '' ? entry.name : `${directory}/${entry.name}`
+      if (closed.has(path) || skipped.has(entry.name)) continue
+      if (directory !== '' && names.has(entry.name)) yield* foundAt(policy, path, entry.name === '.git' && entry.isDirectory())
+      else if (entry.isDirectory()) open.push(path)
+    }
+  }
+}
+
+async function* foundAt(policy: WorkspacePolicy, path: string, repository: boolean): AsyncGenerator<Found, void, undefined> {
+  const stats = await lstat(join(policy.root, path), { bigint: true }).catch(() => undefined)
+  if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository }
+}
+
+async function entriesOf(directory: string): Promise<Dirent[]> {
+  return readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+    // Gone, not readable, or so deep that no path leads there: nobody else gets there by name either.
+    if (systemCode(error) !== undefined) return []
+    throw error
+  })
+}
+
+/** What git takes for a repository when it stands in such a directory: all of that, whatever it contains. */
+function isRepository(entries: readonly Dirent[]): boolean {
+  const has = (name: string) => entries.some((entry) => entry.name === name)
+  return has(gitHead) && ((has('objects') && has('refs')) || has('commondir'))
+}

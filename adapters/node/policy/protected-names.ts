@@ -1,0 +1,57 @@
+/** Files that other programs on the host execute or obey when a person works in a directory. */
+export const protectedFiles: readonly string[] = [
+  '.bash_aliases',
+  '.bash_login',
+  '.bash_logout',
+  '.bash_profile',
+  '.bashrc',
+  '.envrc',
+  '.gitconfig',
+  '.gitmodules',
+  '.mcp.json',
+  '.npmrc',
+  '.pnpmfile.cjs',
+  '.profile',
+  '.ripgreprc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.zlogin',
+  '.zlogout',
+  '.zprofile',
+  '.zshenv',
+  '.zshrc',
+]
+
+/** Directories that other programs on the host execute or obey. */
+export const protectedDirectories: readonly string[] = [
+  '.agents',
+  '.claude',
+  '.codex',
+  '.cursor',
+  '.devcontainer',
+  '.git',
+  '.husky',
+  '.idea',
+  '.vscode',
+]
+
+/** The file without which git takes no directory for a repository: whoever cannot make it cannot plant one. */
+export const gitHead = 'HEAD'
+
+/** What git reads in a repository; together with `HEAD` it makes one out of any directory. */
+export const gitParts: ReadonlySet<string> = new Set([
+  ...['branches', 'commondir', 'config', 'config.worktree', 'gitdir', 'hooks', 'info', 'modules', 'objects', 'packed-refs', 'refs'],
+  'worktrees',
+])
+
+/** The name that `segment` of a path stands for on the most generous file system: case, width, invisible characters and endings aside. */
+export function canonicalName(segment: string): string {
+  const name = segment
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '')
+  // The short name that FAT and NTFS give to it.
+  return name === 'git~1' ? '.git' : name
+}

@@ -1,0 +1,77 @@
+import { realpathSync, statSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import { ConfigError } from '../../../src/index.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { isWithin } from './programs.ts'
+
+/** Directories of the system that are no workspace, and neither is what contains one of them. */
+const systemPlaces: readonly string[] = [
+  ...['/bin', '/boot', '/dev', '/etc', '/home', '/lib', '/lib32', '/lib64', '/opt', '/proc', '/root', '/run', '/sbin', '/srv', '/sys'],
+  ...['/usr', '/usr/bin', '/usr/lib', '/usr/local', '/usr/local/bin', '/usr/local/lib', '/usr/sbin', '/usr/share', '/var', '/var/lib'],
+  ...['/Applications', '/Library', '/System', '/Users', '/Volumes', '/private', '/private/etc', '/private/var'],
+  ...['C:\\', 'C:\\Windows', 'C:\\Program Files', 'C:\\Program Files (x86)', 'C:\\ProgramData', 'C:\\Users'],
+]
+
+/** Of these not even a part is one: the system's configuration, its kernel, its devices. */
+const systemTrees: readonly string[] = ['/boot', '/etc', '/private/etc', '/proc', '/sys', 'C:\\Windows']
+
+/**
+ * The real path of the directory `root`, links followed.
+ *
+ * Throws `ConfigError` `invalidOption` when it is no directory, and, unless `allowSystemRoot`, when it is `/`, a directory of the system,
+ * the home directory of the user, or contains one of these.
+ */
+export function realDirectory(root: string, allowSystemRoot = false): string {
+  const real = existingDirectory(root)
+  const reason = allowSystemRoot ? undefined : whyNoWorkspace(real)
+  if (reason === undefined) return real
+  throw new ConfigError(
+    'invalidOption',
+    `Cannot use ${root} as root: ${reason}. Use a directory of its own, or say allowSystemRoot: true if tools may change all of it.`,
+  )
+}
+
+function existingDirectory(root: string): string {
+  try {
+    const real = realpathSync(resolve(root))
+    if (statSync(real).isDirectory()) return real
+  } catch (error) {
+    throw new ConfigError(
+      'invalidOption',
+      `Cannot use ${root} as root: ${systemCode(error) ?? 'it cannot be read'}. Create the directory first.`,
+    )
+  }
+  throw new ConfigError('invalidOption', `Cannot use ${root} as root: it is not a directory.`)
+}
+
+function whyNoWorkspace(real: string): string | undefined {
+  const tree = systemTrees.find((place) => isWithin(place, real))
+  if (tree !== undefined) return `it is ${real === tree ? '' : 'in '}${tree}, which belongs to the system`
+  const home = homes().find((place) => isWithin(real, place))
+  if (home !== undefined) return `it ${real === home ? 'is' : 'contains'} your home directory ${home}`
+  const place = systemPlaces.find((system) => sameDirectory(system, real)) ?? (real === '/' ? '/' : undefined)
+  return place === undefined ? undefined : `it is ${place}, which belongs to the system`
+}
+
+/** Where the user lives, by the environment and by the system's own list; real paths. */
+function homes(): string[] {
+  const found = [homedir]
+    .concat(() => userInfo().homedir)
+    .flatMap((ask) => {
+      try {
+        return [realpathSync(ask())]
+      } catch {
+        return [] // no entry, or a directory that is not there
+      }
+    })
+  // A user without a home is given `/`, which says nothing about other directories.
+  return found.filter((place) => place !== '/')
+}
+
+/** Also true for the same directory under another name (a bind mount). */
+function sameDirectory(place: string, real: string): boolean {
+  if (place === real) return true
+  const [a, b] = [statSync(place, { throwIfNoEntry: false }), statSync(real)]
+  return a?.isDirectory() === true && a.ino === b.ino && a.dev === b.dev
+}

@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isWithin } from '../policy/programs.ts'
+
+/** What all processes of one command may use together. */
+export interface GroupLimits {
+  /** Bytes, memory-backed files included. */
+  memory: number
+  /** Processes and threads. */
+  tasks: number
+}
+
+/** A control group of the kernel for one command. */
+export interface ControlGroup {
+  /** A process that writes 0 into each of these files is bounded, and so is what it starts. */
+  readonly entrances: readonly string[]
+  /** Removes the group; call it when its processes are gone. */
+  remove(): Promise<void>
+}
+
+type Controller = 'memory' | 'pids'
+
+// Groups of this process that are in use: a command may not have entered its own yet.
+const open = new Set<string>()
+
+/**
+ * Makes a control group, version 1 or 2, where this process may; undefined where it may not, or where the kernel bounds only one of both.
+ */
+export function openControlGroup(limits: GroupLimits): ControlGroup | undefined {
+  if (process.platform !== 'linux') return undefined
+  const name = `phi-core-${process.pid}-${crypto.randomUUID().slice(0, 8)}`
+  for (const places of candidates()) {
+    const groups = places.map((place) => join(place, name))
+    try {
+      for (const place of places) removeLeftovers(place)
+      for (const group of groups) make(group, limits)
+      return { entrances: groups.map((group) => join(group, 'cgroup.procs')), remove: () => removeAll(groups) }
+    } catch {
+      for (const group of groups) removeNow(group)
+    }
+  }
+  return undefined
+}
+
+/** Whether a command can be bounded here; tries it once, with a process that enters. */
+export function canOpenControlGroup(shell: string): boolean {
+  const group = openControlGroup({ memory: 2 ** 30, tasks: 64 })
+  if (group === undefined) return false
+  const result = spawnSync(shell, [...enteringArguments(group.entrances), '/bin/sh', '-c', 'exit 0'], { env: {}, timeout: 10_000 })
+  void group.remove()
+  return result.status === 0
+}
+
+/** Arguments for a shell that enters the groups and becomes the program that follows them. */
+export function enteringArguments(entrances: readonly string[]): string[] {
+  const script = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+  return ['-c', script, 'sh', ...entrances, '--']
+}
+
+/** Directories to make a group in: for version 1 one per controller, together; for version 2 our own group's parents, nearest first. */
+function candidates(): string[][] {
+  const own = new Map<string, string>()
+  for (const line of read('/proc/self/cgroup').split('\n')) {
+    const [, controllers = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+    for (const controller of controllers.split(',')) own.set(controller, path)
+  }
+  const mounts = read('/proc/self/mountinfo').split('\n').flatMap(groupMount)
+  const first = (['memory', 'pids'] as const).flatMap((controller) => {
+    const mount = mounts.find((entry) => entry.controllers.includes(controller))
+    return mount === undefined ? [] : [below(mount, own.get(controller) ?? '/')]
+  })
+  const unified = mounts.find((entry) => entry.controllers.length === 0)
+  const parents: string[][] = []
+  if (unified !== undefined) {
+    const start = below(unified, own.get('') ?? '/')
+    for (let at = start; isWithin(unified.at, at) && parents.length < 8; at = dirname(at)) parents.push([at])
+  }
+  return [...(first.length === 2 ? [first] : []), ...parents]
+}
+
+interface GroupMount {
+  at: string
+  /** What of the hierarchy is mounted. */
+  root: string
+  /** Empty for version 2. */
+  controllers: string[]
+}
+
+function groupMount(line: string): GroupMount[] {
+  const [, root = '', at = '', type, options = ''] = /^\S+ \S+ \S+ (\S+) (\S+) .*? - (cgroup2?) \S+ (\S+)$/.exec(line) ?? []
+  if (type === undefined) return []
+  return [{ at, root, controllers: type === 'cgroup' ? options.split(',') : [] }]
+}
+
+function below({ at, root }: GroupMount, path: string): string {
+  return join(at, root !== '/' && isWithin(root, path) ? path.slice(root.length) : path)
+}
+
+function make(group: string, { memory, tasks }: GroupLimits): void {
+  mkdirSync(group)
+  open.add(group)
+  const set = (file: string, value: number) => {
+    // Opened without creating: a controller that is not there has no file.
+    if (!existsSync(join(group, file))) return false
+    writeFileSync(join(group, file), String(value), { flag: 'r+' })
+    return true
+  }
+  const done: Controller[] = []
+  if (set('pids.max', tasks)) done.push('pids')
+  if (set('memory.max', memory) || set('memory.limit_in_bytes', memory)) done.push('memory')
+  // Without swap the limit is the limit; where swap is not counted, the files do not exist.
+  if (!set('memory.swap.max', 0)) set('memory.memsw.limit_in_bytes', memory)
+  const isUnified = existsSync(join(group, 'cgroup.controllers'))
+  if (done.length < (isUnified ? 2 : 1)) throw new Error(`${group} bounds nothing`)
+}
+
+async function removeAll(groups: readonly string[]): Promise<void> {
+  // The kernel counts a process until it is quite gone.
+  for (let attempt = 0; attempt < 50; attempt++) {
+    if (groups.filter((group) => !removeNow(group)).length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  for (const group of groups) open.delete(group)
+}
+
+function removeNow(group: string): boolean {
+  try {
+    if (existsSync(group)) rmdirSync(group)
+    open.delete(group)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Removes what a process that was killed has left: the kernel removes only groups without processes. */
+function removeLeftovers(place: string): void {
+  for (const name of readdirSync(place)) {
+    const owner = /^phi-core-(\d+)-/.exec(name)?.[1]
+    const isOurs = owner === String(process.pid)
+    if (owner === undefined || open.has(join(place, name)) || (!isOurs && existsSync(`/proc/${owner}`))) continue
+    removeNow(join(place, name))
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

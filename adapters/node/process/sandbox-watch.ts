@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+
+/** What the sandbox that a program makes may use, looked at from outside; with more it is killed at once. */
+export interface WatchLimits {
+  /** Processes at a time. */
+  processes: number
+  /** Bytes of memory of all processes together; absent where the kernel bounds them. */
+  memory?: number
+  /** Bytes that must stay free in the file system of `path`. */
+  disk: { path: string; least: number }
+}
+
+/** Which of the limits was exceeded. */
+export type Excess = 'processes' | 'memory' | 'disk'
+
+// Milliseconds between two looks at the number of processes; memory and disk are looked at less often.
+const watchMs = 20
+const slowLook = 5
+const pageBytes = 4096
+
+/**
+ * Watches the sandbox that bubblewrap, process `pid`, makes; calls `onExcess` once, after its first process was killed, and with it, by the
+ * kernel, all others. The caller clears the timer that this returns.
+ *
+ * Does nothing while there is no sandbox yet, or where it may not be read.
+ */
+export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): NodeJS.Timeout {
+  let look = 0
+  const excess = (which: Excess, first: string) => {
+    clearInterval(timer)
+    kill(first)
+    onExcess(which)
+  }
+  const timer = setInterval(() => {
+    const first = firstProcess(pid)
+    if (first === undefined) return
+    const ids = processesIn(first)
+    if (ids.length > limits.processes) return excess('processes', first)
+    if (look++ % slowLook !== 0) return
+    if (limits.memory !== undefined && memoryOf(first, ids) > limits.memory) return excess('memory', first)
+    void freeBytes(limits.disk.path).then((free) => {
+      // The sandbox may have ended meanwhile, and its number belong to another process.
+      if (free !== undefined && free < limits.disk.least && firstProcess(pid) === first) excess('disk', first)
+    })
+  }, watchMs)
+  return timer
+}
+
+/** Bytes free in the file system of `path`; undefined when it does not say. */
+export async function freeBytes(path: string): Promise<number | undefined> {
+  return statfs(path).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => undefined,
+  )
+}
+
+/** The process in which the sandbox begins, as the host counts. */
+function firstProcess(pid: number): string | undefined {
+  return attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0]) || undefined
+}
+
+/** What the sandbox's own `/proc` lists. */
+function processesIn(first: string): string[] {
+  return attempt(() => readdirSync(`/proc/${first}/root/proc`).filter((name) => /^\d+$/.test(name))) ?? []
+}
+
+/** Resident memory that belongs to no file. */
+function memoryOf(first: string, ids: readonly string[]): number {
+  const pages = ids.map((id) => {
+    const [, resident = 0, shared = 0] = (attempt(() => readFileSync(`/proc/${first}/root/proc/${id}/statm`, 'latin1')) ?? '')
+      .split(' ')
+      .map(Number)
+    return resident - shared
+  })
+  return pages.reduce((sum, count) => sum + count, 0) * pageBytes
+}
+
+function kill(first: string): void {
+  attempt(() => process.kill(Number(first), 'SIGKILL'))
+}
+
+/** The value of `read`, or undefined when the process is gone or may not be seen. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

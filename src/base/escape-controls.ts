@@ -1,0 +1,15 @@
+/**
+ * Control characters but tab and line break, characters that reorder text (bidirectional controls and marks), line and paragraph separators,
+ * and invisible tags. Joiners stay: emoji and several scripts need them.
+ */
+const unsafe = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
+
+/**
+ * Text as it may be shown to a person, in a terminal or on a card: what moves a cursor, sets a title, hides or reorders text becomes visible
+ * as `\u{…}`. Line breaks and tabs stay, and CRLF becomes LF.
+ *
+ * Use it for everything that a model, a tool or a file wrote. It works on pieces of a stream as well: no escape needs its neighbours.
+ */
+export function escapeControls(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+}

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bashTool, nodeTools } from '../../../../adapters/node/index.ts'
+import { openControlGroup } from '../../../../adapters/node/process/control-group.ts'
+import { processesWith } from '../../../../adapters/node/process/kill.ts'
+import { failureOf, present, temporaryRoot, toolContext } from '../temporary.ts'
+import { hasBubblewrap, shell, succeeded } from './shell.ts'
+
+const hasPerl = present('perl', '-MSocket', '-e', '1')
+const hasGroups = hasBubblewrap && bashTool({ root: temporaryRoot().root }).confinement.memory === 'controlGroup'
+if (!hasGroups) console.warn('no control groups here: the tests that need them are SKIPPED')
+
+const running = (argument: string) => processesWith('cmdline', (args) => args.includes(argument)).length
+
+describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { timeout: 60_000 }, () => {
+  it.skipIf(!hasPerl)('reaches no Unix socket in the workspace, by stream, datagram or a pair', async () => {
+    const { root, run } = shell()
+    let visitors = 0
+    const server = createServer((socket) => {
+      visitors++
+      socket.destroy()
+    })
+    await new Promise<void>((resolve) => server.listen(join(root, 'host.sock'), resolve))
+    const address = 'pack_sockaddr_un("host.sock")'
+    const attempts = ['SOCK_STREAM', 'SOCK_DGRAM', 'SOCK_SEQPACKET'].flatMap((type) => [
+      `perl -MSocket -e 'socket(my $s, AF_UNIX, ${type}, 0) or die $!; connect($s, ${address}) or die $!'`,
+      `perl -MSocket -e 'socketpair(my $s, my $t, AF_UNIX, ${type}, 0) or die $!; connect($s, ${address}) or die $!'`,
+      `perl -MSocket -e 'socketpair(my $s, my $t, AF_UNIX, ${type}, 0) or die $!; send($s, "x", 0, ${address}) or die $!'`,
+    ])
+    try {
+      expect(
+        await succeeded(
+          run,
+          attempts.filter((attempt) => !/SEQ.*send/.test(attempt)),
+        ),
+      ).toEqual([])
+      expect(visitors).toBe(0)
+      expect(await run(`perl -MSocket -e 'socketpair(my $s, my $t, AF_UNIX, SOCK_STREAM, 0) or die $!; print "pairs work"'`)).toContain(
+        'pairs',
+      )
+    } finally {
+      server.close()
+    }
+  })
+
+  it.skipIf(!hasPerl || process.arch !== 'x64')('refuses system calls into other processes, namespaces and the kernel', async () => {
+    const { run } = shell()
+    // ptrace(TRACEME), process_vm_readv, pidfd_getfd, unshare, setns, mount, fsopen, open_by_handle_at, keyctl, bpf, perf, io_uring, userfaultfd
+    const calls = [
+      101, 310, 438, 272, 308, 165, 430, 304, 250, 321, 298, 425, 323, 311, 312, 155, 166, 428, 429, 442, 248, 249, 426, 427, 246, 175,
+    ]
+    const codes = calls.map((call) => `$! = 0; syscall(${call}, 0, 0, 0, 0, 0); print "${call}:", $!+0, " ";`).join(' ')
+    expect(await run(`perl -e '${codes}'`)).toBe(`Exit code: 0\n${calls.map((call) => `${call}:1 `).join('')}`)
+  })
+
+  it('sends no signal out, and leaves nothing behind, whatever it does to live on', async () => {
+    const { run } = shell()
+    const commands = [`kill -9 ${process.pid}`, `kill -9 ${process.ppid}`, 'kill -9 -1; true', 'kill -STOP 1']
+    for (const command of commands) await run(command)
+    await run('(setsid nohup bash -c "trap : TERM HUP INT; exec -a survivor sleep 310.25" >/dev/null 2>&1 &) ; disown -a; exit 0')
+    expect(running('310.25')).toBe(0)
+  })
+
+  it('keeps reading and writing off FIFOs and devices, in every tool that opens a path', async () => {
+    const { root } = temporaryRoot()
+    execFileSync('mkfifo', [join(root, 'pipe'), join(root, 'pipe.png')])
+    writeFileSync(join(root, 'a.txt'), 'needle')
+    const tools = nodeTools({ root })
+    const call = (name: string, args: Record<string, string>) =>
+      failureOf(Promise.resolve(tools.find((tool) => tool.name === name)?.execute(args, toolContext(AbortSignal.timeout(5000)))))
+    for (const path of ['pipe', 'pipe.png']) {
+      expect(await call('read_file', { path })).toMatch(/^failed: .*not a regular file/)
+      expect(await call('write_file', { path, content: 'x' })).toMatch(/^failed: .*not a regular file/)
+      expect(await call('edit_file', { path, old_text: 'x', new_text: 'y' })).toMatch(/^failed: .*not a regular file/)
+      expect(await call('search', { pattern: 'x', path })).toMatch(/^failed: .*not a regular file/)
+      expect(await call('list_files', { path })).toMatch(/^failed/)
+    }
+    expect(await call('search', { pattern: 'needle' })).toBe('fulfilled')
+    expect(statSync(join(root, 'pipe')).isFIFO()).toBe(true)
+  })
+})
+
+describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', { timeout: 60_000 }, () => {
+  const hog = (processes: number) =>
+    `for i in $(seq ${processes}); do perl -e 'my @x = map { "x" x 1e6 } 1..100; sleep 30' & done; wait; echo survived`
+
+  it.skipIf(!hasGroups || !hasPerl)('is memory for all processes together, bounded by the kernel', async () => {
+    const { run } = shell({ limits: { memoryBytes: 256 * 2 ** 20 }, timeoutMs: 40_000 })
+    expect(await run('perl -e \'my @x = map { "x" x 1e6 } 1..100\'; echo fine')).toContain('fine')
+    const output = await run(`${hog(8).replace('sleep 30', 'sleep 2')}`)
+    expect(output).toContain('Killed')
+  })
+
+  it.skipIf(!hasGroups)('leaves no control group behind', async () => {
+    const probe = openControlGroup({ memory: 2 ** 30, tasks: 10 })
+    const places = probe?.entrances.map((entrance) => join(entrance, '../..')) ?? []
+    await probe?.remove()
+    const { root, run } = shell()
+    const stopped = shell({ root, timeoutMs: 300 })
+    await Promise.all([run('true'), failureOf(stopped.run('sleep 30')), run('true')])
+    for (const place of places) expect(readdirSync(place).filter((name) => name.startsWith(`phi-core-${process.pid}-`))).toEqual([])
+  })
+
+  it('is disk, watched: what fills it is stopped', async () => {
+    const { root, run } = shell({ limits: { diskBytes: 64 * 2 ** 20 }, timeoutMs: 40_000 })
+    const fill = 'for i in $(seq 60); do head -c 8M /dev/zero > "f$i"; sleep 0.05; done; echo survived'
+    expect(await failureOf(run(fill))).toMatch(/^failed: Command filled more than 64 MiB of the disk/)
+    expect(existsSync(join(root, 'f60'))).toBe(false)
+  })
+
+  it('says what bounds it here, and what does not', () => {
+    const { root } = temporaryRoot()
+    const inside = bashTool({ root }).confinement
+    expect(inside).toMatchObject({ sandbox: 'bubblewrap', processes: 'watched', disk: 'watched' })
+    expect(inside.memory === 'controlGroup' ? inside.warnings : inside.warnings.length).toEqual(inside.memory === 'controlGroup' ? [] : 1)
+    expect(bashTool({ root, sandbox: 'none' }).confinement).toEqual({
+      sandbox: 'none',
+      memory: 'unbounded',
+      processes: 'unbounded',
+      disk: 'unbounded',
+      warnings: ['Commands run on the host with all rights of this process.'],
+    })
+  })
+
+  it('has the documented bounds', async () => {
+    const { run } = shell()
+    expect(await run('ulimit -f; ulimit -d; ulimit -c; ulimit -u; df --output=size -B1 /tmp /dev/shm /run | tail -3')).toMatch(
+      /^Exit code: 0\n1048576\n4194304\n0\n1024\n *268435456\n *268435456\n *268435456\n$/,
+    )
+    for (const limits of [{ memoryBytes: 0 }, { processes: -1 }, { diskBytes: Number.NaN }]) {
+      expect(() => shell({ limits })).toThrow(`limits.${Object.keys(limits)[0]}`)
+    }
+    if (!hasGroups) return
+    const group = openControlGroup({ memory: 2 ** 28, tasks: 77 })
+    const read = (file: string) =>
+      (group?.entrances ?? []).flatMap((entrance) => {
+        const path = join(entrance, '..', file)
+        return existsSync(path) ? [readFileSync(path, 'utf8').trim()] : []
+      })
+    expect(read('pids.max')).toEqual(['77'])
+    expect([...read('memory.max'), ...read('memory.limit_in_bytes')]).toEqual([String(2 ** 28)])
+    await group?.remove()
+  })
+})

@@ -1,0 +1,201 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bashTool, nodeWorkspace } from '../../../../adapters/node/index.ts'
+import { failureOf, temporaryRoot, toolContext } from '../temporary.ts'
+import { gitStatus, hasBubblewrap, hasGit, plantBare, shell, succeeded } from './shell.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+// Written out, so that an entry that goes missing in the list fails here.
+const files = [
+  ...['.bash_aliases', '.bash_login', '.bash_logout', '.bash_profile', '.bashrc', '.envrc', '.gitconfig', '.gitmodules', '.mcp.json'],
+  ...[
+    '.npmrc',
+    '.pnpmfile.cjs',
+    '.profile',
+    '.ripgreprc',
+    '.yarnrc',
+    '.yarnrc.yml',
+    '.zlogin',
+    '.zlogout',
+    '.zprofile',
+    '.zshenv',
+    '.zshrc',
+  ],
+]
+const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.husky', '.idea', '.vscode']
+
+describe('protected names, file tools', () => {
+  it('are refused at the root and below, as file and as directory', async () => {
+    const workspace = nodeWorkspace(temporaryRoot().root)
+    for (const name of [...files, ...directories]) {
+      for (const path of [name, `${name}/x`, `a/${name}`, `a/b/${name}/c`]) {
+        expect(await failureOf(workspace.write(path, bytes('evil'))), path).toBe('protected')
+      }
+    }
+  })
+
+  it('are given free by name, and only by a name that is known', async () => {
+    const { root } = temporaryRoot()
+    const workspace = nodeWorkspace(root, { unprotected: ['.vscode', '.git'] })
+    expect(await failureOf(workspace.write('.vscode/settings.json', bytes('{}')))).toBe('fulfilled')
+    expect(await failureOf(workspace.write('.git/HEAD', bytes('ref: x')))).toBe('fulfilled')
+    expect(await failureOf(workspace.write('.git/config', bytes('x')))).toBe('fulfilled')
+    expect(await failureOf(workspace.write('.npmrc', bytes('x')))).toBe('protected')
+    expect(() => nodeWorkspace(root, { unprotected: ['.vsc'] })).toThrow(/"\.vsc" is not protected\. Known: .*\.vscode/)
+  })
+
+  it('keep a directory that holds one from being removed, with all that is in it', async () => {
+    const { root } = temporaryRoot()
+    mkdirSync(join(root, 'a/b/.git'), { recursive: true })
+    writeFileSync(join(root, 'a/first'), 'x')
+    expect(await failureOf(nodeWorkspace(root).remove('a'))).toBe('protected')
+    expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'first'])
+  })
+})
+
+describe('git directories, file tools', () => {
+  it('cannot be completed, in any order, at the root or below', async () => {
+    const { root } = temporaryRoot()
+    const workspace = nodeWorkspace(root)
+    const parts = ['objects/x', 'refs/heads/main', 'config', 'HEAD']
+    for (const place of ['', 'sub/', 'deep/er/']) {
+      for (const parts_ of [parts, [...parts].reverse()]) {
+        for (const part of parts_) await failureOf(workspace.write(place + part, bytes('ref: refs/heads/main\n')))
+        expect(existsSync(join(root, place, 'HEAD')), place).toBe(false)
+      }
+    }
+    expect(await failureOf(workspace.write('HeAd', bytes('x')))).toBe('protected')
+    expect(await failureOf(workspace.write('head/title.ts', bytes('x')))).toBe('fulfilled')
+  })
+
+  it('cannot be completed or changed where a HEAD is already, also through links', async () => {
+    const { root } = temporaryRoot()
+    const workspace = nodeWorkspace(root)
+    mkdirSync(join(root, 'fixtures/repo/hooks'), { recursive: true })
+    writeFileSync(join(root, 'fixtures/repo/HEAD'), 'ref: refs/heads/main\n')
+    symlinkSync('fixtures/repo', join(root, 'link'))
+    symlinkSync('fixtures/repo/hooks', join(root, 'hooks-link'))
+    for (const path of ['objects/x', 'refs/x', 'commondir', 'config', 'config.worktree', 'hooks/post-checkout']) {
+      for (const place of ['fixtures/repo', 'link']) {
+        expect(await failureOf(workspace.write(`${place}/${path}`, bytes('x'))), path).toBe('protected')
+      }
+    }
+    expect(await failureOf(workspace.write('hooks-link/post-checkout', bytes('x')))).toBe('protected')
+    expect(await failureOf(workspace.write('fixtures/repo/readme.md', bytes('x')))).toBe('fulfilled')
+    expect(await failureOf(workspace.write('fixtures/config', bytes('x')))).toBe('fulfilled')
+  })
+})
+
+describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, () => {
+  it('cannot be made at the root', async () => {
+    const { root, run } = shell()
+    const commands = [...files.map((name) => `echo evil > ${name}`), ...directories.map((name) => `echo evil > ${name}/settings.json`)]
+    expect(await run(commands.map((command) => `if { ${command}; } 2>/dev/null; then echo 'DONE: ${command}'; fi`).join('\n'))).toBe(
+      'Exit code: 0\n',
+    )
+    expect(readdirSync(root)).toEqual([])
+  })
+
+  it('cannot be changed below the root, nor replaced together with the directory they lie in', async () => {
+    const { root, run } = shell()
+    for (const path of ['sub/.npmrc', 'sub/.claude/settings.json', 'sub/deep/.git/config', 'a/.envrc']) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), 'original')
+    }
+    const commands = [
+      'echo evil > sub/.npmrc',
+      'rm sub/.npmrc',
+      'echo evil > x && mv x sub/.npmrc',
+      'ln a/.envrc y && echo evil > y',
+      'rm -rf sub',
+      'mv sub/.claude sub/old',
+      'echo evil > sub/.claude/settings.json',
+      'touch sub/deep/.git/hooks',
+    ]
+    expect(await succeeded(run, commands)).toEqual([])
+    const output = await run(
+      'mv a b && mkdir a && echo evil > a/.envrc && mv sub other && mkdir -p sub/.claude && echo evil > sub/.claude/x',
+    )
+    expect(output).toContain('Renamed to ….blocked')
+    expect(existsSync(join(root, 'a/.envrc'))).toBe(false)
+    expect(existsSync(join(root, 'sub/.claude'))).toBe(false)
+    expect(readFileSync(join(root, 'b/.envrc'), 'utf8')).toBe('original')
+    expect(readFileSync(join(root, 'other/deep/.git/config'), 'utf8')).toBe('original')
+  })
+
+  it('are renamed when a command makes them below the root, also when it is stopped', async () => {
+    const { root, tool, run } = shell({ timeoutMs: 1000 })
+    const result = await tool.execute({ command: 'mkdir -p p/.vscode p/.husky; echo evil > p/.npmrc; echo fine > p/ok' }, toolContext())
+    expect(result).toMatchObject({ details: { exit_code: 0, renamed: ['p/.husky', 'p/.npmrc', 'p/.vscode'] } })
+    expect(await failureOf(run('mkdir -p q; echo evil > q/.envrc; sleep 309.25'))).toMatch(/^timeout/)
+    const names = readdirSync(root, { recursive: true }).map((name) => String(name).replace(/blocked-\w{8}$/, 'blocked'))
+    expect(names.sort()).toEqual(['p', 'p/.husky.blocked', 'p/.npmrc.blocked', 'p/.vscode.blocked', 'p/ok', 'q', 'q/.envrc.blocked'])
+  })
+
+  it('are given free by name', async () => {
+    const { root, run } = shell({ unprotected: ['.vscode', '.npmrc', '.git', 'HEAD'] })
+    await run('mkdir -p sub; for d in . sub; do mkdir -p $d/.vscode; echo ok > $d/.vscode/x; echo ok > $d/.npmrc; git -C $d init -q; done')
+    expect(readdirSync(root, { recursive: true }).map(String)).toEqual(
+      expect.arrayContaining(['.vscode/x', '.npmrc', '.git/HEAD', 'sub/.vscode/x', 'sub/.npmrc', 'sub/.git/HEAD']),
+    )
+  })
+
+  it('refuse to run where there are too many to protect', async () => {
+    const { root, run } = shell()
+    for (let index = 0; index < 501; index++) {
+      mkdirSync(join(root, `d${index}`))
+      writeFileSync(join(root, `d${index}/.npmrc`), '')
+    }
+    expect(await failureOf(run('true'))).toMatch(/^failed/)
+    const free = bashTool({ root, unprotected: ['.npmrc'] })
+    expect(await failureOf(Promise.resolve(free.execute({ command: 'true' }, toolContext())))).toBe('fulfilled')
+  })
+})
+
+describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', { timeout: 60_000 }, () => {
+  it('run nothing when a person asks for the status, wherever and however they were planted', async () => {
+    const plants = [
+      ['.', plantBare('.')],
+      ['sub', plantBare('sub')],
+      ['deep/er', plantBare('deep/er')],
+      ['linked', `${plantBare('real')}; ln -s real linked`],
+      ['late', `mkdir late; ${plantBare('late/x')}; mv late/x/* late`],
+      ['headlink', `${plantBare('headlink')}; mv headlink/HEAD headlink/h; ln -s h headlink/HEAD`],
+      ['common', `${plantBare('store')}; mkdir common; echo ../store > common/commondir; cp store/HEAD common; rm store/HEAD`],
+      ['file', `${plantBare('hidden')}; mkdir file; echo 'gitdir: ../hidden' > file/.git`],
+      ['init', 'git init -q init; git -C init config core.fsmonitor "touch pwned; false"'],
+    ] as const
+    for (const [directory, plant] of plants) {
+      const { root, run } = shell()
+      await run(plant)
+      expect(gitStatus(join(root, directory), root), plant).toEqual([])
+    }
+    // The attempts are real: without a guard the first one works.
+    const { root } = temporaryRoot()
+    execFileSync('bash', ['-c', plantBare('.')], { cwd: root })
+    expect(gitStatus(root, root)).not.toEqual([])
+  })
+
+  it('keep their settings when they were there before', async () => {
+    const { root, run } = shell()
+    execFileSync('git', ['init', '-q', '--bare', 'bare'], { cwd: root })
+    execFileSync('git', ['init', '-q', 'nested'], { cwd: root })
+    const commands = ['bare/config', 'bare/hooks/post-checkout', 'bare/commondir', 'nested/.git/config'].map(
+      (path) => `echo evil >> ${path}`,
+    )
+    expect(await succeeded(run, [...commands, 'mv bare/HEAD bare/x', 'rm -rf bare', 'rm -rf nested'])).toEqual([])
+    expect(await run('echo fine > nested/file')).toBe('Exit code: 0\n')
+  })
+
+  it('are refused as root, and left alone beside a repository', async () => {
+    const { root, run } = shell()
+    execFileSync('git', ['init', '-q', '--bare'], { cwd: root })
+    expect(await failureOf(run('true'))).toMatch(/^failed/)
+    const other = shell()
+    execFileSync('git', ['init', '-q'], { cwd: other.root })
+    expect(await other.run('mkdir refs; ls -A | grep -x -e HEAD -e refs')).toBe('Exit code: 0\nrefs\n')
+  })
+})

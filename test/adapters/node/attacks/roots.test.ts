@@ -1,0 +1,71 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { bashTool, nodeTools, nodeWorkspace, ripgrepSearcher } from '../../../../adapters/node/index.ts'
+import { temporaryRoot } from '../temporary.ts'
+
+const makers = {
+  bashTool: (root: string) => bashTool({ root, sandbox: 'none' }),
+  nodeTools: (root: string) => nodeTools({ root, bash: false }),
+  nodeWorkspace: (root: string) => nodeWorkspace(root),
+  ripgrepSearcher: (root: string) => ripgrepSearcher(root),
+}
+
+const places = [
+  '/',
+  homedir(),
+  '/etc',
+  '/etc/..',
+  '/usr',
+  '/usr/bin',
+  '/bin',
+  '/lib',
+  '/var',
+  '/home',
+  '/proc',
+  '/proc/self',
+  '/sys',
+  '/dev',
+]
+
+describe.skipIf(process.platform !== 'linux')('a root', () => {
+  for (const [name, make] of Object.entries(makers)) {
+    it(`of the system or of a person is refused by ${name}, also through a link, unless it is allowed in so many words`, () => {
+      const { outside } = temporaryRoot()
+      for (const [index, place] of places.entries()) {
+        symlinkSync(place, join(outside, `link${index}`))
+        for (const root of [place, `${place}/.`, join(outside, `link${index}`)]) {
+          expect(() => make(root), root).toThrow(expect.objectContaining({ name: 'ConfigError', code: 'invalidOption' }))
+        }
+      }
+      expect(() => make('/')).toThrow(/allowSystemRoot: true/)
+      expect(() => make('/etc/apt')).toThrow(/in \/etc/)
+    })
+  }
+
+  it('may be any of them with the switch', () => {
+    for (const root of ['/', '/etc', homedir()]) {
+      expect(nodeWorkspace(root, { allowSystemRoot: true }).root).toBe(root)
+      expect(() => nodeTools({ root, allowSystemRoot: true, bash: false })).not.toThrow()
+    }
+    // What would run lies in the root then, where tools write.
+    expect(() => bashTool({ root: '/', allowSystemRoot: true })).toThrow(/bwrap is not in a directory of the system outside the root/)
+    expect(() => bashTool({ root: '/', allowSystemRoot: true, sandbox: 'none' })).toThrow(/bash is in no directory of the system outside/)
+  })
+
+  it('that holds the home directory is refused by what HOME says, and by what the system says', () => {
+    const { root } = temporaryRoot()
+    mkdirSync(join(root, 'home/me'), { recursive: true })
+    const before = process.env.HOME
+    process.env.HOME = join(root, 'home/me')
+    try {
+      for (const place of [root, join(root, 'home'), join(root, 'home/me')]) expect(() => nodeWorkspace(place)).toThrow(/home directory/)
+      mkdirSync(join(root, 'home/me/project'))
+      expect(nodeWorkspace(join(root, 'home/me/project')).root).toBe(join(root, 'home/me/project'))
+    } finally {
+      process.env.HOME = before
+    }
+    expect(nodeWorkspace(root).root).toBe(root)
+  })
+})

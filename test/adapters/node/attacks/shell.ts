@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { type BashOptions, bashTool } from '../../../../adapters/node/index.ts'
+import type { ToolResult } from '../../../../src/index.ts'
+import { present, temporaryRoot, toolContext } from '../temporary.ts'
+
+export const hasBubblewrap = present('bwrap', '--version')
+export const hasGit = present('git', '--version')
+
+/** The text of a tool's answer. */
+export function textOf(result: ToolResult | string): string {
+  if (typeof result === 'string') return result
+  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+/** `bash` in a sandbox over a new workspace. */
+export function shell(options: Partial<BashOptions> = {}) {
+  const places = options.root === undefined ? temporaryRoot() : { root: options.root, outside: '' }
+  const tool = bashTool({ root: places.root, ...options })
+  const run = async (command: string, context = toolContext()) => textOf(await tool.execute({ command }, context))
+  return { ...places, tool, run }
+}
+
+/** Runs each command and gives those that succeeded although they must not. */
+export async function succeeded(run: (command: string) => Promise<string>, commands: readonly string[]): Promise<string[]> {
+  const wrong: string[] = []
+  for (const command of commands) {
+    if ((await run(command)).startsWith('Exit code: 0')) wrong.push(command)
+  }
+  return wrong
+}
+
+/** What a person does: asks git about a directory. Whether a program ran on that occasion shows in files named `pwned`. */
+export function gitStatus(directory: string, root: string): string[] {
+  try {
+    execFileSync('git', ['status'], { cwd: directory, stdio: 'ignore' })
+  } catch {
+    // No repository there: so it should be.
+  }
+  return readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => name.includes('pwned'))
+}
+
+/** Commands that make a repository of a directory; asked for its status, git runs `touch pwned`. */
+export const plantBare = (directory: string) =>
+  `mkdir -p ${directory}/objects ${directory}/refs/heads; printf 'ref: refs/heads/main\\n' > ${directory}/HEAD; ` +
+  `printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "touch pwned; false"\\n' > ${directory}/config`

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { escapeControls } from '../../src/index.ts'
+
+describe('escapeControls', () => {
+  it.each([
+    ['\u001b[2J\u001b]0;title\u0007', '\\u{1b}[2J\\u{1b}]0;title\\u{7}'],
+    ['safe\u202egpj.exe', 'safe\\u{202e}gpj.exe'],
+    ['a\u2066b\u2069c\u200ed\u200fe\u061cf', 'a\\u{2066}b\\u{2069}c\\u{200e}d\\u{200f}e\\u{61c}f'],
+    ['\u009b31m\u0085\u2028\u2029\u0000\u007f\b', '\\u{9b}31m\\u{85}\\u{2028}\\u{2029}\\u{0}\\u{7f}\\u{8}'],
+    ['over\rwritten', 'over\\u{d}written'],
+    ['hid\u200bden\ufeff\u2060\u{e0041}', 'hid\\u{200b}den\\u{feff}\\u{2060}\\u{e0041}'],
+  ])('shows %j as %j', (text, shown) => {
+    expect(escapeControls(text)).toBe(shown)
+  })
+
+  it('leaves text alone: lines, tabs, every script, emoji', () => {
+    const text = 'a\tb\nzwölf 日本語 עברית فارسی‌ها 👨‍👩‍👧 é'
+    expect(escapeControls(text)).toBe(text)
+    expect(escapeControls('one\r\ntwo')).toBe('one\ntwo')
+  })
+})
