@@ -23,7 +23,7 @@ function chars(event: AgentEvent): number {
     case 'messageUpdate':
       return event.delta.delta.length
     case 'messageEnd':
-      return event.message.role === 'extension' ? dataChars(event.message.data) : contentChars(event.message.content)
+      return event.message.role === 'extension' ? jsonChars(event.message.data) : contentChars(event.message.content)
     case 'toolExecutionUpdate':
       return resultChars(event.partialResult)
     case 'toolExecutionEnd':
@@ -55,20 +55,19 @@ function contentChars(content: readonly Content[]): number {
   return sum
 }
 
-/** Characters of arguments and details, which are plain JSON, without making their text. */
+/** Characters of JSON, without making its text. What is nested deeper than the stack, or in circles, counts as nothing rather than break the run. */
 function jsonChars(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null) return scalarChars
-  let sum = scalarChars
-  for (const part of Object.values(value)) sum += scalarChars + jsonChars(part)
-  return sum
-}
-
-/** What an application puts into the history may be nested deeper than the stack, or in circles: then it counts as nothing rather than break the run. */
-function dataChars(data: unknown): number {
   try {
-    return JSON.stringify(data)?.length ?? 0
+    return countChars(value)
   } catch {
     return 0
   }
+}
+
+function countChars(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return scalarChars
+  let sum = scalarChars
+  for (const part of Object.values(value)) sum += scalarChars + countChars(part)
+  return sum
 }
