@@ -35,7 +35,8 @@ function sharedFiles(): (id: string, graph: Graph) => string | null {
     if (core.has(id)) return 'core'
     const providers = entries.filter(({ subpath }) => subpath.startsWith('./providers/'))
     ofProviders ??= providers.map(({ source }) => staticImports(graph, [source]))
-    return ofProviders.filter((modules) => modules.has(id)).length > 1 ? 'provider-kit' : null
+    // What only two have is one protocol over two services.
+    return ofProviders.filter((modules) => modules.has(id)).length > 2 ? 'provider-kit' : null
   }
 }
 

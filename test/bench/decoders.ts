@@ -6,7 +6,8 @@ import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode.ts'
 import { ChatDecoder } from '../../src/providers/openai/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/responses-decoder.ts'
-import type { StreamDecoder } from '../../src/providers/shared/transport/exchange.ts'
+import type { StreamDecoder } from '../../src/providers/shared/decode/decoder.ts'
+import type { DecoderContext } from '../../src/providers/shared/define-provider.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
 import type { StreamEvent } from '../../src/types/provider.ts'
@@ -28,14 +29,15 @@ interface Row {
 
 const model = anthropicModel('bench').config
 const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
-const gemini = { model, service: 'Gemini', answerTool: undefined }
+const call = { prefixHash: '', answerTool: undefined, isReasoningOutside: false }
+const context = (emit: Emit): DecoderContext => ({ request, service: 'the service', emit })
 const rows: Row[] = [
-  { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(model, emit) },
-  { name: 'openai', protocol: openai, decoder: (emit) => new ChatDecoder(model, 'OpenAI', false, emit) },
-  { name: 'openai-responses', protocol: openaiResponses, decoder: (emit) => new ResponsesDecoder(model, 'OpenAI', emit) },
-  { name: 'google', protocol: google, decoder: (emit) => new GeminiDecoder(gemini, emit) },
-  { name: 'vertex', protocol: vertex, decoder: (emit) => new GeminiDecoder(gemini, emit) },
-  { name: 'bedrock', protocol: bedrock, decoder: (emit) => new BedrockDecoder({ request }, emit) },
+  { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(call, context(emit)) },
+  { name: 'openai', protocol: openai, decoder: (emit) => new ChatDecoder(call, context(emit)) },
+  { name: 'openai-responses', protocol: openaiResponses, decoder: (emit) => new ResponsesDecoder(call, context(emit)) },
+  { name: 'google', protocol: google, decoder: (emit) => new GeminiDecoder(call, context(emit)) },
+  { name: 'vertex', protocol: vertex, decoder: (emit) => new GeminiDecoder(call, context(emit)) },
+  { name: 'bedrock', protocol: bedrock, decoder: (emit) => new BedrockDecoder(call, context(emit)) },
 ]
 
 const samples = 21

@@ -9,7 +9,7 @@ export interface Outcome {
   error?: { code: string; message: string }
   /** The types of its events, in order. */
   types: string[]
-  /** All that a model was sent or will be: requests and history, as JSON. */
+  /** All that a model was sent or will be: requests, and the content of the history, as JSON. */
   told: string
 }
 
@@ -23,7 +23,7 @@ async function outcomeOf(options, requests = () => options.model.provider.reques
   const types = []
   run.subscribe(({ type }) => types.push(type))
   const { status, error } = await run.result
-  return { status, error, types, told: JSON.stringify([requests(), agent.messages]) }
+  return { status, error, types, told: JSON.stringify([requests(), agent.messages.map(({ content }) => content)]) }
 }
 `
 
