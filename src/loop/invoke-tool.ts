@@ -1,6 +1,6 @@
 import { AbortScope, startTimer } from '../base/abort.ts'
 import type { ContextChange } from '../types/context-change.ts'
-import { errorText, ToolError } from '../types/errors.ts'
+import { errorText, LoadError, ToolError } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
 import type { ToolContext } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
@@ -87,10 +87,16 @@ class RunningCall {
     const { stop } = this
     const result = await stop.race(work).then(
       (returned) => toToolResult(this.#call.name, returned),
-      (error) => errorResult(this.#loop.stop.aborted ? 'Cancelled' : errorText(error)),
+      (error) => this.#failed(error),
     )
     if (this.#reported !== undefined) await stop.race(this.#reported).catch(() => undefined)
     return this.end(result)
+  }
+
+  #failed(error: unknown): ToolResult {
+    // A part of the program that is gone is no news for the model, which can do nothing about it: the run ends.
+    if (LoadError.isInstance(error)) this.#loop.fail(error)
+    return errorResult(this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : errorText(error))
   }
 
   /** The call is over: nothing it does is heard any more. */
