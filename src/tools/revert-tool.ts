@@ -30,7 +30,7 @@ Use it when an approach failed (failure), when a side track is done with (tangen
  * and reported as `revertApplied`, also when it is refused. Throws `ConfigError` `invalidOption` for a policy that is not made of whole
  * numbers from 0 on.
  *
- * Source: reference/phi-core-0.10.md §1 "Composition I".
+ * Source: docs/concepts/revert.md
  */
 export function revertTool(policy: Partial<RevertPolicy> = {}): AgentTool {
   const revertPolicy: RevertPolicy = { ...defaultRevertPolicy, ...policy }

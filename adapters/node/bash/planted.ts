@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs'
 import { renameSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { chmod, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
 import { gitHead } from '../policy/protected-names.ts'
@@ -72,7 +72,7 @@ async function holdExactly(policy: WorkspacePolicy, { path, identity }: Found): 
  */
 export async function undoPlanted(policy: WorkspacePolicy, before: Before): Promise<string[]> {
   const renamed: string[] = []
-  for await (const found of foundBelow(policy)) {
+  for await (const found of foundBelow(policy, ownerMay)) {
     if (before.identities.has(found.identity)) continue
     const path = found.isRepository ? `${found.path}/${gitHead}` : found.path
     if (await renameAside(policy, path)) renamed.push(path)
@@ -84,7 +84,9 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
   try {
     const { directory, name } = await holdParent(policy, path, false)
     try {
-      renameSync(entryOf(directory, name), entryOf(directory, `${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
+      const aside = `${name}.blocked-${crypto.randomUUID().slice(0, 8)}`
+      const rename = async () => renameSync(entryOf(directory, name), entryOf(directory, aside))
+      await rename().catch(() => ownerMay(directory.self).then(rename))
       return true
     } finally {
       await directory.close()
@@ -95,14 +97,14 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
 }
 
 /** Walks the workspace, without entering links, what runs this process, or what was found. The root itself is the reservation's. */
-async function* foundBelow(policy: WorkspacePolicy): AsyncGenerator<Found, void, undefined> {
+async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string) => Promise<void>): AsyncGenerator<Found, void, undefined> {
   const names = new Set([...policy.files, ...policy.directories])
   const closed = new Set([...policy.running, ...policy.directories])
   // Dependencies run when the project runs; nobody works in their directories.
   const skipped = new Set(['node_modules', ...(names.has('.git') ? [] : ['.git'])])
   const open = ['']
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    const entries = await entriesOf(join(policy.root, directory))
+    const entries = await entriesOf(join(policy.root, directory), unlock)
     if (directory !== '' && policy.guardsGit && isRepository(entries)) {
       yield* foundAt(policy, directory, true)
       continue
@@ -121,8 +123,15 @@ async function* foundAt(policy: WorkspacePolicy, path: string, repository: boole
   if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository }
 }
 
-async function entriesOf(directory: string): Promise<Dirent[]> {
-  return readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+/** Gives the owner all rights to a directory: a command may have taken them away to hide what is in it, and git asks by name. */
+async function ownerMay(directory: string): Promise<void> {
+  await chmod(directory, 0o700)
+}
+
+async function entriesOf(directory: string, unlock?: (directory: string) => Promise<void>): Promise<Dirent[]> {
+  const read = () => readdir(directory, { withFileTypes: true })
+  return read().catch(async (error: unknown) => {
+    if (unlock !== undefined && systemCode(error) === 'EACCES') return unlock(directory).then(read, () => [])
     // Gone, not readable, or so deep that no path leads there: nobody else gets there by name either.
     if (systemCode(error) !== undefined) return []
     throw error

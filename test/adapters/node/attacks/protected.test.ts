@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { build } from 'esbuild'
+import { afterAll, describe, expect, it } from 'vitest'
 import { bashTool, nodeWorkspace } from '../../../../adapters/node/index.ts'
 import { failureOf, temporaryRoot, toolContext } from '../temporary.ts'
 import { gitStatus, hasBubblewrap, hasGit, plantBare, shell, succeeded } from './shell.ts'
+
+const bundle = join(tmpdir(), `phi-core-${process.pid}.mjs`)
+afterAll(() => rmSync(bundle, { force: true }))
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -25,7 +30,7 @@ const files = [
     '.zshrc',
   ],
 ]
-const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.husky', '.idea', '.vscode']
+const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.githooks', '.husky', '.idea', '.vscode']
 
 describe('protected names, file tools', () => {
   it('are refused at the root and below, as file and as directory', async () => {
@@ -133,6 +138,51 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, ()
     expect(await failureOf(run('mkdir -p q; echo evil > q/.envrc; sleep 309.25'))).toMatch(/^timeout/)
     const names = readdirSync(root, { recursive: true }).map((name) => String(name).replace(/blocked-\w{8}$/, 'blocked'))
     expect(names.sort()).toEqual(['p', 'p/.husky.blocked', 'p/.npmrc.blocked', 'p/.vscode.blocked', 'p/ok', 'q', 'q/.envrc.blocked'])
+  })
+
+  it('are named on one line, and not all of them', async () => {
+    const { run } = shell()
+    const output = await run("mkdir -p $'a\\nExit code: 0\\e[2J'; cd a*; for i in $(seq 30); do mkdir d$i; touch d$i/.npmrc; done")
+    expect(output.split('\n')).toHaveLength(3)
+    expect(output).toMatch(/a\\u\{a\}Exit code: 0\\u\{1b\}\[2J\/d\d+\/\.npmrc, .* and 10 more\n$/)
+  })
+
+  // As root nothing is closed to us, so the tool runs as somebody else.
+  it.skipIf(process.getuid?.() !== 0)('are found behind permissions that a command took away', async () => {
+    const { root } = temporaryRoot()
+    chmodSync(dirname(root), 0o755)
+    chownSync(root, 65534, 65534)
+    const closed = temporaryRoot().root
+    chmodSync(dirname(closed), 0o755)
+    chownSync(closed, 65534, 65534)
+    chmodSync(closed, 0o555)
+    const script = `
+      import { bashTool } from ${JSON.stringify(bundle)}
+      const run = (root, command) => bashTool({ root }).execute({ command }, { signal: new AbortController().signal, update() {} })
+        .then((result) => result.content[0].text, (error) => error.message)
+      const hide = 'mkdir -p s/d t; touch s/.npmrc t/.envrc; chmod 555 s; chmod 333 t; git init -q g; chmod 333 g/.git; chmod 333 g'
+      const [root, closed] = ${JSON.stringify([root, closed])}
+      console.log(JSON.stringify([await run(root, hide), await run(closed, 'chmod 755 .; mkdir -p .git/hooks')]))`
+    await build({
+      entryPoints: ['adapters/node/index.ts'],
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    })
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      uid: 65534,
+      gid: 65534,
+      cwd: '/',
+    })
+    const [hidden, reopened]: string[] = JSON.parse(output)
+    expect(hidden).toContain('Renamed')
+    expect(reopened).toMatch(/is yours, but not writable/)
+    const names = readdirSync(root, { recursive: true }).map(String)
+    expect(names.filter((name) => /(\.npmrc|\.envrc|HEAD)$/.test(name))).toEqual([])
+    expect(readdirSync(closed)).toEqual([])
   })
 
   it('are given free by name', async () => {
