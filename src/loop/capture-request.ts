@@ -1,5 +1,5 @@
 import { raceAbort } from '../base/abort.ts'
-import { provenanceOf } from '../context/provenance.ts'
+import { provenanceOf } from '../context/requests/provenance.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { StreamRequest } from '../types/provider.ts'

@@ -1,3 +1,4 @@
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { ConfigError } from '../types/errors.ts'
 import { defaultLimits, defaultRetry } from '../types/settings.ts'
 import type { LoopConfig } from './loop-config.ts'
@@ -14,6 +15,7 @@ export function checkConfig(config: Partial<LoopConfig>): void {
   if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
   checkFromZero('retry', { ...defaultRetry, ...retry })
   if (contextConfig) checkFromZero('contextConfig', { ...contextConfig, ...contextConfig.compaction })
+  checkContextConfig(contextConfig, config.model?.config ?? { contextWindow: 0, maxTokens: 0 })
 }
 
 /** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */

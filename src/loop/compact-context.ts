@@ -1,6 +1,6 @@
 import { planCompaction, runCompaction } from '../context/compaction/compact-history.ts'
-import type { ResolvedContext } from '../context/context-config.ts'
-import { totalTokens } from '../context/tokens.ts'
+import { compactionTarget, type ResolvedContext } from '../context/tokens/context-limits.ts'
+import { totalTokens } from '../context/tokens/estimate.ts'
 import { failureOf, JournalError } from '../types/errors.ts'
 import type { RunStatus } from '../types/event.ts'
 import type { CompactionFigures } from '../types/hooks.ts'
@@ -8,18 +8,13 @@ import type { LoopRun } from './loop-run.ts'
 
 /** How far a compaction goes. */
 export interface CompactOptions {
-  /** Tokens of what is sent now, as far as they are known: the service may have counted more than we estimate. */
-  estimatedTokens: number
-  /** Tokens to come down to, measured like `estimatedTokens`. */
-  targetTokens: number
+  /** Why: decides how much is left. */
+  cause: 'due' | 'overflow' | 'asked'
   /** Summarise also where cutting tool outputs would do, or nothing had to be done. */
   force: boolean
   /** Instead of the configured one. */
   focusMessage?: string
 }
-
-/** How much of the trigger is left in use by a compaction: far enough below it not to compact again in the next turn. */
-const targetShare = 0.75
 
 /**
  * Compacts when what is sent has come too near to the limit. After an overflow always: to what is configured, and to half of what was sent at
@@ -27,19 +22,14 @@ const targetShare = 0.75
  */
 export async function compactIfDue(run: LoopRun, isOverflow: boolean): Promise<boolean> {
   const contextWindow = await run.contextWindow()
-  const estimatedTokens = contextWindow.tokens()
-  const target = contextWindow.trigger * targetShare
-  if (isOverflow) return compactContext(run, { estimatedTokens, targetTokens: Math.min(target, estimatedTokens / 2), force: true })
-  return estimatedTokens >= contextWindow.trigger && compactContext(run, { estimatedTokens, targetTokens: target, force: false })
+  if (isOverflow) return compactContext(run, { cause: 'overflow', force: true })
+  return contextWindow.size().promptTokens >= contextWindow.trigger && compactContext(run, { cause: 'due', force: false })
 }
 
 /** Compacts although nothing forces it. Resolves with how the run ends; rejects as `compactContext`, but not for an abort. */
 export async function compactNow(run: LoopRun, focusMessage: string | undefined): Promise<RunStatus> {
-  const contextWindow = await run.contextWindow()
-  const estimatedTokens = contextWindow.tokens()
-  const targetTokens = Math.min(contextWindow.trigger, estimatedTokens)
   try {
-    await compactContext(run, { estimatedTokens, targetTokens, force: true, ...(focusMessage !== undefined && { focusMessage }) })
+    await compactContext(run, { cause: 'asked', force: true, ...(focusMessage !== undefined && { focusMessage }) })
   } catch (error) {
     if (error instanceof JournalError || !run.signal.aborted) throw error
   }
@@ -59,13 +49,15 @@ export async function compactNow(run: LoopRun, focusMessage: string | undefined)
 async function compactContext(run: LoopRun, options: CompactOptions): Promise<boolean> {
   const { context, events } = run
   const contextWindow = await run.contextWindow()
-  const { estimatedTokens, force } = options
+  const { cause, force } = options
   if (contextWindow.limits === undefined) return false
   const limits = withFocus(contextWindow.limits, options.focusMessage)
   const view = contextWindow.sent()
-  const ownEstimate = totalTokens(view, limits.counter)
-  // The target in the measure of our own estimates.
-  const targetTokens = Math.floor(options.targetTokens * Math.min(1, ownEstimate / Math.max(1, estimatedTokens)))
+  const size = contextWindow.size()
+  const { messageTokens: ownEstimate } = size
+  // Of the messages: what system prompt and tools take stays.
+  const estimatedTokens = size.promptTokens - limits.systemPromptTokens
+  const targetTokens = compactionTarget(limits, size, cause)
   const { messages, state = {} } = context
   const plan = planCompaction({ messages, state, view, context: limits, loopId: events.loopId, targetTokens, force })
   if (plan === undefined) return false

@@ -1,12 +1,14 @@
-import { compactionTrigger, type ResolvedContext, resolveContext } from '../context/context-config.ts'
-import { contextTokens } from '../context/context-tokens.ts'
-import { renderNodes } from '../context/render-nodes.ts'
-import { heuristicTokenCounter } from '../context/tokens.ts'
-import { deriveView } from '../context/view.ts'
+import { renderNodes } from '../context/prune-revert/render-nodes.ts'
+import { compactionTrigger, type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
+import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
+import { PromptMeter, type PromptSize } from '../context/tokens/prompt-size.ts'
+import { GrowingView } from '../context/view/derive-view.ts'
 import type { TokenCounter } from '../types/compaction.ts'
 import type { ContextState, RevertPolicy } from '../types/context-change.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
+
+const noState: ContextState = {}
 
 /**
  * What of the history one loop sends, and how much room it takes. Loaded when that is more than the history as it is.
@@ -18,18 +20,24 @@ export class ContextWindow {
   readonly limits: ResolvedContext | undefined
   readonly #context: AgentContext
   readonly #revertPolicy: RevertPolicy | undefined
-  #viewOf: unknown[] = []
-  #view: readonly AgentMessage[] = []
+  readonly #view = new GrowingView()
+  readonly #meter: PromptMeter
 
   constructor(context: AgentContext, config: LoopConfig) {
     this.#context = context
     this.#revertPolicy = context.tools.find((tool) => tool.revertPolicy !== undefined)?.revertPolicy
-    this.limits = resolveContext(config.contextConfig, config.model.config.contextWindow)
+    const { contextWindow, maxTokens } = config.model.config
+    this.limits = resolveContext(
+      config.contextConfig,
+      { contextWindow, maxTokens: config.maxTokens ?? maxTokens },
+      { systemPrompt: context.systemPrompt },
+    )
+    this.#meter = new PromptMeter(this.limits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
   }
 
   /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
   sent(): readonly AgentMessage[] {
-    const view = this.#derived()
+    const view = this.#view.of(this.#context.messages, this.#context.state)
     if (this.#revertPolicy === undefined) return view
     return renderNodes(view, this.#context.state ?? {}, { policy: this.#revertPolicy, turnIndex: this.turnNumber() })
   }
@@ -39,9 +47,9 @@ export class ContextWindow {
     return this.#context.messages.reduce((turns, { role }) => (role === 'assistant' ? turns + 1 : turns), 0)
   }
 
-  /** Tokens of what is sent, as a prompt: counted by the service where it has, estimated otherwise. */
-  tokens(): number {
-    return contextTokens(this.sent(), this.#context.state ?? {}, this.counter)
+  /** How large the prompt is that is sent now. */
+  size(): PromptSize {
+    return this.#meter.measure(this.sent(), this.#context.state ?? noState)
   }
 
   /** How tokens are estimated. */
@@ -57,16 +65,5 @@ export class ContextWindow {
   /** Sends something else of the history from now on. */
   change(changes: Partial<ContextState>): void {
     this.#context.state = { ...this.#context.state, ...changes }
-  }
-
-  #derived(): readonly AgentMessage[] {
-    const { messages, state } = this.#context
-    if (state === undefined) return messages
-    const viewOf = [messages, messages.length, state]
-    if (viewOf.some((part, at) => part !== this.#viewOf[at])) {
-      this.#view = deriveView(messages, state)
-      this.#viewOf = viewOf
-    }
-    return this.#view
   }
 }

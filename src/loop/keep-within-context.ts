@@ -1,5 +1,6 @@
 import { JournalError } from '../types/errors.ts'
 import type { AgentMessage } from '../types/message.ts'
+import type { AgentContext } from './loop-config.ts'
 import type { LoopRun } from './loop-run.ts'
 
 /**
@@ -19,20 +20,38 @@ export async function keepWithinContext(run: LoopRun): Promise<void> {
   }
 }
 
+const lengths = new WeakMap<AgentMessage, number>()
+
 /** With the default limits, a quick look saves most programs from loading what counts exactly. */
 function isFarFromFull({ config, context }: LoopRun): boolean {
-  return (
-    config.contextConfig === undefined && mostTokens(context.messages) < Math.min(100_000, config.model.config.contextWindow) * 0.85 - 4000
-  )
+  if (config.contextConfig !== undefined) return false
+  const { contextWindow, maxTokens } = config.model.config
+  const limit = contextWindow > 0 ? contextWindow - Math.min(config.maxTokens ?? maxTokens, contextWindow / 2) : 100_000
+  return maxTokensOf(context) < limit * 0.85 - Math.min(4000, limit * 0.2)
 }
 
-/** No fewer tokens than `messages` can have: what the service counted at its last answer, and one for every character since. */
-function mostTokens(messages: readonly AgentMessage[]): number {
-  let tokens = 0
+/** No fewer tokens than there can be: what the service counted at its last answer, or one for every character of what is sent. */
+function maxTokensOf({ messages, systemPrompt, tools }: AgentContext): number {
+  let tokens = systemPrompt.length
+  for (const tool of tools) tokens += tool.description.length
+  let since = 0
+  let counted: number | undefined
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
-    if (message?.role === 'assistant' && message.usage.totalTokens > 0) return tokens + message.usage.totalTokens
-    tokens += JSON.stringify(message).length
+    if (message === undefined) continue
+    if (counted === undefined && message.role === 'assistant' && message.usage.totalTokens > 0) counted = since + message.usage.totalTokens
+    const length = lengthOf(message)
+    since += length
+    tokens += length
   }
-  return tokens
+  return Math.max(tokens, counted ?? 0)
+}
+
+function lengthOf(message: AgentMessage): number {
+  let length = lengths.get(message)
+  if (length === undefined) {
+    length = JSON.stringify(message).length
+    lengths.set(message, length)
+  }
+  return length
 }

@@ -1,4 +1,4 @@
-import { activeNodeId, nextNodeId } from '../context/revert.ts'
+import { activeNodeId, nextNodeId } from '../context/prune-revert/revert.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { AgentContext } from './loop-config.ts'
 
