@@ -80,7 +80,7 @@ const expected: Record<string, string> = {
     UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
-    isContextOverflow llmCompaction messageTokens totalTokens turnsOf
+    isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
   './parallel': `
     contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent

@@ -151,7 +151,7 @@ function checkCheckpoint(agent: Agent): number {
   const { state, messages, ...rest } = agent.checkpoint()
   expect(messages).toHaveLength(2000)
   expect(Object.keys(state)).toEqual(['overlay'])
-  expect(JSON.stringify(state).length).toBeLessThan(4 * 5000)
+  expect(JSON.stringify(state).length).toBeLessThan(4 * 6000)
   expect(JSON.stringify(rest).length).toBeLessThan(1000)
   return JSON.stringify(messages).length
 }

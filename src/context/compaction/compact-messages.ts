@@ -1,11 +1,11 @@
-import type { ContextConfig } from '../types/compaction.ts'
-import type { AgentMessage } from '../types/message.ts'
-import { keepNewest } from './compaction/keep-newest.ts'
-import { middleMarker, olderMarker, summaryLines } from './compaction/summary-lines.ts'
-import { cutToolOutputs } from './compaction/tool-output.ts'
-import { resolveContext } from './context-config.ts'
-import { totalTokens } from './tokens.ts'
-import { turnsOf } from './turns.ts'
+import type { ContextConfig } from '../../types/compaction.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import { resolveContext } from '../tokens/context-limits.ts'
+import { totalTokens } from '../tokens/estimate.ts'
+import { turnsOf } from '../view/turns.ts'
+import { keepNewest } from './default-compaction.ts'
+import { middleMarker, olderMarker, summaryLines } from './summary-lines.ts'
+import { cutToolOutputs } from './tool-output.ts'
 
 /**
  * `messages` made to fit `maxContextTokens` less `systemPromptTokens`, by the mildest of these steps that reaches it: long tool outputs cut;
@@ -18,10 +18,10 @@ import { turnsOf } from './turns.ts'
  * - The result always fits; it is empty where not even the marker for what was left out does. A call and its result stay or go together.
  * - For a list of your own. An agent compacts what it sends by itself, and keeps its history.
  *
- * Source: spec/27 "compact_messages".
+ * Source: docs/concepts/context-and-compaction.md
  */
 export function compactMessages(messages: readonly AgentMessage[], config: Partial<ContextConfig> = {}): AgentMessage[] {
-  const context = resolveContext(config, Infinity)
+  const context = resolveContext(config, { contextWindow: 0, maxTokens: 0 })
   if (context === undefined) return [...messages]
   const { counter } = context
   const { toolOutputMaxLines, keepFirstTurns, keepRecentTurns } = context.compaction

@@ -1,9 +1,10 @@
-import type { CompactionOverlay, TokenCounter } from '../types/compaction.ts'
-import type { ContextState, PruneRecord } from '../types/context-change.ts'
-import { newId } from '../types/ids.ts'
-import { type AgentMessage, isLlmMessage, now, type TurnId } from '../types/message.ts'
-import { groupStarts } from './call-groups.ts'
-import { messageTokens } from './tokens.ts'
+import type { CompactionOverlay, TokenCounter } from '../../types/compaction.ts'
+import type { ContextState, PruneRecord } from '../../types/context-change.ts'
+import { newId } from '../../types/ids.ts'
+import { type AgentMessage, isLlmMessage, now, type TurnId } from '../../types/message.ts'
+import { messageTokens } from '../tokens/estimate.ts'
+import { isAnswer } from '../view/stand-in.ts'
+import { groupStarts } from '../view/turns.ts'
 
 /** What a prune is planned from. */
 export interface PruneInput {
@@ -23,11 +24,11 @@ export interface PruneInput {
  * nothing may be removed.
  *
  * **Contract**
- * - Never removed: what the user said, the current turn, what a compaction left, answers with a call that has no result yet, and failed
+ * - Never removed: what the user said, the current turn, memos, what a compaction left, answers with a call that has no result yet, and failed
  *   answers, which are not sent anyway.
  * - `messageIds` are in the order of the history. Pure but for the id and the time of the record.
  *
- * Source: spec/17 "Pruning Rules", reference/phi-core-0.10.md §3 rows 21, 24.
+ * Source: docs/concepts/pruning.md
  */
 export function planPrune({ view, tokens, memo, currentTurn, state, counter }: PruneInput): PruneRecord | undefined {
   const pruned = new Set(state.prunes?.flatMap((record) => record.messageIds))
@@ -53,7 +54,7 @@ function answersAfter(view: readonly AgentMessage[], from: number): AgentMessage
   view.forEach((message, index) => {
     const start = starts[index] ?? index
     if (start < from) return
-    if (start === index && message.role === 'assistant' && !isFailed(message.stopReason)) groups.set(index, [message])
+    if (start === index && isAnswer(message) && !isFailed(message.stopReason)) groups.set(index, [message])
     else if (start !== index) groups.get(start)?.push(message)
   })
   return [...groups.values()]

@@ -1,13 +1,13 @@
-import type { TokenCounter } from '../types/compaction.ts'
-import type { Content } from '../types/content.ts'
-import type { AgentMessage } from '../types/message.ts'
+import type { TokenCounter } from '../../types/compaction.ts'
+import type { Content } from '../../types/content.ts'
+import type { AgentMessage } from '../../types/message.ts'
 
-/** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. Source: spec/27 "estimate_tokens". */
+/** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. */
 export function estimateTokens(text: string): number {
   return Math.ceil(utf8Bytes(text) / 4)
 }
 
-/** The default counter: no tokenizer, fast, within some 20 % for English text. Source: spec/27 "message_tokens". */
+/** The default counter: no tokenizer, fast, within some 20 % for English text. */
 export const heuristicTokenCounter: TokenCounter = {
   text: estimateTokens,
   message: (message) => {

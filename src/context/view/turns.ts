@@ -1,4 +1,4 @@
-import { type AgentMessage, type TurnId, toolCallsOf } from '../types/message.ts'
+import { type AgentMessage, type TurnId, toolCallsOf } from '../../types/message.ts'
 
 /**
  * The turns of a history, in order: neighbours with the same `turnId`; a message without one is a turn of its own.
@@ -8,7 +8,7 @@ import { type AgentMessage, type TurnId, toolCallsOf } from '../types/message.ts
  *   Where an id was used more than once, the latest call is meant.
  * - Every message is in exactly one turn, and the turns one after the other are the history.
  *
- * Source: spec/14 "TurnId tracking", reference/phi-core-0.10.md §3 row 19.
+ * Source: docs/concepts/context-and-compaction.md
  */
 export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
   const turns: AgentMessage[][] = []
@@ -40,4 +40,19 @@ function joinFrom(turns: AgentMessage[][], index: number): AgentMessage[] {
 
 function isSameTurn(a: TurnId | undefined, b: TurnId | undefined): boolean {
   return a !== undefined && b !== undefined && a.loopId === b.loopId && a.turnIndex === b.turnIndex
+}
+
+/**
+ * For each position of `messages`, where its group begins: a tool result belongs to the latest answer before it that made its call, everything
+ * else is a group of its own. A result without its call is one too.
+ */
+export function groupStarts(messages: readonly AgentMessage[]): number[] {
+  // Services count their calls anew in each answer: the latest call with an id is the one that a result answers.
+  const callers = new Map<string, number>()
+  return messages.map((message, index) => {
+    if (message.role === 'assistant') {
+      for (const block of message.content) if (block.type === 'toolCall') callers.set(block.id, index)
+    }
+    return message.role === 'toolResult' ? (callers.get(message.toolCallId) ?? index) : index
+  })
 }

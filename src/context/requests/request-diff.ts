@@ -1,8 +1,8 @@
-import type { Content } from '../types/content.ts'
-import { type Message, withId } from '../types/message.ts'
-import type { BlockProvenance } from '../types/provenance.ts'
-import type { AnnotatedRequest } from '../types/request-capture.ts'
-import { estimateTokens, messageTokens } from './tokens.ts'
+import type { Content } from '../../types/content.ts'
+import { type Message, withId } from '../../types/message.ts'
+import type { BlockProvenance } from '../../types/provenance.ts'
+import type { AnnotatedRequest } from '../../types/request-capture.ts'
+import { estimateTokens, messageTokens } from '../tokens/estimate.ts'
 
 /** The first place where a request differs from the one before it. */
 export interface RequestBreak {
@@ -46,7 +46,7 @@ const excerptLength = 120
  *   times, which are not sent.
  * - Counts are estimates of the default counter. Pure.
  *
- * Source: spec/42, spec/07.
+ * Source: docs/concepts/prompt-caching.md
  */
 export function diffTurnRequests(previous: AnnotatedRequest, next: AnnotatedRequest): RequestDiff {
   const diff: RequestDiff = { commonMessages: 0, commonTokens: 0 }

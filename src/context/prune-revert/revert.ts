@@ -1,9 +1,9 @@
-import type { CompactionOverlay } from '../types/compaction.ts'
-import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../types/context-change.ts'
-import { newId } from '../types/ids.ts'
-import { type AgentMessage, isLlmMessage, now } from '../types/message.ts'
-import { formatNodeId, type NodeTag, type TagKind } from '../types/node-tag.ts'
-import { groupStarts } from './call-groups.ts'
+import type { CompactionOverlay } from '../../types/compaction.ts'
+import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../../types/context-change.ts'
+import { newId } from '../../types/ids.ts'
+import { type AgentMessage, isLlmMessage, now } from '../../types/message.ts'
+import { formatNodeId, type NodeTag, type TagKind } from '../../types/node-tag.ts'
+import { groupStarts } from '../view/turns.ts'
 
 /** What a revert is planned from. */
 export interface RevertInput {
@@ -39,7 +39,7 @@ const tagKinds: Record<RevertCategory, TagKind> = {
  *   that is followed by something a user said.
  * - Pure but for the id and the time of the record.
  *
- * Source: reference/phi-core-0.10.md §1 "Composition I".
+ * Source: docs/concepts/revert.md
  */
 export function planRevert({ messages, state, change, turnIndex }: RevertInput): { record: RevertRecord } | { refused: string } {
   const { category, targetNodeId, summary } = change
@@ -95,7 +95,7 @@ export function nextNodeId(messages: readonly AgentMessage[]): number {
  * - A result goes where its call goes; another message without node goes where the next node goes, at the end onto the trunk. Messages before
  *   the first node, user messages and messages of the application always stay.
  *
- * Source: reference/phi-core-0.10.md §1 "Composition I".
+ * Source: docs/concepts/revert.md
  */
 export function abandonedIds(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): ReadonlySet<string> {
   const entries = abandonments(messages, reverts)
@@ -140,14 +140,17 @@ function activeNode(messages: readonly AgentMessage[], entries: readonly Abandon
     const message = messages[at]
     active = message && nodeIdOf(message)
   }
-  for (;;) {
-    const node = active
-    if (node === undefined) return undefined
+  const backTo = new Map<number, number>()
+  for (const { target, nodeIds } of entries) {
     // Going back is always to a lower id: anything else is no revert of ours, and could go round for ever.
-    const entry = entries.findLast(({ target, nodeIds }) => target < node && nodeIds.includes(node))
-    if (entry === undefined) return node
-    active = entry.target
+    for (const node of nodeIds) if (target < node) backTo.set(node, target)
   }
+  while (active !== undefined) {
+    const target = backTo.get(active)
+    if (target === undefined) return active
+    active = target
+  }
+  return undefined
 }
 
 /** Positions of the nodes from `active` up the chain of parents, the lowest of them, and where the nodes begin. */

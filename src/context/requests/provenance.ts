@@ -1,5 +1,5 @@
-import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type MessageEnvelope } from '../types/message.ts'
-import type { BlockProvenance, ProvenanceRole } from '../types/provenance.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type MessageEnvelope } from '../../types/message.ts'
+import type { BlockProvenance, ProvenanceRole } from '../../types/provenance.ts'
 
 /**
  * Where each message of a request came from.
@@ -11,7 +11,7 @@ import type { BlockProvenance, ProvenanceRole } from '../types/provenance.ts'
  *   `messageIndex` its place among the messages of that turn that are sent, hinted ones included. Anything else is `unknown`: a message that a
  *   converter made, and what belongs to no turn, such as a summary or a history that was handed in without turns.
  *
- * Source: spec/42 "Provenance derivation rules", reference/phi-core-0.10.md §3 rows 27, 28.
+ * Source: docs/concepts/request-capture.md
  */
 export function provenanceOf(entries: readonly AgentMessage[], sent: readonly Message[]): BlockProvenance[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
