@@ -8,7 +8,7 @@ export const hasBubblewrap = present('bwrap', '--version')
 export const hasGit = present('git', '--version')
 
 /** The text of a tool's answer. */
-export function textOf(result: ToolResult | string): string {
+function textOf(result: ToolResult | string): string {
   if (typeof result === 'string') return result
   return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
