@@ -38,6 +38,9 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { ti
         ),
       ).toEqual([])
       expect(visitors).toBe(0)
+      expect(await run(`perl -MSocket -e 'socketpair(my $s, my $t, AF_UNIX, SOCK_DGRAM, 0) or die $!'`)).toContain(
+        'Operation not permitted',
+      )
       expect(await run(`perl -MSocket -e 'socketpair(my $s, my $t, AF_UNIX, SOCK_STREAM, 0) or die $!; print "pairs work"'`)).toContain(
         'pairs',
       )
