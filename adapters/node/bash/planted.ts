@@ -17,6 +17,7 @@ interface Found {
   identity: string
   /** A directory in which git finds a repository; else a protected name. */
   isRepository: boolean
+  isLink: boolean
 }
 
 /** What stood in a workspace before a command. */
@@ -40,8 +41,9 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
   try {
     for await (const found of foundBelow(policy)) {
       signal.throwIfAborted()
-      identities.add(found.identity)
       const pinned = await holdExactly(policy, found)
+      // What another command moved away at this moment is not held, so it must not pass for what was there before either.
+      if (pinned !== undefined || found.isLink) identities.add(found.identity)
       if (pinned !== undefined) held.push({ path: found.path, pinned })
       if (held.length > mostHeld) throw tooMany()
     }
@@ -129,7 +131,7 @@ async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string)
 
 async function* foundAt(policy: WorkspacePolicy, path: string, repository: boolean): AsyncGenerator<Found, void, undefined> {
   const stats = await lstat(join(policy.root, path), { bigint: true }).catch(() => undefined)
-  if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository }
+  if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository, isLink: stats.isSymbolicLink() }
 }
 
 /** Gives the owner all rights to a directory: a command may have taken them away to hide what is in it, and git asks by name. */
