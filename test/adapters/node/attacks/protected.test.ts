@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bashTool, nodeWorkspace } from '../../../../adapters/node/index.ts'
 import { failureOf, temporaryRoot, toolContext } from '../temporary.ts'
-import { gitStatus, hasBubblewrap, hasGit, plantBare, shell, succeeded } from './shell.ts'
+import { gitStatus, hasBubblewrap, hasGit, plantBare, plantCommon, shell, succeeded } from './shell.ts'
 
 const bundle = join(tmpdir(), `phi-core-${process.pid}.mjs`)
 afterAll(() => rmSync(bundle, { force: true }))
@@ -213,20 +213,24 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', { timeout: 6
       ['deep/er', plantBare('deep/er')],
       ['linked', `${plantBare('real')}; ln -s real linked`],
       ['late', `mkdir late; ${plantBare('late/x')}; mv late/x/* late`],
-      ['headlink', `${plantBare('headlink')}; mv headlink/HEAD headlink/h; ln -s h headlink/HEAD`],
-      ['common', `${plantBare('store')}; mkdir common; echo ../store > common/commondir; cp store/HEAD common; rm store/HEAD`],
+      ['headlink', `${plantBare('headlink')}; ln -sf refs/heads/main headlink/HEAD`],
+      ['common', plantCommon('common')],
+      ['tree', plantCommon('tree/.git')],
       ['file', `${plantBare('hidden')}; mkdir file; echo 'gitdir: ../hidden' > file/.git`],
       ['init', 'git init -q init; git -C init config core.fsmonitor "touch pwned; false"'],
     ] as const
     for (const [directory, plant] of plants) {
-      const { root, run } = shell()
+      const { root } = temporaryRoot()
+      const { run } = shell({ root, env: { HOST: root } })
       await run(plant)
       expect(gitStatus(join(root, directory), root), plant).toEqual([])
     }
-    // The attempts are real: without a guard the first one works.
-    const { root } = temporaryRoot()
-    execFileSync('bash', ['-c', plantBare('.')], { cwd: root })
-    expect(gitStatus(root, root)).not.toEqual([])
+    // The attempts are real: without a guard they work.
+    for (const [directory, plant] of plants) {
+      const { root } = temporaryRoot()
+      execFileSync('bash', ['-c', plant], { cwd: root })
+      expect(gitStatus(join(root, directory), root), plant).not.toEqual([])
+    }
   })
 
   it('keep their settings when they were there before', async () => {
