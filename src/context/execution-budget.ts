@@ -9,7 +9,7 @@ import { type CostConfig, estimatedCost, type Usage } from '../types/usage.ts'
  * - `exceeded` compares with `>=` and names the first limit reached: turns, tokens, duration, cost; its own before those above.
  * - Tokens are input plus output; cached prompt tokens are not counted. Attempts that failed and were repeated are charged too.
  *
- * Source: spec/06 "Execution limits", texts in reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/budgets.md
  */
 export class ExecutionBudget implements Budget {
   readonly #limits: ExecutionLimits | undefined

@@ -39,9 +39,9 @@ export interface CompactionConfig {
 
 /** The room a conversation has. Source: spec/06 "ContextConfig". */
 export interface ContextConfig {
-  /** Tokens. Default 100,000, or the model's context window where that is smaller. */
+  /** Tokens of a prompt. Default: the model's window less its output limit; 100,000 where the window is unknown. */
   maxContextTokens: number
-  /** Tokens kept free for system prompt and tools. Default 4,000. */
+  /** Tokens kept free for system prompt and tools. Default 4,000, and a fifth of `maxContextTokens` where that is less. */
   systemPromptTokens: number
   /** Default: UTF-8 bytes divided by 4. */
   tokenCounter?: TokenCounter
@@ -102,10 +102,13 @@ type SentInstead = readonly (Message | AgentMessage)[]
 /**
  * What becomes of each section of a history. Each function may be async and ask a model; those left out do what `defaultCompaction` does.
  *
- * **Contract**: what throws is logged, and the default does it instead. Messages are returned in order; results without their calls are
- * dropped before they are sent.
+ * **Contract**
+ * - What throws, or returns something else than messages of the declared shape (a whole number from `keepFirst`), is logged as
+ *   `compactionStrategyFailed` with what was wrong, and the default does it instead.
+ * - Messages are returned in order; results without their calls are dropped before they are sent. A summary that a model wrote belongs into
+ *   `summaryMessage` of `phi-core/context`, so that it does not pass for words of the user.
  *
- * Source: spec/14 "Custom strategies", one interface for memory and sessions (ARCHITECTURE §5).
+ * Source: docs/concepts/context-and-compaction.md
  */
 export interface CompactionStrategy {
   /** How many of these turns, from the first, stay as they are. */

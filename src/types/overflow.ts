@@ -10,6 +10,7 @@ const overflowPhrases = [
   'exceeds the available context size',
   'greater than the context length',
   'context window exceed',
+  'context_window_exceeded',
   'exceeded model token limit',
   'context length exceeded',
   'context_length_exceeded',
