@@ -162,7 +162,11 @@ function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['se
 function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<string, number> {
   const counts = new Map<string, number>()
   const prefix = `${sessionId}.`
+  let previous: string | undefined
   for (const loopId of loopIds) {
+    // Records of a loop mostly follow each other.
+    if (loopId === previous) continue
+    previous = loopId
     const end = loopId.lastIndexOf('.')
     if (!loopId.startsWith(prefix) || end < prefix.length || !/^\d{1,15}$/.test(loopId.slice(end + 1))) continue
     const segment = loopId.slice(prefix.length, end)
