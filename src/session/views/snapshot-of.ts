@@ -34,7 +34,7 @@ export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
  *   that nobody writes to any more.
  * - `settings` are those of the last loop, as far as a log knows them: `systemPrompt` is empty, `maxTokens` absent.
  *
- * Source: reference/reliability.md §2 "What a crash costs", spec/41.
+ * Source: docs/concepts/sessions.md
  */
 export function snapshotOf(
   records: readonly SessionRecord[],
