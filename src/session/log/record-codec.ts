@@ -48,7 +48,7 @@ const encoder = new TextEncoder()
 const bytes = new Uint8Array(16 * 1024)
 /** The length of `,"crc":"00000000"}`. */
 const checksumLength = 18
-const checksumForm = /^,"crc":"[0-9a-f]{8}"\}$/
+const checksumForm = /^[0-9a-f]{8}$/
 const checksumStart = ',"crc":"'
 const bodyStart = ',"body":'
 
@@ -106,11 +106,15 @@ function checksumOf(text: string): string {
  * **Contract**: an entry of a type, of a version or with a body that this version does not know is `unknown`, with its text as it was.
  */
 export function decodeLine(line: string): DecodedLine | LineDamage {
-  const end = line.length - checksumLength
-  if (!checksumForm.test(line.slice(Math.max(end, 0)))) return { kind: 'torn', reason: 'A line has no checksum at its end.' }
+  const end = Math.max(line.length - checksumLength, 0)
   const text = line.slice(0, end)
-  if (!line.startsWith(checksumOf(text), end + checksumStart.length)) {
-    return { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+  const checksum = line.slice(-10, -2)
+  const isWhole = line.startsWith(checksumStart, end) && line.endsWith('"}')
+  if (!isWhole || checksumOf(text) !== checksum) {
+    const isOther = isWhole && checksumForm.test(checksum)
+    return isOther
+      ? { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+      : { kind: 'torn', reason: 'A line has no checksum at its end.' }
   }
   let value: unknown
   try {
