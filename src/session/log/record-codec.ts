@@ -59,15 +59,18 @@ const bodyStart = ',"body":'
 export function encodeRecord({ at = Date.now(), loopId, turnIndex, entry }: UnplacedRecord): string {
   const type = entry.type === 'unknown' ? entry.name : entry.type
   try {
-    const head = JSON.stringify({ at, loopId, turnIndex, type }).slice(1, -1)
-    return oneLine(`${head}${bodyStart}${entry.type === 'unknown' ? unknownBody(entry) : knownBody(entry)}`)
+    const head = { at, loopId, turnIndex, type }
+    if (entry.type === 'unknown') return oneLine(`${fieldsOf(head)}${bodyStart}${unknownBody(entry)}`)
+    const { type: _written, ...body } = entry
+    return oneLine(fieldsOf({ ...head, body }))
   } catch (error) {
     throw new SessionError('invalidSession', `A record of type ${type} cannot be written as JSON: ${errorText(error)}`, { cause: error })
   }
 }
 
-function knownBody({ type: _written, ...body }: SessionEntry): string {
-  return JSON.stringify(body)
+/** The JSON of an object without its braces. */
+function fieldsOf(object: object): string {
+  return JSON.stringify(object).slice(1, -1)
 }
 
 function unknownBody({ body, json }: UnknownEntry): string {
@@ -81,7 +84,7 @@ function oneLine(json: string): string {
 
 /** What all lines of one writer begin with. */
 export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>): string {
-  return JSON.stringify({ v: version, epoch, writer, from, base, whole }).slice(0, -1)
+  return `{${fieldsOf({ v: version, epoch, writer, from, base, whole })}`
 }
 
 /** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. `start` is that of `lineStart`. */
