@@ -34,7 +34,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
  * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, parameters that are not an object schema or have no
  *   JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
- * Source: spec/05, ARCHITECTURE §3 "AgentTool".
+ * Source: docs/concepts/tools.md
  *
  * @example
  * const add = defineTool({

@@ -11,11 +11,11 @@ export interface TokenCounter {
 
 /**
  * How many loops are summarised, counted back from those of the recent turns; what is older and was never summarised is left out.
- * `tokenBudget`: as many as `maxContextTokens` would hold. Source: spec/14 "CompactionScope".
+ * `tokenBudget`: as many as `maxContextTokens` would hold. Source: docs/concepts/context-and-compaction.md
  */
 export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
 
-/** When and how a history is compacted. Source: spec/14, defaults in reference/phi-core-0.10.md §5. */
+/** When and how a history is compacted. Source: docs/concepts/context-and-compaction.md */
 export interface CompactionConfig {
   /** Share of `maxContextTokens` that may be used at most, 0 to 1. Default 0.90. */
   compactAtPct: number
@@ -37,7 +37,7 @@ export interface CompactionConfig {
   strategy?: CompactionStrategy
 }
 
-/** The room a conversation has. Source: spec/06 "ContextConfig". */
+/** The room a conversation has. Source: docs/concepts/context-and-compaction.md */
 export interface ContextConfig {
   /** Tokens of a prompt. Default: the model's window less its output limit; 100,000 where the window is unknown. */
   maxContextTokens: number
@@ -68,7 +68,7 @@ export interface CompactedSection {
  * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
  * `keepRecent.messages`, then every message of the history after them.
  *
- * Source: spec/14 "CompactionBlock", reference/phi-core-0.10.md §3 row 18.
+ * Source: docs/concepts/context-and-compaction.md
  */
 export interface CompactionOverlay {
   id: string

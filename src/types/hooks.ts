@@ -80,7 +80,7 @@ export interface CompactionFigures {
  * - An abort ends every wait for a hook; the hook itself is told through `signal`.
  * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
  *
- * Source: spec/12, decisions in reference/phi-core-0.10.md §3 rows 1–10.
+ * Source: docs/concepts/hooks.md
  */
 export interface LoopHooks {
   beforeLoop?(info: { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict

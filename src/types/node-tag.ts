@@ -1,4 +1,4 @@
-/** What a revert learnt from the span it abandoned. Source: reference/phi-core-0.10.md §1 "Composition I". */
+/** What a revert learnt from the span it abandoned. Source: docs/concepts/revert.md */
 export type TagKind = 'lesson' | 'finding' | 'outcome' | 'checkpoint'
 
 /** A note attached to a message by a revert; plain data that storage must carry unchanged. */

@@ -6,7 +6,7 @@ import type { StandardSchema } from './standard-schema.ts'
 import type { ToolResult } from './tool-result.ts'
 
 /**
- * What a running tool may use. Source: spec/05 "ToolContext".
+ * What a running tool may use. Source: docs/concepts/tools.md
  *
  * **Contract**
  * - `signal` aborts on the run's abort and on the tool's timeout; it belongs to the loop.
@@ -42,7 +42,7 @@ export type ToolParameters = StandardSchema | JsonSchema
  * - A tool that ignores `ctx.signal` is raced and detached: its late value is dropped.
  * - `idempotent: true` promises that running the same call twice does no harm; only then may a resumed session rerun it.
  *
- * Source: ARCHITECTURE §3 "AgentTool".
+ * Source: docs/concepts/tools.md
  */
 export interface AgentTool {
   /** Unique, `[a-zA-Z0-9_-]{1,64}`; what the model calls. */
@@ -64,5 +64,5 @@ export interface AgentTool {
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult | string> | ToolResult | string
 }
 
-/** How the calls of one message are run. `batched` runs `size` at a time. Source: spec/05 "Execution Strategies". */
+/** How the calls of one message are run. `batched` runs `size` at a time. Source: docs/concepts/tools.md */
 export type ToolExecutionStrategy = { type: 'parallel' } | { type: 'sequential' } | { type: 'batched'; size: number }

@@ -20,7 +20,7 @@ type ChildSettings = Pick<
   'model' | 'maxTokens' | 'temperature' | 'cache' | 'toolExecution' | 'toolTimeoutMs' | 'retry' | 'schemaValidator' | 'logger'
 >
 
-/** How a sub-agent is set up. Source: spec/10 "Configuration", defaults in reference/phi-core-0.10.md §5. */
+/** How a sub-agent is set up. Source: docs/concepts/sub-agents.md */
 export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
   /** What the parent's model calls: `[a-zA-Z0-9_-]{1,64}`. */
   name: string
@@ -71,7 +71,7 @@ const parameters: JsonSchema = {
  *   it reaches a limit without having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
- * Source: spec/10.
+ * Source: docs/concepts/sub-agents.md
  *
  * @example
  * const researcher = new SubAgentTool({ name: 'researcher', description: 'Reads files and reports.', model, tools: [readFile] })

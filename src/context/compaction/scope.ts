@@ -40,7 +40,7 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
  * The loop each message belongs to: that of its `turnId`, else of the next message that has one, as a prompt belongs to what answers it; at
  * the end of the one before.
  */
-export function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
+function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
   let loop = messages.map(ownLoop).findLast((own) => own !== undefined) ?? ''
   for (const message of messages.toReversed()) {
@@ -51,7 +51,7 @@ export function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, st
 }
 
 /** What decides how far back a scope reaches. */
-export interface ScopeLimits {
+interface ScopeLimits {
   /** Loops that recent turns belong to, which stay as they are: they are in scope, and do not count. */
   recent: ReadonlySet<string>
   maxContextTokens: number
@@ -62,7 +62,7 @@ export interface ScopeLimits {
  * The loops that are summarised: before those of the recent turns `count` of them, or as many as fit `maxContextTokens` together with what
  * came later. The first that does not fit ends it.
  */
-export function loopsInScope(
+function loopsInScope(
   loops: ReadonlyMap<AgentMessage, string>,
   scope: CompactionScope,
   { recent, maxContextTokens, counter }: ScopeLimits,

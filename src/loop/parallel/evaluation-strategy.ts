@@ -3,7 +3,7 @@ import type { RunResult } from '../../types/run.ts'
 import type { Usage } from '../../types/usage.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 
-/** What became of one branch. Source: spec/03 "ParallelLoopOutcome". */
+/** What became of one branch. Source: docs/concepts/parallel-loops.md */
 export interface ParallelOutcome {
   /** Position of its configuration. */
   index: number

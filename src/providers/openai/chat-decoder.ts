@@ -20,7 +20,7 @@ import { type ChatChunk, type ChatContentPart, type ChatDelta, type ChatToolCall
  * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
  * - A refusal is shown as text and stops with `guardRail`.
  *
- * Source: reference/providers.md §0, §2.
+ * Source: docs/providers/openai.md.
  */
 export class ChatDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
