@@ -107,13 +107,13 @@ const expected: Record<string, string> = {
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
     BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
-    createAgentApp problemResponse toSse
+    bearer createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,
   './adapters/browser': `
     indexedDbSessionStore
     IndexedDbSessionOptions IndexedDbSessionStore`,
   './adapters/cloudflare': `
-    IndexObject LiveSessionObject SessionObject createWorker durableObjectSessionStore forwardToSession kvSessionStore
+    IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
     ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
     ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
   './adapters/ajv': `

@@ -126,7 +126,8 @@ function isJson(contentType: string | undefined): boolean {
 const unauthorized: Problem = {
   status: 401,
   code: 'unauthorized',
-  detail: 'This request may not start or read a run. Send the credentials this server asks for.',
+  detail:
+    'This request may not start or read a run. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
 }
 const unknownRun: Problem = { status: 404, code: 'notFound', detail: 'There is no such run. Take loopId from its events.' }
 const invalidCursor: Problem = { status: 400, code: 'invalidCursor', detail: 'Last-Event-ID is no cursor. Send the last id you received.' }
