@@ -10,7 +10,7 @@ const noText = '(sub-agent produced no text output)'
  *
  * **Contract**: an error unless the sub-agent completed, or said something before it reached a limit.
  *
- * Source: spec/10, AMB-003 in ARCHITECTURE §5.
+ * Source: docs/concepts/sub-agents.md
  */
 export function subAgentResult(name: string, result: RunResult): ToolResult {
   const { status, messages, usage, loopId } = result
@@ -40,7 +40,7 @@ function stopReason({ status, error, rejection, messages, pendingApprovals = [] 
     case 'aborted':
       return 'Cancelled'
     case 'paused':
-      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and a sub-agent cannot ask one.`
+      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and nobody answered.`
     case 'rejected':
       return `Rejected: ${rejection ?? 'no reason given'}`
   }
