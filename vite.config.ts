@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
+import type { BrowserProviderOption } from 'vitest/node'
+import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
+import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
 import { findChromium } from './scripts/chromium.ts'
 
 /** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
@@ -30,30 +33,34 @@ function dependencies(): string[] {
   return Object.keys(manifest.dependencies)
 }
 
-/** Absent where there is no browser: the other projects still run, and `--project chromium` fails. */
+/** The runtime suite and what only browsers have, in one browser. */
+function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOption) {
+  // A browser that does not come up is started twice.
+  const connectTimeout = 180_000
+  const browser = { enabled: true, connectTimeout, headless: true, screenshotFailures: false, instances: [{ browser: name }], provider }
+  // Known from the start: a dependency that vite discovers late reloads the page under a running test.
+  const optimizeDeps = { include: dependencies() }
+  return { resolve, optimizeDeps, test: { ...fixture, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
+}
+
+/** Absent where there is no Chromium: the other projects still run, and `--project chromium` fails. */
 async function chromium() {
   try {
     const { launchOptions } = await findChromium()
-    const browser = {
-      enabled: true,
-      headless: true,
-      screenshotFailures: false,
-      instances: [{ browser: 'chromium' as const }],
-      provider: playwright({ launchOptions }),
-    }
-    // Known from the start: a dependency that vite discovers late reloads the page under a running test.
-    const optimizeDeps = { include: dependencies() }
-    return [
-      {
-        resolve,
-        optimizeDeps,
-        test: { ...fixture, name: 'chromium', include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser },
-      },
-    ]
+    return [inBrowser('chromium', playwright({ launchOptions }))]
   } catch (error) {
     console.warn(error instanceof Error ? error.message : error)
     return []
   }
+}
+
+/** Absent where they are not installed, which the last lines of `npm test` say. */
+function otherBrowsers() {
+  const names: BrowserName[] = ['firefox', 'webkit']
+  return names.flatMap((name) => {
+    const start = findBrowser(name)
+    return start === undefined ? [] : [inBrowser(name, webDriverProvider(start))]
+  })
 }
 
 /** One file for both: the playground's build and preview, and the vitest projects, one per runtime that vitest can drive. */
@@ -61,5 +68,5 @@ export default defineConfig(async () => ({
   build: { outDir: '../dist-playground', emptyOutDir: true, target: 'es2023' },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
-  test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium())] } : {},
+  test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] } : {},
 }))

@@ -1,22 +1,14 @@
-import { expect, type Page, test } from 'playwright/test'
+import type { Page } from 'playwright/test'
+import { everywhere, expect, test, watched } from './browser.ts'
 
-/** What must never happen on the page: requests to elsewhere, and anything on the console that is an error. */
-const trouble: string[] = []
+let trouble: () => Promise<string[]>
 
 test.beforeEach(async ({ page }) => {
-  trouble.length = 0
-  page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url())
-    if (origin !== 'http://127.0.0.1:4173' && protocol !== 'data:') trouble.push(`request to ${request.url()}`)
-  })
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') trouble.push(message.text())
-  })
-  page.on('pageerror', (error) => trouble.push(error.message))
+  trouble = watched(page)
   await page.goto('/')
 })
 
-test.afterEach(() => expect(trouble).toEqual([]))
+test.afterEach(async () => expect(await trouble()).toEqual([]))
 
 const status = (page: Page) => page.getByTestId('run-status')
 const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
@@ -34,7 +26,7 @@ test('says that the model is scripted, and has the landmarks a screen reader nee
   `)
 })
 
-test('streams an answer into the page while it is written', async ({ page }) => {
+test('streams an answer into the page while it is written', everywhere, async ({ page }) => {
   await pick(page, 'Text')
   const answer = page.getByTestId('message-assistant').locator('.text')
   await expect(answer).toContainText('The Fram')
@@ -42,14 +34,14 @@ test('streams an answer into the page while it is written', async ({ page }) => 
   const early = (await answer.innerText()).length
   await expect(async () => {
     expect((await answer.innerText()).length).toBeGreaterThan(early)
-    await expect(status(page)).toHaveAttribute('data-status', 'running', { timeout: 1 })
+    expect(await status(page).getAttribute('data-status')).toBe('running')
   }).toPass()
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
   await expect(answer).toContainText('you can walk her deck.')
   await expect(page.getByTestId('announcer')).toHaveText('The assistant replied.')
 })
 
-test('thinks, runs two tools at once and answers from their results', async ({ page }) => {
+test('thinks, runs two tools at once and answers from their results', everywhere, async ({ page }) => {
   await pick(page, 'Thinking and tools')
   await expect(page.getByTestId('thinking').first()).toHaveAttribute('open')
   const measure = page.getByTestId('tool-card').filter({ hasText: 'measure_drift' })
@@ -71,7 +63,7 @@ test('counts down to a retry, shows a failed tool and goes on', async ({ page })
   await expect(page.getByTestId('retry')).toHaveCount(0)
 })
 
-test('asks before it writes, and takes yes and no', async ({ page }) => {
+test('asks before it writes, and takes yes and no', everywhere, async ({ page }) => {
   await pick(page, 'Approval')
   const card = page.getByTestId('tool-card').last()
   await expect(card).toHaveAttribute('data-status', 'pendingApproval')
@@ -95,7 +87,7 @@ test('says why an input was refused, and goes on with the next one', async ({ pa
   await expect(page.getByRole('alert')).toHaveCount(0)
 })
 
-test('stops with Escape, gives queued text back and can go on', async ({ page }) => {
+test('stops with Escape, gives queued text back and can go on', everywhere, async ({ page }) => {
   const composer = page.getByRole('textbox', { name: 'Message' })
   await pick(page, 'Text')
   await expect(page.getByTestId('message-assistant')).toContainText('The Fram')
@@ -119,7 +111,7 @@ test('steers a running agent from the keyboard', async ({ page }) => {
   await expect(page.getByText('You wrote: “Never mind the drift.”')).toBeVisible()
 })
 
-test('shows one pane at a time on a phone, and never scrolls sideways', async ({ page }) => {
+test('shows one pane at a time on a phone, and never scrolls sideways', everywhere, async ({ page }) => {
   await page.setViewportSize({ width: 400, height: 800 })
   await pick(page, 'Thinking and tools')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

@@ -1,22 +1,31 @@
 import { defineConfig } from 'playwright/test'
+import { freePort } from '../scripts/browsers/free-port.ts'
 import { findChromium } from '../scripts/chromium.ts'
+import { browserName } from './browser.ts'
 
-const { launchOptions } = await findChromium()
+// Every process that reads this file takes the port that the first one found free.
+process.env.PHI_PLAYGROUND_PORT ??= String(await freePort())
+const port = process.env.PHI_PLAYGROUND_PORT
+const address = `http://127.0.0.1:${port}`
+
+const inChromium = { browserName: 'chromium', headless: true } as const
 
 // Playwright takes the default export. The built page is served by vite preview, on loopback and this port only.
 export default defineConfig({
   expect: { timeout: 20_000 }, // a scripted run takes its time on a busy machine
   testDir: '.',
   testMatch: '*.e2e.ts',
+  ...(browserName !== 'chromium' && { grep: /@everywhere/ }),
   workers: 1,
   reporter: 'list',
   timeout: 30_000,
-  outputDir: '../node_modules/.cache/e2e',
-  use: { baseURL: 'http://127.0.0.1:4173', browserName: 'chromium', headless: true, launchOptions },
+  outputDir: `../node_modules/.cache/e2e/${browserName}`,
+  use: { baseURL: address, ...(browserName === 'chromium' && { ...inChromium, launchOptions: (await findChromium()).launchOptions }) },
   webServer: {
-    command: 'npx vite build playground -c vite.config.ts && npx vite preview playground -c vite.config.ts',
-    url: 'http://127.0.0.1:4173/',
+    command: `npx vite build playground -c vite.config.ts && npx vite preview playground -c vite.config.ts --port ${port}`,
+    url: `${address}/`,
     cwd: '..',
     reuseExistingServer: false,
+    timeout: 120_000,
   },
 })

@@ -1,7 +1,9 @@
-import { type BrowserContext, expect, type Page, test } from 'playwright/test'
+import type { BrowserContext, Page } from 'playwright/test'
+import { browserName, crash, everywhere, expect, test } from './browser.ts'
 
 const status = (page: Page) => page.getByTestId('run-status')
 const messages = (page: Page) => page.getByRole('log', { name: 'Conversation' }).getByRole('article')
+const addressOf = (page: Page) => page.evaluate(() => location.href)
 const stored = (page: Page) => page.getByTestId('stored-session')
 const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
 
@@ -16,15 +18,7 @@ async function finish(page: Page, scenario: string): Promise<void> {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 }
 
-/** The process of the page ends, as when it runs out of memory. */
-async function crash(page: Page): Promise<void> {
-  const crashed = page.waitForEvent('crash')
-  const session = await page.context().newCDPSession(page)
-  session.send('Page.crash').catch(() => undefined)
-  await crashed
-}
-
-test('a conversation is there again after a reload, and goes on', async ({ page }, info) => {
+test('a conversation is there again after a reload, and goes on', everywhere, async ({ page }, info) => {
   await page.goto('/')
   await finish(page, 'Thinking and tools')
   const before = await messages(page).allInnerTexts()
@@ -41,7 +35,7 @@ test('a conversation is there again after a reload, and goes on', async ({ page 
   await expect(stored(page)).toHaveCount(1)
 })
 
-test('a reload in the middle of a run keeps what was said, and the run goes on where it broke off', async ({ page }, info) => {
+test('a reload in the middle of a run keeps what was said, and the run goes on where it broke off', everywhere, async ({ page }, info) => {
   await page.goto('/')
   await pick(page, 'Thinking and tools')
   await expect(page.getByTestId('tool-card').filter({ hasText: 'measure_drift' })).toHaveAttribute('data-status', 'running')
@@ -56,11 +50,12 @@ test('a reload in the middle of a run keeps what was said, and the run goes on w
   await expect(page.getByTestId('broken-off')).toHaveCount(0)
 })
 
-test('a conversation survives the crash of its tab', async ({ context }, info) => {
+test('a conversation survives the crash of its tab', everywhere, async ({ context }, info) => {
+  test.skip(browserName === 'webkit', 'WebKitWebDriver ends the session, and all that it stores, with the page')
   const page = await newTab(context)
   await finish(page, 'Text')
   const before = await messages(page).allInnerTexts()
-  const address = page.url()
+  const address = await addressOf(page)
   await pick(page, 'Failure and retry')
   await expect(page.getByTestId('message-user')).toHaveCount(2)
   await expect(page.getByTestId('tool-card').first()).toBeVisible({ timeout: 10_000 })
@@ -74,7 +69,7 @@ test('a conversation survives the crash of its tab', async ({ context }, info) =
   await expect(next.getByTestId('message-user')).toHaveCount(3)
 })
 
-test('lists conversations newest first, opens, deletes and begins them from the keyboard', async ({ page }, info) => {
+test('lists conversations newest first, opens, deletes and begins them from the keyboard', everywhere, async ({ page }, info) => {
   await page.goto('/')
   await finish(page, 'Text')
   await page.getByRole('button', { name: 'New', exact: true }).press('Enter')
@@ -99,10 +94,10 @@ test('lists conversations newest first, opens, deletes and begins them from the 
   await expect(messages(page)).toHaveCount(0)
 })
 
-test('a tab says that another one has gone on with its conversation, and takes it back', async ({ context }, info) => {
+test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
   const first = await newTab(context)
   await finish(first, 'Text')
-  const second = await newTab(context, first.url())
+  const second = await newTab(context, await addressOf(first))
   await expect(second.getByText('you can walk her deck.')).toBeVisible()
   await expect(second.getByTestId('interference')).toContainText('goes on in another tab')
   await expect(second.getByRole('textbox', { name: 'Message' })).toBeDisabled()
@@ -128,7 +123,7 @@ test('a run that another tab takes over stops, and says so', async ({ context })
   const first = await newTab(context)
   await pick(first, 'Text')
   await expect(first.getByTestId('message-assistant')).toContainText('The Fram')
-  const second = await newTab(context, first.url())
+  const second = await newTab(context, await addressOf(first))
   await second.getByRole('button', { name: 'Go on here' }).click()
   await expect(first.getByTestId('interference')).toBeVisible()
   await expect(status(first)).not.toHaveAttribute('data-status', 'running')

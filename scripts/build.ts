@@ -8,9 +8,9 @@
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { type PluginContext, rolldown } from 'rolldown'
-import { publicEntries } from '../test/harness/public-entries.ts'
+import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
 
 const folder = 'dist'
@@ -35,12 +35,14 @@ function sharedFiles(): (id: string, graph: Graph) => string | null {
     if (core.has(id)) return 'core'
     const providers = entries.filter(({ subpath }) => subpath.startsWith('./providers/'))
     ofProviders ??= providers.map(({ source }) => staticImports(graph, [source]))
-    return ofProviders.filter((modules) => modules.has(id)).length > 1 ? 'provider-kit' : null
+    // What only two have is one protocol over two services.
+    return ofProviders.filter((modules) => modules.has(id)).length > 2 ? 'provider-kit' : null
   }
 }
 
 async function writeCode(): Promise<void> {
-  const input = Object.fromEntries(entries.map(({ subpath, source }) => [subpath === '.' ? 'index' : subpath.slice(2), source]))
+  const inFolder = (source: string): string => builtFile(source).slice(`${folder}/`.length)
+  const input = Object.fromEntries(entries.map(({ source }) => [inFolder(source).replace(/\.js$/, ''), source]))
   const isExternal = (id: string): boolean => !/^[./]/.test(id) && !id.startsWith(process.cwd())
   const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', treeshake: { moduleSideEffects: false } })
   try {
@@ -50,7 +52,8 @@ async function writeCode(): Promise<void> {
       sourcemap: true,
       comments: { legal: true, annotation: true, jsdoc: false },
       entryFileNames: '[name].js',
-      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? 'late/[name].js' : 'shared/[name].js'),
+      chunkFileNames: ({ isDynamicEntry, facadeModuleId }) =>
+        isDynamicEntry && facadeModuleId ? inFolder(relative('.', facadeModuleId).replaceAll('\\', '/')) : 'shared/[name].js',
       codeSplitting: { groups: [{ name: sharedFiles(), debugName: 'shared' }] },
     })
   } finally {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { findChromium } from './chromium.ts'
 import { type Count, countJunit } from './junit.ts'
-import { installSandboxPrograms } from './sandbox-programs.ts'
+import { installPackages, missingPackages, type PackageName, packagesToInstall } from './system-packages.ts'
 
 interface Step {
   name: string
@@ -17,14 +17,24 @@ interface Step {
   junit?: (path: string) => { flags?: string[]; env?: Record<string, string> }
   /** Nothing after it makes sense when it fails. */
   isPrecondition?: boolean
+  /** The step is left out where one of these Debian packages is missing. */
+  needs?: PackageName[]
 }
 
 const stepTimeoutMs = 600_000
+
+const webKit: PackageName[] = ['webkit2gtk-driver', 'xvfb']
 
 const vitest = (name: string, project: string): Step => ({
   name,
   command: ['vitest', 'run', '--project', project],
   junit: (path) => ({ flags: ['--reporter=default', '--reporter=junit', `--outputFile.junit=${path}`] }),
+})
+
+const playground = (name: string, browser: string): Step => ({
+  name,
+  command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
+  junit: (path) => ({ flags: ['--reporter=list,junit'], env: { PLAYWRIGHT_JUNIT_OUTPUT_FILE: path, PHI_BROWSER: browser } }),
 })
 
 const denoFlags = [
@@ -42,6 +52,8 @@ const steps: Step[] = [
   { name: 'build', command: ['npm', 'run', '--silent', 'build'], isPrecondition: true },
   vitest('unit and contract tests in Node', 'node'),
   vitest('runtime suite in Chromium', 'chromium'),
+  { ...vitest('runtime suite in Firefox', 'firefox'), needs: ['firefox-esr'] },
+  { ...vitest('runtime suite in WebKit', 'webkit'), needs: webKit },
   vitest('runtime suite in workerd, Node compatibility off', 'workerd'),
   {
     name: 'runtime suite in Deno, code generation off',
@@ -53,11 +65,9 @@ const steps: Step[] = [
     command: ['node', 'scripts/with-server.ts', 'bun', 'test', './test/shared', './test/adapters/node/session/file-session-store.test.ts'],
     junit: (path) => ({ flags: ['--reporter=junit', `--reporter-outfile=${path}`] }),
   },
-  {
-    name: 'end to end: the playground in Chromium',
-    command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'],
-    junit: (path) => ({ flags: ['--reporter=list,junit'], env: { PLAYWRIGHT_JUNIT_OUTPUT_FILE: path } }),
-  },
+  playground('end to end: the playground in Chromium', 'chromium'),
+  { ...playground('end to end: the playground in Firefox', 'firefox'), needs: ['firefox-esr'] },
+  { ...playground('end to end: the playground in WebKit', 'webkit'), needs: webKit },
 ]
 
 /** Runs a command in a process group of its own, so that a step that hangs leaves nothing behind; resolves with its exit code. */
@@ -70,7 +80,11 @@ async function run(command: string[], env: Record<string, string>): Promise<numb
     env: { ...process.env, PATH: path, ...env },
   })
   const kill = (): void => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // Nobody of the group is left.
+    }
   }
   const onInterrupt = (): never => {
     kill()
@@ -89,10 +103,13 @@ async function run(command: string[], env: Record<string, string>): Promise<numb
     })
   } finally {
     clearTimeout(timer)
+    kill() // what the command started ends with it
     process.off('SIGINT', onInterrupt)
     process.off('SIGTERM', onInterrupt)
   }
 }
+
+const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1)
 
 /** One step's tests. A runner that fails without naming a test, or that ran none, counts as one failure. */
 async function countStep(step: Step, folder: string): Promise<Count> {
@@ -110,28 +127,41 @@ async function countStep(step: Step, folder: string): Promise<Count> {
   return count
 }
 
+/** Installs what is missing where that is done without asking. A failure counts as one test. */
+function prepare(): Count {
+  const packages = packagesToInstall()
+  if (packages.length === 0) return { passed: 0, failed: 0, skipped: 0 }
+  console.log(`Installing ${packages.map(({ name }) => name).join(', ')} with apt-get`)
+  try {
+    installPackages(packages)
+    return { passed: 1, failed: 0, skipped: 0 }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+}
+
 async function main(): Promise<void> {
   const started = performance.now()
   console.log(`Node ${process.version}; Chromium from ${await findChromium().then((found) => found.from, String)}`)
-  const notRun = installSandboxPrograms()
   const folder = mkdtempSync(join(tmpdir(), 'phi-test-'))
-  const total: Count = { passed: 0, failed: 0, skipped: 0 }
-  const lines: string[] = []
+  const total = prepare()
+  const lines = total.passed + total.failed === 0 ? [] : [`system packages: ${total.failed} failed (${seconds(started)} s)`]
+  const missing = missingPackages()
   for (const step of steps) {
+    if (missing.some(({ name }) => step.needs?.includes(name))) continue
     console.log(`\n── ${step.name}: ${step.command.join(' ')}`)
     const before = performance.now()
     const count = await countStep(step, folder)
     total.passed += count.passed
     total.failed += count.failed
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
-    lines.push(
-      `${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${((performance.now() - before) / 1000).toFixed(1)} s)`,
-    )
+    lines.push(`${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${seconds(before)} s)`)
     if (step.isPrecondition && count.failed > 0) break
   }
   rmSync(folder, { recursive: true, force: true })
-  console.log(`\n${lines.join('\n')}\n${((performance.now() - started) / 1000).toFixed(0)} s in all`)
-  for (const line of notRun) console.log(line)
+  for (const { name, neededFor } of missing) lines.push(`NOT RUN: ${neededFor}: package ${name} is missing (apt-get install ${name})`)
+  console.log(`\n${lines.join('\n')}\n${seconds(started)} s in all`)
   console.log(`${total.passed} passed, ${total.failed} failed`)
   process.exitCode = total.failed > 0 ? 1 : 0
 }

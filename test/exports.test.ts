@@ -33,6 +33,13 @@ const expected: Record<string, string> = {
     ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult ToolResultMessage Turn
     TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger UnknownEntry Usage UserMessage
     Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
+  './provider-kit': `
+    AssistantBuilder GrowingText HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel
+    createSseDecoder defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
+    sendStreaming toJson tokenCount
+    AwsEventDecoder BlockKey CallIdRule Codec DecoderContext EncodedCall EventHeaders Exchange Failure HistoryWriter LineDecoder
+    ModelDefaults NormaliseTarget ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder
+    TransportOptions WrittenHistory`,
   './providers/anthropic': `
     anthropic anthropicProvider
     AnthropicOptions AnthropicProviderOptions`,
@@ -73,7 +80,7 @@ const expected: Record<string, string> = {
     UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
-    isContextOverflow llmCompaction messageTokens totalTokens turnsOf
+    isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
   './parallel': `
     contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent

@@ -12,7 +12,7 @@ import { readErrors } from './issues.ts'
  *   schema that declares one throws `ConfigError` `unsupportedSchema`.
  * - Where code generation is forbidden (Workers, strict content security policies) `compile` throws; use the default there.
  *
- * Source: ARCHITECTURE §1 "ajv".
+ * Source: docs/concepts/tools.md
  */
 export function ajvValidator(): SchemaValidator {
   // The schema is checked before ajv sees it, so its own strictness and its meta-schema are not needed.

@@ -47,7 +47,7 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
  *   its visitor can reach.
  * - Without `resume`, a client that goes away aborts its run: nobody could come back to it.
  *
- * Source: reference/ux.md §8.
+ * Source: docs/http-and-workers.md
  */
 export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>): Hono<E> {
   const { maxBodyBytes = 1024 * 1024, pingMs = 15_000 } = options

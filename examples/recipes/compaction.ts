@@ -2,7 +2,7 @@ import { Agent, type ContextConfig } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 
 const small: Partial<ContextConfig> = {
-  maxContextTokens: 2000, // Default: 100,000, or the model's window where that is smaller.
+  maxContextTokens: 2000, // Default: the model's window less its output limit.
   systemPromptTokens: 100,
   compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 },
 }

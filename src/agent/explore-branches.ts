@@ -34,7 +34,7 @@ export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
  * - Every run has kind `branch` and descends from the last loop of `agent`. `signal` stops all of them.
  * - Throws as `agent.prompt` or `agent.continueLoop` for a branch that cannot begin; the others are stopped then.
  *
- * Source: spec/41 "Parallel Exploration".
+ * Source: docs/concepts/continuations-and-snapshots.md
  */
 export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], { limits, ...options }: ExploreOptions = {}): Branch[] {
   const branches: Branch[] = []

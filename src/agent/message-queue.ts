@@ -36,7 +36,7 @@ class QueuedMessage implements Receipt {
  * - Every message is delivered once or returned once; its receipt says which.
  * - What is queued while idle belongs to nobody and opens the next run; an abort returns only what was queued for the aborted run.
  *
- * Source: spec/02 "Steering & Follow-Ups".
+ * Source: docs/concepts/steering-and-follow-ups.md
  */
 export class MessageQueue implements MessageSupplier {
   mode: QueueMode

@@ -14,7 +14,7 @@ export interface ProfileSettings {
 /**
  * A blueprint that several agents can share, as plain JSON: who they are, and the settings they have unless one says otherwise.
  *
- * Source: spec/29 "Agent Profile", spec/18 "Agent Profile".
+ * Source: docs/concepts/profiles-and-prompts.md
  */
 export interface AgentProfile extends ProfileSettings {
   /** Of the profile; agents that share it have ids of their own. */
@@ -38,7 +38,7 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  * **Contract**: an option beats the profile, the profile beats the default. The first system prompt that is not empty wins; every other
  * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`.
  *
- * Source: spec/18 "System Prompt Resolution".
+ * Source: docs/concepts/profiles-and-prompts.md
  */
 export function applyProfile<T extends object>(profile: AgentProfile, options: T & ProfileSettings): T & ProfileSettings {
   return { ...options, ...profileDefaults(profile), ...given(options) }

@@ -10,12 +10,12 @@ export interface PromptBlock {
   maxLength: number
 }
 
-/** The parts a system prompt is made of. Plain data: write your own. Source: spec/18 "Strategy Reference". */
+/** The parts a system prompt is made of. Plain data: write your own. Source: docs/concepts/profiles-and-prompts.md */
 export interface SystemPromptStrategy {
   blocks: readonly PromptBlock[]
 }
 
-/** For agents with tools. Source: reference/phi-core-0.10.md §5 "Prompt strategies". */
+/** For agents with tools. Source: docs/concepts/profiles-and-prompts.md */
 export const agentPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 500 },
@@ -25,7 +25,7 @@ export const agentPrompt: SystemPromptStrategy = {
   ],
 }
 
-/** For agents with one task. Source: reference/phi-core-0.10.md §5 "Prompt strategies". */
+/** For agents with one task. Source: docs/concepts/profiles-and-prompts.md */
 export const minimalPrompt: SystemPromptStrategy = {
   blocks: [
     { name: 'identity', order: 0, maxLength: 1000 },
@@ -56,7 +56,7 @@ const filePrefix = 'file:'
  * ```ts
  * const systemPrompt = await composeSystemPrompt(agentPrompt, { identity: 'You are a reviewer.', instructions: 'file:review.md' }, { workspace })
  * ```
- * Source: spec/18 "Strategy Reference", spec/29 "SystemPromptStrategy".
+ * Source: docs/concepts/profiles-and-prompts.md
  */
 export async function composeSystemPrompt(
   strategy: SystemPromptStrategy,

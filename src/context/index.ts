@@ -7,12 +7,12 @@
  * const agent = new Agent({ model, contextConfig: { compaction: { strategy: llmCompaction({ model: smallModel }) } } })
  * ```
  */
-export { compactMessages } from './compact-messages.ts'
+export { compactMessages } from './compaction/compact-messages.ts'
 export { defaultCompaction } from './compaction/default-compaction.ts'
 export { type LlmCompactionOptions, llmCompaction } from './compaction/llm-compaction.ts'
-export { isContextOverflow } from './context-overflow.ts'
-export { ContextTracker } from './context-tracker.ts'
-export { diffTurnRequests, type RequestBreak, type RequestDiff } from './request-diff.ts'
-export { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from './tokens.ts'
-export { turnsOf } from './turns.ts'
-export { deriveView } from './view.ts'
+export { summaryMessage } from './compaction/summary-lines.ts'
+export { diffTurnRequests, type RequestBreak, type RequestDiff } from './requests/request-diff.ts'
+export { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from './tokens/estimate.ts'
+export { ContextTracker, isContextOverflow } from './tokens/prompt-size.ts'
+export { deriveView } from './view/derive-view.ts'
+export { turnsOf } from './view/turns.ts'

@@ -10,11 +10,11 @@ import type { KnownApi, ModelConfig } from '../types/model-config.ts'
  * - It changes nothing it is given: what it translates are copies, unchanged messages keep their identity, and the history stays as it is.
  * - It returns the same copy for the same message and target, so that encoded forms are found again.
  *
- * Source: spec/16 "ContextTranslationStrategy".
+ * Source: docs/concepts/context-translation.md
  */
 export type ContextTranslation = (messages: readonly Message[], target: ModelConfig) => readonly Message[]
 
-/** What happens to foreign thinking. Source: spec/16 "Content::Thinking". */
+/** What happens to foreign thinking. */
 const rules: Record<KnownApi, 'keep' | 'text' | 'drop'> = {
   anthropicMessages: 'keep',
   openAiCompletions: 'text',

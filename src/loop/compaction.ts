@@ -1,7 +1,6 @@
 import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
-import { compactionTrigger } from '../context/context-config.ts'
-import { contextTokens } from '../context/context-tokens.ts'
-import type { ContextChange } from '../types/context-change.ts'
+import { compactionTrigger } from '../context/tokens/context-limits.ts'
+import type { ContextChange, ContextState } from '../types/context-change.ts'
 import { JournalError, LoadError } from '../types/errors.ts'
 import type { RunEnding } from '../types/run.ts'
 import type { LoopState } from './loop-state.ts'
@@ -14,7 +13,7 @@ const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction
 export async function loadView(loop: LoopState): Promise<RequestView> {
   if (loop.view !== undefined) return loop.view
   const { RequestView } = chunk.loaded ?? (await chunk.load())
-  loop.view = new RequestView(loop.context, loop.room)
+  loop.view = new RequestView(loop.context, loop.room, loop.meter)
   return loop.view
 }
 
@@ -57,9 +56,12 @@ export async function applyContextChanges(loop: LoopState, changes: readonly Con
   await (await chunk.load()).applyContextChanges(loop, view, changes)
 }
 
-function isNearlyFull({ room, view, context }: LoopState): boolean {
+const noState: ContextState = {}
+
+function isNearlyFull({ room, meter, view, context }: LoopState): boolean {
   if (room === undefined) return false
-  return contextTokens(view?.sent() ?? context.messages, context.state ?? {}, room.counter) >= compactionTrigger(room)
+  const { promptTokens } = view?.size() ?? meter.measure(context.messages, context.state ?? noState)
+  return promptTokens >= compactionTrigger(room)
 }
 
 async function compacted(loop: LoopState, compact: (view: RequestView) => Promise<boolean>): Promise<boolean> {

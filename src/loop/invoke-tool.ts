@@ -1,6 +1,6 @@
 import { AbortScope, startTimer } from '../base/abort.ts'
 import type { ContextChange } from '../types/context-change.ts'
-import { errorText, ToolError } from '../types/errors.ts'
+import { errorText, LoadError, ToolError } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
 import type { ToolContext } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
@@ -112,6 +112,12 @@ class RunningCall {
     return this.end(result)
   }
 
+  #failed(error: unknown): ToolResult {
+    // A part of the program that is gone is no news for the model, which can do nothing about it: the run ends.
+    if (LoadError.isInstance(error)) this.#loop.fail(error)
+    return errorResult(this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : toolErrorText(error))
+  }
+
   /** The call is over: nothing it does is heard any more. */
   end(result: ToolResult): ToolResult {
     this.#approvals?.close()
@@ -120,10 +126,6 @@ class RunningCall {
     this.#stopTimer?.()
     this.stop.release()
     return result
-  }
-
-  #failed(error: unknown): ToolResult {
-    return errorResult(this.#loop.stop.aborted ? 'Cancelled' : toolErrorText(error))
   }
 
   /** The model is told why the call was cut off; what became of its work is kept. */

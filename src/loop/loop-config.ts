@@ -1,3 +1,4 @@
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import type { ContextTranslation } from '../context/translation.ts'
 import type { ContextConfig } from '../types/compaction.ts'
 import type { ContextState } from '../types/context-change.ts'
@@ -129,6 +130,7 @@ export function checkConfig(config: Partial<LoopConfig>): void {
   if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
   checkFromZero('retry', { ...defaultRetry, ...retry })
   if (contextConfig) checkFromZero('contextConfig', { ...contextConfig, ...contextConfig.compaction })
+  checkContextConfig(contextConfig, config.model?.config ?? { contextWindow: 0, maxTokens: 0 })
 }
 
 /** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */

@@ -1,6 +1,8 @@
 import { AbortScope, settleWithin } from '../base/abort.ts'
-import { type ResolvedContext, resolveContext } from '../context/context-config.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
+import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
+import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
+import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import type { ApprovalDesk, ApprovalRule } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText, JournalError, toRunFailure } from '../types/errors.ts'
@@ -55,6 +57,8 @@ export class LoopState {
   readonly inputs: InputGate
   /** Room of the conversation; `undefined` where nothing is ever compacted. */
   readonly room: ResolvedContext | undefined
+  /** How large the prompt is. */
+  readonly meter: PromptMeter
   /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
   view: RequestView | undefined
   /** What this loop has added to the history. */
@@ -81,7 +85,10 @@ export class LoopState {
     this.events = new EventEmitter(ids, (event) => this.#deliver(event))
     this.hooks = new HookRunner(this, config.hooks)
     this.inputs = new InputGate(this, config)
-    this.room = resolveContext(config.contextConfig, config.model.config.contextWindow)
+    const { contextWindow, maxTokens } = config.model.config
+    const { systemPrompt } = context
+    this.room = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
+    this.meter = new PromptMeter(this.room ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
   }
 
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */

@@ -1,5 +1,5 @@
 import { copyJson, isSameJson } from '../base/copy-json.ts'
-import { provenanceOf } from '../context/provenance.ts'
+import { provenanceOf } from '../context/requests/provenance.ts'
 import { errorText } from '../types/errors.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'

@@ -8,7 +8,7 @@ const conversation = z.array(messageSchema)
 
 /**
  * A history as the JSON text that the Rust implementation saves and restores. `fromSpecJson` reads it back without loss.
- * Source: spec/11, reference/phi-core-0.10.md §2.
+ * Source: docs/coming-from-rust.md
  */
 export function toSpecJson(messages: readonly AgentMessage[]): string {
   return JSON.stringify(messages.map(messageCodec.encode))

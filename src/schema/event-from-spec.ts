@@ -212,7 +212,7 @@ function bodyOf(type: string, fields: unknown, defaults: EventDefaults): AnyEven
  *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.
  * - Throws `SessionError` `invalidMessages` with the path of what is wrong. Times are cut to milliseconds.
  *
- * Source: reference/phi-core-0.10.md §2 "AgentEvent".
+ * Source: docs/coming-from-rust.md
  */
 export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEvent | undefined {
   const isAroundBranches = readSpec(typed, json, 'event').type.startsWith('ParallelLoop')

@@ -30,7 +30,7 @@ const toolNames = { loopId: 'loop_id', toolCallId: 'tool_call_id', toolName: 'to
  * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or
  *   the history). Without it an empty message, or no times, are written.
  *
- * Source: reference/phi-core-0.10.md §2 "AgentEvent".
+ * Source: docs/coming-from-rust.md
  */
 export function eventToSpec(event: AgentEvent, message?: (id: string) => AgentMessage | undefined): JsonObject | undefined {
   switch (event.type) {

@@ -78,6 +78,6 @@ function encode(request: SpecRequest): JsonObject {
  * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without made-up ids. `provider`, `api` and `http` are keys that
  * Rust ignores; where it did not write them, reading gives a part. A format that is absent is written, and comes back, as `text`.
  *
- * Source: reference/phi-core-0.10.md §2.
+ * Source: docs/coming-from-rust.md
  */
 export const annotatedRequestCodec: SpecCodec<SpecRequest> = specCodec('payload', requestSchema, encode)

@@ -45,7 +45,7 @@ const sessionSchema = z.looseObject({
  * - `sessionFromSpec` gives the same session back, with keys that nobody knows, but for those events, and for turns that have neither an answer
  *   nor a call of an earlier one.
  *
- * Source: reference/phi-core-0.10.md §2.
+ * Source: docs/coming-from-rust.md
  */
 export function sessionToSpec(session: Session): JsonObject {
   const { sessionId, agentId, createdAt, lastActiveAt, formation, parentSpawnRef, scope, loops } = session

@@ -35,7 +35,7 @@ const utf8 = new TextDecoder()
  *   `ProviderError` `network`. What `onMessage` throws leaves `feed`. After either the decoder must not be used again.
  * - The messages do not depend on where the bytes were cut; whole ones are read in place, others are copied once.
  *
- * Source: reference/providers.md §6 "Framing".
+ * Source: docs/providers/bedrock.md
  */
 export function createAwsEventDecoder(onMessage: (headers: EventHeaders, payload: Uint8Array) => void): AwsEventDecoder {
   const readHeaders = headerReader()

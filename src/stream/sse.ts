@@ -26,8 +26,6 @@ export interface SseDecoder {
  * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`. What `onData` throws leaves `feed`. After either
  *   the decoder must not be used again.
  * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
- *
- * Source: WHATWG HTML "Event stream interpretation"; reference/reliability.md §3 "SSE/UTF-8 splits".
  */
 export function createSseDecoder(onData: (data: string, event: string | undefined) => void, options: SseDecoderOptions = {}): SseDecoder {
   const maxBufferSize = options.maxBufferChars ?? 16 * 1024 * 1024

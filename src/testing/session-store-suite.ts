@@ -8,7 +8,7 @@ import type { TestRunner } from './test-runner.ts'
 /**
  * Every promise of `SessionStore` as tests, those included that the store declares in `promises`. Run it on each implementation.
  *
- * Source: ARCHITECTURE §3 "Sessions".
+ * Source: docs/concepts/sessions.md
  */
 export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   runner.describe(options.name, () => {

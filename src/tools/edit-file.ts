@@ -28,7 +28,7 @@ const maxBytes = 20 * 1024 * 1024
  * - Only UTF-8 text up to 20 MiB; a byte order mark is kept.
  * - Answers `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
  *
- * Source: spec/27 "EditFileTool", reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function editFileTool({ workspace }: EditFileOptions): AgentTool {
   return defineTool<EditFileArgs>({

@@ -34,7 +34,7 @@ interface ListFilesArgs {
  * - Ends with `(N files)`, or `... (N files, showing first M)`; N counts every file found, also those not shown.
  * - `details` is `{ total, truncated }`, `total` that same N.
  *
- * Source: spec/27 "ListFilesTool", reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function listFilesTool({ workspace, maxResults = 200, timeoutMs = 10_000 }: ListFilesOptions): AgentTool {
   return defineTool<ListFilesArgs>({

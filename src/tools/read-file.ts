@@ -42,7 +42,7 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
  * - Images by extension (png, jpg, gif, webp, bmp), at most 20 MiB. Other binary files fail; invalid UTF-8 shows as U+FFFD.
  * - `details` is `{ path }`, for images `{ path, bytes }`.
  *
- * Source: spec/27 "ReadFileTool", reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function readFileTool({ workspace, maxBytes = 1024 * 1024 }: ReadFileOptions): AgentTool {
   return defineTool<ReadFileArgs>({

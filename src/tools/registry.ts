@@ -8,7 +8,7 @@ import type { AgentTool } from '../types/tool.ts'
  * - Names are unique: registering one twice throws `ConfigError` `invalidTool`.
  * - `resolve` throws for a name it does not know: a tool an agent was promised is never left out silently.
  *
- * Source: spec/18 "ToolRegistry".
+ * Source: docs/concepts/tools.md
  */
 export class ToolRegistry {
   // A Map, so that `constructor` or `__proto__` are names like any other.

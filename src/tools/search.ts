@@ -38,7 +38,7 @@ const maxLineShown = 500
  * - Ends with `(N matches)`, or `... (showing first M matches)`; without any, `No matches found for 'p'`.
  * - `details` is `{ matches, truncated }`, `matches` the number shown.
  *
- * Source: spec/27 "SearchTool", reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function searchTool(options: SearchToolOptions): AgentTool {
   const { workspace, maxResults = 50, timeoutMs = 30_000, searcher = workspaceSearcher(workspace) } = options

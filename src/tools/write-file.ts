@@ -14,7 +14,7 @@ export interface WriteFileOptions {
  *
  * **Contract**: answers `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces what was there.
  *
- * Source: spec/22 "WriteFileTool", reference/phi-core-0.10.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function writeFileTool({ workspace }: WriteFileOptions): AgentTool {
   return defineTool<{ path: string; content: string }>({

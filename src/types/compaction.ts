@@ -11,11 +11,11 @@ export interface TokenCounter {
 
 /**
  * How many loops are summarised, counted back from those of the recent turns; what is older and was never summarised is left out.
- * `tokenBudget`: as many as `maxContextTokens` would hold. Source: spec/14 "CompactionScope".
+ * `tokenBudget`: as many as `maxContextTokens` would hold. Source: docs/concepts/context-and-compaction.md
  */
 export type CompactionScope = { type: 'fixedCount'; count: number } | { type: 'tokenBudget' }
 
-/** When and how a history is compacted. Source: spec/14, defaults in reference/phi-core-0.10.md §5. */
+/** When and how a history is compacted. Source: docs/concepts/context-and-compaction.md */
 export interface CompactionConfig {
   /** Share of `maxContextTokens` that may be used at most, 0 to 1. Default 0.90. */
   compactAtPct: number
@@ -37,11 +37,11 @@ export interface CompactionConfig {
   strategy?: CompactionStrategy
 }
 
-/** The room a conversation has. Source: spec/06 "ContextConfig". */
+/** The room a conversation has. Source: docs/concepts/context-and-compaction.md */
 export interface ContextConfig {
-  /** Tokens. Default 100,000, or the model's context window where that is smaller. */
+  /** Tokens of a prompt. Default: the model's window less its output limit; 100,000 where the window is unknown. */
   maxContextTokens: number
-  /** Tokens kept free for system prompt and tools. Default 4,000. */
+  /** Tokens kept free for system prompt and tools. Default 4,000, and a fifth of `maxContextTokens` where that is less. */
   systemPromptTokens: number
   /** Default: UTF-8 bytes divided by 4. */
   tokenCounter?: TokenCounter
@@ -68,7 +68,7 @@ export interface CompactedSection {
  * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
  * `keepRecent.messages`, then every message of the history after them.
  *
- * Source: spec/14 "CompactionBlock", reference/phi-core-0.10.md §3 row 18.
+ * Source: docs/concepts/context-and-compaction.md
  */
 export interface CompactionOverlay {
   id: string
@@ -102,10 +102,13 @@ type SentInstead = readonly (Message | AgentMessage)[]
 /**
  * What becomes of each section of a history. Each function may be async and ask a model; those left out do what `defaultCompaction` does.
  *
- * **Contract**: what throws is logged, and the default does it instead. Messages are returned in order; results without their calls are
- * dropped before they are sent.
+ * **Contract**
+ * - What throws, or returns something else than messages of the declared shape (a whole number from `keepFirst`), is logged as
+ *   `compactionStrategyFailed` with what was wrong, and the default does it instead.
+ * - Messages are returned in order; results without their calls are dropped before they are sent. A summary that a model wrote belongs into
+ *   `summaryMessage` of `phi-core/context`, so that it does not pass for words of the user.
  *
- * Source: spec/14 "Custom strategies", one interface for memory and sessions (ARCHITECTURE §5).
+ * Source: docs/concepts/context-and-compaction.md
  */
 export interface CompactionStrategy {
   /** How many of these turns, from the first, stay as they are. */

@@ -8,7 +8,7 @@ import type { ApiProtocol } from './model-config.ts'
  * - Opaque: only the codec of `api` writes or reads `payload`.
  * - It is sent back to the same `api` and `model` while the prefix it is bound to still stands, and to nobody else.
  *
- * Source: reference/providers.md §0 "Opaque state", §1 "Block binding".
+ * Source: docs/concepts/messages.md
  */
 export interface ProviderState {
   api: ApiProtocol
@@ -35,7 +35,7 @@ export interface ImageContent {
 
 /**
  * Reasoning a model showed (or withheld: `thinking` is then empty and the state lies in `signature` or `providerState`).
- * Source: spec/33 "Content".
+ * Source: docs/concepts/messages.md
  */
 export interface ThinkingContent {
   type: 'thinking'
@@ -59,5 +59,5 @@ export interface ToolCallContent {
   providerState?: ProviderState
 }
 
-/** One block of a message. Source: spec/33 "Content". */
+/** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | ThinkingContent | ToolCallContent

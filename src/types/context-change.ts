@@ -1,7 +1,7 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { NodeTag } from './node-tag.ts'
 
-/** Why the model goes back. Source: reference/phi-core-0.10.md §1 "Composition I". */
+/** Why the model goes back. Source: docs/concepts/revert.md */
 export type RevertCategory = 'failure' | 'tangent' | 'completion' | 'stepSummary'
 
 /** What a running tool may ask to be taken out of the context. Applied after the results of its turn. */
@@ -40,7 +40,7 @@ export interface RevertRecord {
 
 /**
  * How long lessons and findings stay visible: those of the last `windowTurns` turns, and the newest `keepCount` of each kind whatever their
- * age. Outcomes and checkpoints always stay. Source: reference/phi-core-0.10.md §1.
+ * age. Outcomes and checkpoints always stay. Source: docs/concepts/revert.md
  */
 export interface RevertPolicy {
   /** Default 5. */

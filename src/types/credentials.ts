@@ -1,5 +1,5 @@
 /**
- * Where a key comes from. Source: reference/phi-core-0.10.md §1 "Credential refresh".
+ * Where a key comes from. Source: docs/providers/anthropic.md
  *
  * **Contract**
  * - `current()` is called once per model call and returns the key to use; it may fetch or refresh.

@@ -35,7 +35,7 @@ export class PhiError extends Error {
   }
 }
 
-/** Why a model call failed. Source: spec/35 "ProviderError". */
+/** Why a model call failed. Source: docs/concepts/errors.md */
 export type ProviderErrorCode = 'api' | 'network' | 'auth' | 'rateLimited' | 'contextOverflow' | 'cancelled' | 'schemaMismatch' | 'other'
 
 /** What a provider knows about a failure. */

@@ -7,7 +7,7 @@ import type { AnnotatedRequest } from './request-capture.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 
-/** How a loop relates to the one before it. Source: spec/36. */
+/** How a loop relates to the one before it. Source: docs/concepts/events.md */
 export type ContinuationKind =
   | { kind: 'initial' }
   | { kind: 'default' }
@@ -15,10 +15,10 @@ export type ContinuationKind =
   | { kind: 'branch'; tag: string }
   | { kind: 'compaction' }
 
-/** What began a turn. Source: spec/32 "TurnTrigger". */
+/** What began a turn. Source: docs/concepts/events.md */
 export type TurnTrigger = 'user' | 'subAgent' | 'continuation' | 'branch'
 
-/** What a loop ran with; never a key. Source: spec/31 "LoopConfigSnapshot". */
+/** What a loop ran with; never a key. Source: docs/concepts/events.md */
 export interface LoopConfigSnapshot {
   model: string
   provider: string
@@ -73,7 +73,7 @@ export interface EventBase {
   loopId: string
 }
 
-/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: spec/36. */
+/** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/concepts/events.md */
 export interface AgentStartEvent extends EventBase {
   type: 'agentStart'
   agentId: string
@@ -214,7 +214,7 @@ export interface InputRejectedEvent extends EventBase {
 /**
  * What the model is about to be sent, once per turn and before the first attempt; the same for every retry. Only where
  * `captureTurnRequests` is on. After a compaction made necessary by `contextOverflow` it comes again, with `afterOverflow`.
- * Source: spec/42.
+ * Source: docs/concepts/events.md
  */
 export interface TurnRequestEvent extends EventBase {
   type: 'turnRequest'
@@ -223,7 +223,7 @@ export interface TurnRequestEvent extends EventBase {
   afterOverflow?: true
 }
 
-/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: spec/14 "Events". */
+/** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: docs/concepts/events.md */
 export interface CompactionStartedEvent extends EventBase {
   type: 'compactionStarted'
   /** Estimate. */
@@ -244,7 +244,7 @@ export interface CompactionEndedEvent extends EventBase {
   error?: RunFailure
 }
 
-/** The model had messages taken out of what it is sent. Source: spec/17. */
+/** The model had messages taken out of what it is sent. Source: docs/concepts/events.md */
 export interface PrunAppliedEvent extends EventBase {
   type: 'prunApplied'
   /** Estimate. */
@@ -255,7 +255,7 @@ export interface PrunAppliedEvent extends EventBase {
   memo?: string
 }
 
-/** The model asked to go back; one for each request, also for one that was refused. Source: reference/phi-core-0.10.md §1 "Composition I". */
+/** The model asked to go back; one for each request, also for one that was refused. Source: docs/concepts/events.md */
 export interface RevertAppliedEvent extends EventBase {
   type: 'revertApplied'
   category: RevertCategory
@@ -267,7 +267,7 @@ export interface RevertAppliedEvent extends EventBase {
   reason?: string
 }
 
-/** Branches of one prompt begin; each then reports under its own `loopId`. Source: spec/03 "Observability". */
+/** Branches of one prompt begin; each then reports under its own `loopId`. Source: docs/concepts/events.md */
 export interface ParallelLoopStartEvent extends EventBase {
   type: 'parallelLoopStart'
   /** In the order of the configurations. */
@@ -294,7 +294,7 @@ export interface ChildEvent extends EventBase {
 /**
  * Everything a run reports, flat, discriminated on `type`.
  *
- * **Ordering** (spec/12 "Hook Ordering", reference/phi-core-0.10.md §3)
+ * **Ordering** (docs/concepts/events.md)
  * ```
  * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
  *   (messageStart messageUpdate* messageEnd | providerRetry)*

@@ -13,7 +13,7 @@ export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string }
  *   the receipt of a queued message says `returned`.
  * - A filter that throws, or answers something else, refuses the input.
  *
- * Source: spec/05 "Input filters", spec/27 "Input Filter Chain".
+ * Source: docs/concepts/input-filters.md
  */
 export type InputFilter = (
   text: string,

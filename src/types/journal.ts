@@ -55,7 +55,7 @@ export interface JournaledConversation {
  * - The loop awaits `append` for each accepted input, each finished assistant message, before each tool's `execute` (intent) and after
  *   each result, in that order; and for each compaction, prune and revert before a request uses it. Calls overlap where tools run at the
  *   same time; they are made in the order in which the records belong.
- * - `turnStart` is not awaited: nothing rests on it alone, so it may be written with the record that follows.
+ * - `turnStart` is awaited only after the next record of its turn: nothing rests on it alone, so it may be written together with that one.
  * - `loopStart` comes before every other entry of a loop, `loopEnd` is its last, right after `agentEnd`. A loop that a hook refused has these two.
  * - A resolved promise means: durable. A rejection ends the run with code `journal` before the next side effect.
  * - Without a journal nothing is awaited.

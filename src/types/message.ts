@@ -5,7 +5,7 @@ import type { NodeTag } from './node-tag.ts'
 import type { BlockProvenance } from './provenance.ts'
 import type { Usage } from './usage.ts'
 
-/** Why a model stopped. Source: spec/33 "StopReason"; mapping per service in reference/providers.md §0. */
+/** Why a model stopped. Source: docs/concepts/messages.md */
 export type StopReason =
   | 'stop'
   | 'length'
@@ -56,7 +56,7 @@ export interface ToolResultMessage {
   childLoopId?: string
 }
 
-/** A message a model can see. Plain JSON, discriminated on `role`. Source: spec/33 "Message". */
+/** A message a model can see. Plain JSON, discriminated on `role`. Source: docs/concepts/messages.md */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage
 
 /** The turn a message belongs to. `turnIndex` counts from 0 within its loop. */
@@ -70,7 +70,7 @@ export interface MessageEnvelope {
   /** Unique within a history; stable from `messageStart` to storage. */
   id: string
   turnId?: TurnId
-  /** Overrides the derived provenance of this message in request captures (spec/42). */
+  /** Overrides the derived provenance of this message in request captures (docs/concepts/messages.md). */
   provenanceHint?: BlockProvenance
   /** Position in the revert tree; present only in revert mode. */
   nodeId?: number
@@ -78,7 +78,7 @@ export interface MessageEnvelope {
   tags?: NodeTag[]
 }
 
-/** A message of the application: never sent to a model by any function of ours. Source: spec/33 "ExtensionMessage". */
+/** A message of the application: never sent to a model by any function of ours. Source: docs/concepts/messages.md */
 export interface ExtensionMessage {
   role: 'extension'
   id: string

@@ -16,7 +16,7 @@ export type KnownApi =
  */
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 
-/** How deep a model should think. Source: spec/21 "Extended Thinking". */
+/** How deep a model should think. */
 export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high'
 
 /** How a model's thinking is asked for: a token budget, an effort, always on, or not at all. */
@@ -24,7 +24,7 @@ export type ThinkingMode = 'none' | 'budget' | 'adaptive' | 'alwaysOn'
 
 /**
  * What a model accepts. Data, not an allow-list: unknown ids behave as the newest of their family, and any field can be
- * overridden through `ModelConfig.capabilities`. Source: reference/providers.md §1, §2.
+ * overridden through `ModelConfig.capabilities`.
  */
 export interface ModelCapabilities {
   thinking: ThinkingMode
@@ -55,7 +55,7 @@ export interface ModelCapabilities {
  */
 export type ThinkingFormat = 'openAi' | 'xai' | 'qwen' | 'openRouter' | 'deepSeek' | 'together' | 'chatTemplate'
 
-/** Deviations of an OpenAI-compatible backend. Every flag is settable by the user. Source: spec/21 "OpenAiCompat". */
+/** Deviations of an OpenAI-compatible backend. Every flag is settable by the user. */
 export interface OpenAiCompat {
   supportsStore: boolean
   supportsDeveloperRole: boolean
@@ -69,7 +69,6 @@ export interface OpenAiCompat {
 
 /**
  * The complete description of a model, as plain JSON. It never holds a key.
- * Source: spec/21 "ModelConfig", defaults in reference/phi-core-0.10.md §5.
  */
 export interface ModelConfig {
   /** Sent to the service. */

@@ -1,4 +1,4 @@
-/** What a revert learnt from the span it abandoned. Source: reference/phi-core-0.10.md §1 "Composition I". */
+/** What a revert learnt from the span it abandoned. Source: docs/concepts/revert.md */
 export type TagKind = 'lesson' | 'finding' | 'outcome' | 'checkpoint'
 
 /** A note attached to a message by a revert; plain data that storage must carry unchanged. */
@@ -14,8 +14,9 @@ export function formatNodeId(id: number): string {
   return `n${id}`
 }
 
-/** The node id in what a model wrote: `n12`, `12`, also `[n12]` as it is shown. `undefined` for anything else. */
+/** The node id in what a model wrote: `n12`, `12`, also `[n12]` as it is shown, with or without its marks. `undefined` for anything else. */
 export function parseNodeId(written: string): number | undefined {
-  const digits = /^\s*(?:n?(\d{1,15})|\[n(\d{1,15})\])\s*$/i.exec(written)
+  const inner = /^\s*<<\w{8} (.{1,20}) \w{8}>>\s*$/.exec(written)?.[1] ?? written
+  const digits = /^\s*(?:n?(\d{1,15})|\[n(\d{1,15})\])\s*$/i.exec(inner)
   return digits === null ? undefined : Number(digits[1] ?? digits[2])
 }

@@ -10,6 +10,7 @@ const overflowPhrases = [
   'exceeds the available context size',
   'greater than the context length',
   'context window exceed',
+  'context_window_exceeded',
   'exceeded model token limit',
   'context length exceeded',
   'context_length_exceeded',
@@ -28,7 +29,7 @@ const overflowPhrases = [
   'does not fit the context window',
 ]
 
-/** Whether `text` is a service's way of saying that the prompt does not fit. Source: reference/phi-core-0.10.md §5, providers.md §7 #39. */
+/** Whether `text` is a service's way of saying that the prompt does not fit. Source: docs/concepts/errors.md */
 export function isContextOverflowText(text: string): boolean {
   const lower = text.toLowerCase()
   return overflowPhrases.some((phrase) => lower.includes(phrase))

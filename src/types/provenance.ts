@@ -1,7 +1,7 @@
-/** The part a message of a turn plays. Source: spec/42. */
+/** The part a message of a turn plays. Source: docs/concepts/request-capture.md */
 export type ProvenanceRole = 'userMessage' | 'assistantResponse' | 'toolCallRequest' | 'toolCallResult'
 
-/** Where a block of a request came from. Source: spec/42, reference/phi-core-0.10.md §2. */
+/** Where a block of a request came from. Source: docs/concepts/request-capture.md */
 export type BlockProvenance =
   | { kind: 'systemPrompt' }
   | { kind: 'identityBlock'; name: string; order: number }

@@ -3,7 +3,7 @@ import type { AssistantMessage, Message } from './message.ts'
 import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model-config.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
-/** Prompt caching. Source: spec/07. */
+/** Prompt caching. Source: docs/concepts/prompt-caching.md. */
 export type CacheStrategy =
   | { type: 'auto' }
   | { type: 'disabled' }
@@ -11,7 +11,6 @@ export type CacheStrategy =
 
 /**
  * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
- * Source: reference/phi-core-0.10.md §1 "Structured output".
  */
 export type ResponseFormat =
   | { type: 'text' }
@@ -24,7 +23,7 @@ export type ResponseFormat =
  */
 export type ResponseFormatInput = ResponseFormat | StandardSchema | JsonSchema
 
-/** The tool that takes an answer where the service itself cannot be held to a form. Source: reference/phi-core-0.10.md §1. */
+/** The tool that takes an answer where the service itself cannot be held to a form. */
 export const answerToolName = 'respond_json'
 
 /** A tool as the model sees it. */
@@ -93,8 +92,6 @@ export type StreamEvent = StreamStart | StreamDelta
  *   where the provider itself could not be loaded; so does `encode`.
  * - The end of the stream without the protocol's terminal event is a `network` error, never success.
  * - The caller owns `signal`; after it aborts, reading stops within one chunk and no listener stays behind.
- *
- * Source: ARCHITECTURE §3 "StreamProvider", reference/providers.md §0.
  */
 export interface StreamProvider {
   readonly api: ApiProtocol

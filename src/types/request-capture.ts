@@ -3,7 +3,7 @@ import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 import type { BlockProvenance } from './provenance.ts'
 import type { ResponseFormat, ToolDefinition } from './provider.ts'
 
-/** Exactly what a provider was given for one turn, and where each message came from. Source: spec/42 "AnnotatedRequestPayload". */
+/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/concepts/request-capture.md */
 export interface AnnotatedRequest {
   systemPrompt: string
   messages: readonly Message[]

@@ -53,7 +53,7 @@ export interface Receipt {
  *   no deltas and only the latest updates and status lines; no other event is dropped.
  * - `abort()`, the caller's signal or `await using` stop the run.
  *
- * Source: ARCHITECTURE §3 "AgentRun".
+ * Source: docs/concepts/agent-and-run.md
  */
 export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string

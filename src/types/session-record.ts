@@ -41,7 +41,7 @@ export interface UnknownEntry {
  *   does not count. `SessionStore.save` replaces all of them, and counts on from there.
  * - Time plays no part in the order.
  *
- * Source: reference/reliability.md §2.
+ * Source: docs/concepts/sessions.md
  */
 export interface SessionRecord {
   epoch: number

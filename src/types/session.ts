@@ -6,16 +6,16 @@ import type { AgentMessage, TurnId } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
 import type { Usage } from './usage.ts'
 
-/** Why a session was opened. Times are epoch ms. Source: spec/13 "Session Formation". */
+/** Why a session was opened. Times are epoch ms. */
 export type SessionFormation =
   | { type: 'firstLoop'; at: number }
   | { type: 'explicit'; at: number }
   | { type: 'inactivityTimeout'; at: number; thresholdSecs: number; previousSessionId?: string }
 
-/** Whether a session is meant to outlive its agent. Source: spec/30. */
+/** Whether a session is meant to outlive its agent. */
 export type SessionScope = 'ephemeral' | 'persistent'
 
-/** Which call of which loop began a sub-agent's session. Ids and names are empty until they are known. Source: spec/13. */
+/** Which call of which loop began a sub-agent's session. Ids and names are empty until they are known. */
 export interface SpawnRef {
   parentSessionId: string
   parentLoopId: string
@@ -23,7 +23,7 @@ export interface SpawnRef {
   toolName: string
 }
 
-/** A sub-agent's loop that a call of this loop ran, in a session of its own. Source: spec/31. */
+/** A sub-agent's loop that a call of this loop ran, in a session of its own. */
 export interface ChildLoopRef {
   toolCallId: string
   toolName: string
@@ -31,7 +31,7 @@ export interface ChildLoopRef {
   childSessionId: string
 }
 
-/** Branches of one prompt, and which of them was chosen. Source: spec/13 "Parallel Evaluation Groups". */
+/** Branches of one prompt, and which of them was chosen. */
 export interface ParallelGroupRecord {
   /** In the order of the configurations. */
   allLoopIds: string[]
@@ -49,7 +49,7 @@ export interface LoopEvent {
   event: AgentEvent
 }
 
-/** One model call with what went in and what came of it. Source: spec/32. */
+/** One model call with what went in and what came of it. */
 export interface Turn {
   turnId: TurnId
   triggeredBy: TurnTrigger
@@ -72,7 +72,7 @@ export interface Turn {
  */
 export type LoopStatus = RunStatus | 'running' | 'pending' | 'interrupted'
 
-/** The complete record of one loop. Source: spec/31 "LoopRecord". */
+/** The complete record of one loop. */
 export interface LoopRecord {
   loopId: string
   sessionId: string
@@ -107,7 +107,7 @@ export interface LoopRecord {
   reverts?: RevertRecord[]
 }
 
-/** Everything that happened under one session id. Plain JSON. Source: spec/30 "Session". */
+/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md. */
 export interface Session {
   sessionId: string
   agentId: string

@@ -1,5 +1,5 @@
 /**
- * When a run stops by itself, checked before each turn (`>=`). Source: spec/06, defaults in reference/phi-core-0.10.md §5.
+ * When a run stops by itself, checked before each turn (`>=`). Source: docs/concepts/limits-and-retries.md
  */
 export interface ExecutionLimits {
   /** Model calls. Default 50. */
@@ -15,7 +15,7 @@ export interface ExecutionLimits {
 /** The defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 
-/** How failed model calls are repeated. Source: spec/08. */
+/** How failed model calls are repeated. Source: docs/concepts/limits-and-retries.md */
 export interface RetryConfig {
   /** Tries after the first. Default 3; 0 disables retries. */
   maxRetries: number

@@ -5,7 +5,7 @@ import type { ThinkingLevel } from './model-config.ts'
 /**
  * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
  *
- * Source: spec/41 "Checkpoint Restore".
+ * Source: docs/concepts/continuations-and-snapshots.md
  */
 export interface AgentSnapshot {
   /** Version of this shape. */

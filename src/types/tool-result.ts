@@ -1,7 +1,7 @@
 import type { Content } from './content.ts'
 import type { JsonValue } from './json.ts'
 
-/** What a tool gives back. `content` goes to the model, `details` to the application only. Source: spec/05 "ToolResult". */
+/** What a tool gives back. `content` goes to the model, `details` to the application only. Source: docs/concepts/tools.md */
 export interface ToolResult {
   content: Content[]
   details?: JsonValue

@@ -5,7 +5,7 @@
  * - `input` excludes cached tokens: `input + cacheRead + cacheWrite` is the whole prompt.
  * - `reasoning` is part of `output`; nothing is counted twice.
  *
- * Source: ARCHITECTURE §3 "Data", spec/33 "Usage".
+ * Source: docs/concepts/messages.md
  */
 export interface Usage {
   /** Prompt tokens neither read from nor written to a cache. */
@@ -22,7 +22,7 @@ export interface Usage {
   totalTokens: number
 }
 
-/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: spec/35 "CostConfig". */
+/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/messages.md */
 export interface CostConfig {
   inputPerMillion: number
   outputPerMillion: number

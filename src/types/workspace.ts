@@ -23,7 +23,7 @@ export interface WorkspaceEntry {
  *   `conflict`. Other failures are code `io`.
  * - Every method stops and rejects with the signal's reason when `signal` aborts.
  *
- * Source: ARCHITECTURE §3 "Ports", reference/reliability.md §5.
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export interface Workspace {
   /** Where the root is, for people. */

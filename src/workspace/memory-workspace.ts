@@ -23,7 +23,7 @@ type Node = FileNode | DirectoryNode
  * - The port's, exactly. What goes in and comes out is copied: later changes to a byte array have no effect.
  * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed.
  *
- * Source: ARCHITECTURE §3 "Ports".
+ * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function memoryWorkspace(files: Record<string, string | Uint8Array> = {}): Workspace {
   const tree = new MemoryTree()

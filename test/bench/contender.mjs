@@ -14,12 +14,13 @@ const parameters = {
   required: ['a', 'b', 'note'],
 }
 
-export async function run({ wire, baseURL, fetch, apiKey, model, system, prompt, maxTurns, execute, onText }) {
+export async function run({ wire, baseURL, fetch, apiKey, model, system, prompt, maxTurns, execute, onText, agentOptions = {} }) {
   const agent = new Agent({
     model: factories[wire](model, { apiKey, baseUrl: baseURL, fetch }),
     systemPrompt: system,
     tools: [defineTool({ name: 'add', description: 'Add two numbers', parameters, execute })],
     limits: { maxTurns, maxTotalTokens: Number.POSITIVE_INFINITY, maxDurationMs: Number.POSITIVE_INFINITY },
+    ...agentOptions,
   })
   const agentRun = agent.prompt(prompt)
   agentRun.subscribe((event) => {

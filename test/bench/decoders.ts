@@ -6,7 +6,7 @@ import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode.ts'
 import { ChatDecoder } from '../../src/providers/openai/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/responses-decoder.ts'
-import type { StreamDecoder } from '../../src/providers/shared/transport/exchange.ts'
+import type { StreamDecoder } from '../../src/providers/shared/decode/decoder.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
 import type { StreamEvent } from '../../src/types/provider.ts'
@@ -28,14 +28,15 @@ interface Row {
 
 const model = anthropicModel('bench').config
 const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
-const gemini = { model, service: 'Gemini', answerTool: undefined }
+const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false }
+const contextOf = (service: string, emit: Emit) => ({ request, service, emit })
 const rows: Row[] = [
-  { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(model, emit) },
-  { name: 'openai', protocol: openai, decoder: (emit) => new ChatDecoder(model, 'OpenAI', false, emit) },
-  { name: 'openai-responses', protocol: openaiResponses, decoder: (emit) => new ResponsesDecoder(model, 'OpenAI', emit) },
-  { name: 'google', protocol: google, decoder: (emit) => new GeminiDecoder(gemini, emit) },
-  { name: 'vertex', protocol: vertex, decoder: (emit) => new GeminiDecoder(gemini, emit) },
-  { name: 'bedrock', protocol: bedrock, decoder: (emit) => new BedrockDecoder({ request }, emit) },
+  { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(unbound, contextOf('Anthropic', emit)) },
+  { name: 'openai', protocol: openai, decoder: (emit) => new ChatDecoder(unbound, contextOf('OpenAI', emit)) },
+  { name: 'openai-responses', protocol: openaiResponses, decoder: (emit) => new ResponsesDecoder(unbound, contextOf('OpenAI', emit)) },
+  { name: 'google', protocol: google, decoder: (emit) => new GeminiDecoder(unbound, contextOf('Gemini', emit)) },
+  { name: 'vertex', protocol: vertex, decoder: (emit) => new GeminiDecoder(unbound, contextOf('Gemini', emit)) },
+  { name: 'bedrock', protocol: bedrock, decoder: (emit) => new BedrockDecoder(unbound, contextOf('Amazon Bedrock', emit)) },
 ]
 
 const samples = 21

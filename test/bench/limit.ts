@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import type { Task } from './side.ts'
+import type { Task } from './task.ts'
 
 /**
  * The limit: an SSE parser, `JSON.parse` and a bare loop over the same bytes. No events, no checks, no types; what an agent costs on top of

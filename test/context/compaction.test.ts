@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compactionTrigger, resolveContext } from '../../src/context/context-config.ts'
 import { deriveView, totalTokens } from '../../src/context/index.ts'
+import { compactionTrigger, resolveContext } from '../../src/context/tokens/context-limits.ts'
 import type { CompactionOverlay, CompactionScope } from '../../src/types/compaction.ts'
 import type { AgentMessage } from '../../src/types/message.ts'
 import { compact, isWhole, lines, said, turns } from './compacting.ts'
@@ -11,16 +11,18 @@ const middle = (overlay: CompactionOverlay | undefined): string[] => (overlay?.k
 const span = (firstId: string, lastId: string, count: number) => ({ firstId, lastId, turns: count })
 
 describe('when it fires', () => {
+  /** Tokens of messages from which on a conversation that no service has counted is compacted. */
   const trigger = (contextWindow: number, config = {}) => {
-    const context = resolveContext(config, contextWindow)
-    return context && compactionTrigger(context)
+    const context = resolveContext(config, { contextWindow, maxTokens: 0 })
+    return context && compactionTrigger(context) - context.systemPromptTokens
   }
 
   it('is from 85 % of the window on, less what the system prompt takes', () => {
-    expect(trigger(200_000)).toBe(81_000)
+    expect(trigger(0)).toBe(81_000)
+    expect(trigger(200_000)).toBe(166_000)
     expect(trigger(50_000)).toBe(38_500)
     expect(
-      trigger(200_000, {
+      trigger(0, {
         maxContextTokens: 200_000,
         systemPromptTokens: 0,
         compaction: { compactAtPct: 0.8, compactBudgetThresholdPct: 0.3 },
@@ -29,8 +31,8 @@ describe('when it fires', () => {
   })
 
   it('is never where compaction is off', () => {
-    expect(resolveContext(false, 1000)).toBeUndefined()
-    expect(resolveContext({ compaction: false }, 1000)).toBeUndefined()
+    expect(resolveContext(false, { contextWindow: 1000, maxTokens: 0 })).toBeUndefined()
+    expect(resolveContext({ compaction: false }, { contextWindow: 1000, maxTokens: 0 })).toBeUndefined()
   })
 
   it('is not below the target, unless forced', async () => {
@@ -113,7 +115,7 @@ describe('how far it goes', () => {
   it('keeps the newest lines, and says how many are missing', async () => {
     const messages = turns('l', 30)
     const done = await compact(messages, { target: 100_000, force: true, config: recent(5, { maxSummaryTokens: 100 }) })
-    expect(middle(done?.overlay)[0]).toBe('[Context compacted: 38 messages removed to fit context window]')
+    expect(middle(done?.overlay)[0]).toBe('[Context compacted: 40 messages removed to fit context window]')
     expect(middle(done?.overlay).at(-1)).toBe('[Summary] [Assistant used 1 tool(s)]')
     expect(totalTokens(done?.overlay.keepCompacted.messages ?? [])).toBeLessThanOrEqual(100)
   })

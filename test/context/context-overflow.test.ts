@@ -25,6 +25,7 @@ describe('isContextOverflow', () => {
     'prompt is too long: 213462 tokens > 200000 maximum',
     "This model's MAXIMUM CONTEXT LENGTH is 128000 tokens",
     'Your input exceeds the context window of this model',
+    'The answer ended with model_context_window_exceeded',
   ])('knows an answer that failed for want of room: %s', (text) => {
     expect(isContextOverflow(failed(text))).toBe(true)
   })

@@ -43,7 +43,7 @@ describe('llmCompaction', () => {
   it('sends what a model wrote instead of the middle', async () => {
     const { summary, done, requests } = await run([{ text: '  They looked at thirteen files.  ' }])
     expect(summary).toEqual(['[Summary] They looked at thirteen files.'])
-    expect(done?.overlay.keepCompacted.messages[0]).toMatchObject({ role: 'user' })
+    expect(done?.overlay.keepCompacted.messages[0]).toMatchObject({ role: 'assistant', provider: 'phi-core' })
     expect(done?.view).toHaveLength(6 + 1 + 15)
     expect(requests).toHaveLength(1)
     expect(done?.warnings).toEqual([])
@@ -68,10 +68,10 @@ describe('llmCompaction', () => {
     const history = [user('first'), user('the question'), image, failed, note, call, wrong, ...turns('l', 5)]
     const { requests } = await run([{ text: 'ok' }], { history, more: { keepFirstTurns: 1, toolOutputMaxLines: 4 } })
     const prompt = promptOf(requests[0])
-    const record = prompt.slice(prompt.indexOf('<record>'))
-    const shown =
-      'User: the question\n\nUser: [image/png image]\n\nAssistant: [calls look {}]\n\nTool [look] failed: line 0\nline 1\n\n[... 96 lines truncated ...]\n\nline 98\nline 99'
-    expect(record).toBe(`<record>\n${shown}\n</record>`)
+    const [, , record] = /<<(\w{8})\n([\s\S]*)\n\1>>$/.exec(prompt) ?? []
+    expect(record).toBe(
+      'User: the question\n\nUser: [image/png image]\n\nAssistant: [calls look {}]\n\nTool [look] failed: line 0\n  line 1\n  \n  [... 96 lines truncated ...]\n  \n  line 98\n  line 99',
+    )
   })
 
   it('asks plainly: its own instructions, no tools, no thinking, no cache', async () => {
@@ -114,8 +114,8 @@ describe('llmCompaction', () => {
     })
     expect(requests.length).toBeGreaterThan(2)
     for (const request of requests) expect(promptOf(request).length / 4).toBeLessThan(6000 - 300)
-    expect(promptOf(requests[0])).not.toContain('<summary>')
-    expect(promptOf(requests[1])).toContain('<summary>\nsummary 0\n</summary>')
+    expect(promptOf(requests[0])).not.toContain('summary so far')
+    expect(promptOf(requests[1])).toMatch(/The summary so far:\n<<(\w{8})\nsummary 0\n\1>>\n/)
     expect(summary).toEqual([`[Summary] summary ${requests.length - 1}`])
     const whole = requests.map(promptOf).join('')
     for (const part of ['l2u', 'l20u', 'l34u']) expect(whole).toContain(`User: ${part}`)

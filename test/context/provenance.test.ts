@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { provenanceOf } from '../../src/context/provenance.ts'
+import { provenanceOf } from '../../src/context/requests/provenance.ts'
 import { defaultContextTranslation } from '../../src/context/translation.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 import { extensionMessage, isLlmMessage, type LlmMessage, type Message, userMessage } from '../../src/types/message.ts'

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { renderNodes, visibleTags } from '../../src/context/render-nodes.ts'
-import { planRevert } from '../../src/context/revert.ts'
+import { renderNodes, visibleTags } from '../../src/context/prune-revert/render-nodes.ts'
+import { planRevert } from '../../src/context/prune-revert/revert.ts'
 import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../src/types/context-change.ts'
 import type { AgentMessage } from '../../src/types/message.ts'
 import type { NodeTag } from '../../src/types/node-tag.ts'
+import { unfenced } from '../support/long-history.ts'
 import { answer, numbered, result, user } from './history.ts'
 
 /** n0 to n6: two turns with calls, an answer. */
@@ -35,7 +36,7 @@ const tag = (kind: NodeTag['kind'], createdAtTurn: number, text = `${kind} ${cre
 const textsOf = (message: AgentMessage | undefined) =>
   message === undefined || message.role === 'extension'
     ? []
-    : message.content.map((block) => (block.type === 'text' ? block.text : block.type))
+    : message.content.map((block) => (block.type === 'text' ? unfenced(block.text) : block.type))
 
 const at = (turnIndex: number, policy = defaultRevertPolicy) => ({ policy, turnIndex })
 

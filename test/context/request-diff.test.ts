@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { provenanceOf } from '../../src/context/provenance.ts'
-import { renderNodes } from '../../src/context/render-nodes.ts'
-import { diffTurnRequests } from '../../src/context/request-diff.ts'
-import { estimateTokens, totalTokens } from '../../src/context/tokens.ts'
+import { renderNodes } from '../../src/context/prune-revert/render-nodes.ts'
+import { provenanceOf } from '../../src/context/requests/provenance.ts'
+import { diffTurnRequests } from '../../src/context/requests/request-diff.ts'
+import { estimateTokens, totalTokens } from '../../src/context/tokens/estimate.ts'
 import { defaultRevertPolicy } from '../../src/types/context-change.ts'
 import { isLlmMessage, type LlmMessage } from '../../src/types/message.ts'
 import type { ToolDefinition } from '../../src/types/provider.ts'
@@ -114,7 +114,7 @@ describe('diffTurnRequests', () => {
       index: 2,
       blockIndex: 0,
       reason: 'inserted',
-      after: '[n1]',
+      after: expect.stringContaining('[n1]'),
     })
   })
 

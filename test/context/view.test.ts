@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { deriveView } from '../../src/context/index.ts'
 import type { CompactionOverlay } from '../../src/types/compaction.ts'
 import type { ContextState, PruneRecord } from '../../src/types/context-change.ts'
-import { type AgentMessage, textOf } from '../../src/types/message.ts'
+import type { AgentMessage } from '../../src/types/message.ts'
+import { said } from './compacting.ts'
 import { answer, idsOf, numbered, result, user } from './history.ts'
 
 const span = (firstId: string, lastId: string, turns: number) => ({ firstId, lastId, turns })
@@ -23,8 +24,6 @@ const prune = (messageIds: string[], memo?: string): PruneRecord => ({
   ...(memo !== undefined && { memo }),
 })
 const sent = (messages: readonly AgentMessage[], state: ContextState): string[] => idsOf(deriveView(messages, state))
-const said = (message: AgentMessage | undefined): string =>
-  message === undefined || message.role === 'extension' ? '' : textOf(message.content)
 
 describe('a compaction overlay', () => {
   it('is nothing when there is none: the history itself is the view', () => {
@@ -65,7 +64,7 @@ describe('a prune', () => {
     const state = { prunes: [prune(['b', 's', 'a', 'r'], 'looked around')] }
     const view = deriveView(called, state)
     expect(idsOf(view)).toEqual(['u', 'p-b', 'e'])
-    expect(view[1]).toMatchObject({ role: 'user', timestamp: 5 })
+    expect(view[1]).toMatchObject({ role: 'assistant', timestamp: 5 })
     expect(said(view[1])).toBe('[Pruned context summary: looked around]')
     expect(deriveView(called, state)[1]).toBe(view[1])
   })

@@ -10,7 +10,7 @@ export function baseUrl(): string {
   return url
 }
 
-/** The five runtimes the shared suite runs in. */
+/** The kinds of runtime the shared suite runs in. */
 export type RuntimeName = 'node' | 'browser' | 'workerd' | 'deno' | 'bun'
 
 /** The runtime this code runs in, judged by what only that runtime has. */

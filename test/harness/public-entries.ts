@@ -17,3 +17,11 @@ export function publicEntries(): PublicEntry[] {
     typeof target === 'string' ? [] : [{ subpath, source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts') }],
   )
 }
+
+/** The file in `dist` that begins with `source`: a public entry, or a part that is loaded late. */
+export function builtFile(source: string): string {
+  const entry = publicEntries().find((each) => each.source === source)
+  if (entry !== undefined) return `dist/${entry.subpath === '.' ? 'index' : entry.subpath.slice(2)}.js`
+  const name = source.replace(/^src\//, '').replace(/(\/index)?\.ts$/, '')
+  return `dist/late/${name.replaceAll('/', '-')}.js`
+}

@@ -108,7 +108,8 @@ describe('trigger', () => {
     [80_999, []],
     [81_000, compactions],
   ])('by estimate, at %i tokens of the default 100,000', async (tokens, expected) => {
-    const { events, model } = await playLong({ messages: ofTokens(tokens), contextConfig: {} })
+    const model = scripted([{ text: 'fine' }], { config: { contextWindow: 0 } })
+    const { events } = await playLong({ messages: ofTokens(tokens), contextConfig: {}, model })
     expect(only(events, compactions)).toEqual(expected)
     const [started] = ofType(events, 'compactionStarted')
     expect(started?.estimatedTokens).toBe(expected.length === 0 ? undefined : tokens)
@@ -117,11 +118,12 @@ describe('trigger', () => {
   })
 
   it.each([
-    [80_994, []],
-    [80_995, compactions],
+    [84_994, []],
+    [84_995, compactions],
   ])('by what the service counted: %i tokens, and an estimate of what came since', async (input, expected) => {
     // The prompt `now` takes 5.
-    const agent = new Agent({ model: scripted([{ text: 'one', usage: { input } }, { text: 'two' }]), messages })
+    const model = scripted([{ text: 'one', usage: { input } }, { text: 'two' }], { config: { contextWindow: 0 } })
+    const agent = new Agent({ model, messages })
     await agent.prompt('first').result
     const run = agent.prompt('now')
     const events: string[] = []
@@ -158,9 +160,9 @@ describe('trigger', () => {
       { contextConfig: { compaction: false as const } },
       { contextManagement: false },
     ]) {
-      const { events, model } = await playLong({ messages: longHistory(100, 1000), ...off })
+      const { events, model } = await playLong({ messages: longHistory(200, 1000), ...off })
       expect(only(events, compactions)).toEqual([])
-      expect(requestTokens(model.provider.requests[0])).toBeGreaterThan(100_000)
+      expect(requestTokens(model.provider.requests[0])).toBeGreaterThan(200_000)
     }
   })
 

@@ -151,14 +151,17 @@ function checkCheckpoint(agent: Agent): number {
   const { state, messages, ...rest } = agent.checkpoint()
   expect(messages).toHaveLength(2000)
   expect(Object.keys(state)).toEqual(['overlay'])
-  expect(JSON.stringify(state).length).toBeLessThan(4 * 5000)
+  expect(JSON.stringify(state).length).toBeLessThan(4 * 6000)
   expect(JSON.stringify(rest).length).toBeLessThan(1000)
   return JSON.stringify(messages).length
 }
 
 /** Bytes in use after a collection; a run that has just ended lets go in the next task. */
 async function heapBytes(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 0))
-  collect()
+  // What weak tables held goes with the second collection.
+  for (let times = 0; times < 2; times += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    collect()
+  }
   return process.memoryUsage().heapUsed
 }

@@ -12,7 +12,7 @@ import {
 import type { Script, ScriptedStep } from '../../src/providers/scripted/index.ts'
 import { prunTools, revertTool } from '../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { brokenPairs, longHistory, requestText, requestTokens, words } from '../support/long-history.ts'
+import { brokenPairs, longHistory, requestText, requestTokens, unfenced, words } from '../support/long-history.ts'
 import { ofType, outline, play, seen, tool } from '../support/play.ts'
 
 const looking: ScriptedStep = { toolCalls: [{ name: 'look', arguments: {} }] }
@@ -38,7 +38,7 @@ async function playReverts(script: Script, options: Partial<AgentOptions> = {}) 
 }
 
 /** The texts of each message of a request. */
-const texts = (request: StreamRequest | undefined) => request?.messages.map(({ content }) => textOf(content))
+const texts = (request: StreamRequest | undefined) => request?.messages.map(({ content }) => unfenced(textOf(content)))
 
 describe('node ids', () => {
   it('stand in the request where the model can use them: prompts, results, steering, follow-ups', async () => {
@@ -99,7 +99,10 @@ describe('revert', () => {
     const request = model.provider.requests[3]
     expect(texts(request)?.map((each) => each.slice(0, 12))).toEqual(['[n0]the prom', '', '[n2]seen 1; '])
     expect(texts(request)?.at(-1)).toMatch(/\[lesson\] Port 80 is taken\.$/)
-    expect(request?.messages.at(-1)?.content.at(-1)).toEqual({ type: 'text', text: '[lesson] Port 80 is taken.' })
+    expect(request?.messages.at(-1)?.content.at(-1)).toEqual({
+      type: 'text',
+      text: expect.stringMatching(/^<<(\w{8}) \[lesson\] Port 80 is taken\. \1>>$/),
+    })
     expect(ofType(events, 'revertApplied')).toMatchObject([
       { category: 'failure', target: 2, abandonedNodeIds: [3, 4, 5, 6], summary: 'Port 80 is taken.', applied: true },
     ])

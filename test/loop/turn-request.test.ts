@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { diffTurnRequests } from '../../src/context/request-diff.ts'
+import { diffTurnRequests } from '../../src/context/requests/request-diff.ts'
 import { Agent, type AgentOptions, type AnnotatedRequest, type BlockProvenance, type Model, userMessage } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'

@@ -1,4 +1,4 @@
-import { totalTokens } from '../../src/context/tokens.ts'
+import { totalTokens } from '../../src/context/tokens/estimate.ts'
 import type { AgentMessage, LlmMessage, StreamRequest } from '../../src/index.ts'
 import { withId } from '../../src/types/message.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
@@ -52,4 +52,9 @@ export function brokenPairs(messages: StreamRequest['messages'] | readonly Agent
     if (message.role === 'toolResult' && !open.delete(message.toolCallId)) broken.push(message.toolCallId)
   }
   return [...broken, ...open]
+}
+
+/** `text` without the marks around summaries, memos, node ids and notes. */
+export function unfenced(text: string): string {
+  return text.replace(/<<([0-9a-z]{8}) (.*?) \1>>/gs, '$2')
 }

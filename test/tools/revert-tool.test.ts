@@ -46,7 +46,7 @@ describe('revertTool', () => {
   })
 
   it('reads the step leniently and needs no summary', async () => {
-    for (const step of ['n12', '12', '[n12]', ' N12']) {
+    for (const step of ['n12', '12', '[n12]', ' N12', '<<k3f9a2b1 [n12] k3f9a2b1>>']) {
       expect((await call({ category: 'failure', step })).changes).toEqual([{ type: 'revert', category: 'failure', targetNodeId: 12 }])
     }
   })

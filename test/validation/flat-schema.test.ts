@@ -95,9 +95,9 @@ describe('a flat schema', () => {
         if (both(anySchema, value).flat.issues === undefined) accepted += 1
         else refused += 1
       }),
-      { numRuns: 20_000 },
+      { numRuns: 4_000 },
     )
-    expect(Math.min(accepted, refused)).toBeGreaterThan(2_000)
+    expect(Math.min(accepted, refused)).toBeGreaterThan(400)
   })
 
   const order = {

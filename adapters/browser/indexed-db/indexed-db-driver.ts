@@ -18,8 +18,6 @@ interface OwnClaim {
  * **Contract**
  * - One transaction claims and reads, one checks the claim and appends: a tab that was frozen between two steps cannot write what nobody will see.
  * - Transactions are `strict`: they are complete when the operating system has written to the disk.
- *
- * Source: reference/reliability.md §2 "IndexedDB".
  */
 export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
   const database = connection(name)

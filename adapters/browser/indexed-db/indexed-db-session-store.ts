@@ -33,7 +33,7 @@ export interface IndexedDbSessionStore extends SessionStore {
  *   be done while a page is rendered on a server.
  * - Listeners must not throw.
  *
- * Source: reference/reliability.md §2 "IndexedDB".
+ * Source: docs/concepts/sessions.md
  */
 export function indexedDbSessionStore(options: IndexedDbSessionOptions = {}): IndexedDbSessionStore {
   const { name = 'phi-core', onTakenOver, onChange } = options

@@ -22,7 +22,7 @@ export interface SessionBindings {
  * - Strongly consistent: an acknowledged record is durable, and every reader everywhere sees it. Of two writers the older one is refused.
  * - An append is one request to the session's object and one to the index. Records are not limited in size, except by the memory of an object.
  *
- * Source: reference/reliability.md §2 "Durable Object".
+ * Source: docs/concepts/sessions.md
  */
 export function durableObjectSessionStore({ sessions, index, tenant = defaultTenant }: SessionBindings): SessionStore {
   const logOf = (sessionId: string) => remoteLog(sessions, objectName({ tenant, sessionId }))

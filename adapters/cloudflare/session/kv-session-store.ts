@@ -49,7 +49,7 @@ interface Writing {
  *   below 6.
  * - A record costs one write (more when it is larger than a value), a session one summary; `load` costs one read per 100 writes.
  *
- * Source: reference/reliability.md §2 "Workers KV".
+ * Source: docs/concepts/sessions.md
  */
 export function kvSessionStore(namespace: KvNamespace, options: KvSessionStoreOptions = {}): SessionStore {
   const { maxValueBytes = defaultMaxValueBytes } = options

@@ -32,7 +32,7 @@ interface Begun {
  * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
  * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run.
  *
- * Source: reference/reliability.md §3 "Poison resume", ARCHITECTURE §5 "Live runs at scale".
+ * Source: docs/live-sessions.md
  *
  * @example
  * ```ts

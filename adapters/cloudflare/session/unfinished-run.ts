@@ -17,11 +17,12 @@ export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun 
 }
 
 /**
- * A number that grows when a run gets on: with each loop that ends and each turn that is completed. What an attempt writes before it fails
- * at the same place again does not count; a model may be asked, and a tool begun, without end.
+ * A number that grows when a run gets on: with each loop that ends, each result, and each turn after the first. What an attempt writes before
+ * it fails at the same place again does not count; a model may be asked, and a tool begun, without end. The start of a turn may not be in the
+ * log yet when its model is asked, so the results before it say that the turn before was completed.
  */
 export function progressOf(records: readonly SessionRecord[]): number {
-  return records.filter(({ entry, turnIndex = 0 }) => entry.type === 'loopEnd' || turnIndex > 0).length
+  return records.filter(({ entry, turnIndex = 0 }) => entry.type === 'loopEnd' || entry.type === 'toolResult' || turnIndex > 0).length
 }
 
 /**

@@ -1,4 +1,12 @@
-import { type AgentTool, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
+import {
+  type AgentTool,
+  escapeControls,
+  type JsonObject,
+  PhiError,
+  type ToolContext,
+  ToolError,
+  type ToolResult,
+} from '../../../src/index.ts'
 import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
 import { type BashOptions, type BashSettings, bashSettings, type Confinement, groupShell } from './bash-settings.ts'
@@ -29,8 +37,8 @@ export interface BashTool extends AgentTool {
  *   range. Programs of the host are looked up here, never in `PATH`, and not again.
  * - On timeout and abort everything the command started is killed, and so is what it left in the background when it ends. Under `none` a
  *   process that leaves its group is found by its environment (Linux); one that clears that too survives.
- * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal, and `renamed` with the paths that
- *   were. Of each output the first and last half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update`
+ * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal, and `renamed` with the first 20 paths
+ *   that were. Of each output the first and last half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update`
  *   gets the last 8 KiB.
  * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes, too much memory or disk), `timeout`, `cancelled`,
  *   `invalidArguments`.
@@ -163,9 +171,17 @@ function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd):
 
 function resultOf(exitCode: number, stdout: string, stderr: string, renamed: readonly string[]): ToolResult {
   const output = stderr === '' ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`
-  const note = `${output === '' || output.endsWith('\n') ? '' : '\n'}Renamed to ….blocked, because other programs obey such files: ${renamed.join(', ')}\n`
+  const note = `${output === '' || output.endsWith('\n') ? '' : '\n'}Renamed to ….blocked, because other programs obey such files: ${listed(renamed)}\n`
   return {
     content: [{ type: 'text', text: `Exit code: ${exitCode}\n${output}${renamed.length === 0 ? '' : note}` }],
-    details: { exit_code: exitCode, success: exitCode === 0, ...(renamed.length === 0 ? {} : { renamed: [...renamed] }) },
+    details: { exit_code: exitCode, success: exitCode === 0, ...(renamed.length === 0 ? {} : { renamed: renamed.slice(0, shownPaths) }) },
   }
+}
+
+const shownPaths = 20
+
+/** Paths a command chose, as they may stand in its result: on one line, and no more than fit. */
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, shownPaths).map((path) => escapeControls(path.slice(-200)).replaceAll('\n', '\\u{a}'))
+  return paths.length > shownPaths ? `${shown.join(', ')} and ${paths.length - shownPaths} more` : shown.join(', ')
 }

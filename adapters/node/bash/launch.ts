@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { enteringArguments } from '../process/control-group.ts'
 import type { ProcessSpec } from '../process/run-process.ts'
+import type { Room } from '../process/sandbox-watch.ts'
 import { type SandboxProfile, sandboxArguments } from './profile.ts'
 import type { Sandbox } from './sandbox.ts'
 
@@ -13,12 +14,15 @@ export interface BashLimits {
   memoryBytes?: number
   /** Processes at a time. Default 1,024. */
   processes?: number
-  /** Bytes by which the free space of the workspace's file system may shrink. Default: half of it, at most 8 GiB. */
+  /** Bytes by which the free space of the workspace's file system may shrink, at most half of it. Default 8 GiB. */
   diskBytes?: number
 }
 
 // KiB, except for the number of processes. The memory limit counts data, not address space: runtimes reserve far more than they use.
 const perProcess = (processes: number) => `ulimit -u ${processes} -f 1048576 -d 4194304 -c 0`
+
+// New files per command. Whatever it makes is looked through when it ends.
+const mostFiles = 1_000_000
 
 /** Descriptors that the launched program has before those it inherits: the three standard ones, and one per input. */
 export const firstInherited = 5
@@ -61,15 +65,20 @@ export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options
   const argv = ['/bin/bash', '-c', `${perProcess(limits.processes)} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command]
   const launch = sandboxed(sandbox, profile, variables, argv, inherited)
   const isBounded = entrances.length > 0
-  const { bavail, bsize } = statfsSync(profile.root)
   const watch = {
     // Where this process is root, the kernel does not hold the sandbox's user to `ulimit -u`.
     processes: limits.processes,
     ...(isBounded ? {} : { memory: limits.memoryBytes }),
-    disk: { path: profile.root, least: bavail * bsize - Math.min(limits.diskBytes, (bavail * bsize) / 2) },
+    disk: { path: profile.root, least: leastRoom(profile.root, limits.diskBytes) },
   }
   if (!isBounded) return { ...launch, watch }
   return { ...launch, watch, file: options.shell, args: [...enteringArguments(entrances), launch.file, ...launch.args] }
+}
+
+/** What a command must leave: all but what it may use, and at least half of what there is. */
+function leastRoom(path: string, bytes: number): Room {
+  const { bavail, bsize, ffree } = statfsSync(path)
+  return { bytes: bavail * bsize - Math.min(bytes, (bavail * bsize) / 2), files: ffree - Math.min(mostFiles, ffree / 2) }
 }
 
 const inherited = ['PATH', 'HOME', 'LANG', 'TMPDIR']

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs'
-import { renameSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { readdirSync, renameSync, statSync } from 'node:fs'
+import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
 import { gitHead } from '../policy/protected-names.ts'
@@ -17,6 +17,7 @@ interface Found {
   identity: string
   /** A directory in which git finds a repository; else a protected name. */
   isRepository: boolean
+  isLink: boolean
 }
 
 /** What stood in a workspace before a command. */
@@ -28,6 +29,10 @@ export interface Before {
 
 // More would make building the sandbox slow (each mount reads all others).
 const mostHeld = 500
+// Milliseconds of reading before everything else has its turn.
+const breathEvery = 10
+// Bytes a file system gives for a directory with some ten thousand entries.
+const largeDirectory = 1_000_000
 
 /** Finds and holds what stands below the root of a workspace and has to stay as it is. Rejects with the reason of `signal`. */
 export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal): Promise<Before> {
@@ -36,8 +41,9 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
   try {
     for await (const found of foundBelow(policy)) {
       signal.throwIfAborted()
-      identities.add(found.identity)
       const pinned = await holdExactly(policy, found)
+      // What another command moved away at this moment is not held, so it must not pass for what was there before either.
+      if (pinned !== undefined || found.isLink) identities.add(found.identity)
       if (pinned !== undefined) held.push({ path: found.path, pinned })
       if (held.length > mostHeld) throw tooMany()
     }
@@ -72,7 +78,7 @@ async function holdExactly(policy: WorkspacePolicy, { path, identity }: Found): 
  */
 export async function undoPlanted(policy: WorkspacePolicy, before: Before): Promise<string[]> {
   const renamed: string[] = []
-  for await (const found of foundBelow(policy)) {
+  for await (const found of foundBelow(policy, ownerMay)) {
     if (before.identities.has(found.identity)) continue
     const path = found.isRepository ? `${found.path}/${gitHead}` : found.path
     if (await renameAside(policy, path)) renamed.push(path)
@@ -84,7 +90,9 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
   try {
     const { directory, name } = await holdParent(policy, path, false)
     try {
-      renameSync(entryOf(directory, name), entryOf(directory, `${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
+      const aside = `${name}.blocked-${crypto.randomUUID().slice(0, 8)}`
+      const rename = async () => renameSync(entryOf(directory, name), entryOf(directory, aside))
+      await rename().catch(() => ownerMay(directory.self).then(rename))
       return true
     } finally {
       await directory.close()
@@ -95,14 +103,19 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
 }
 
 /** Walks the workspace, without entering links, what runs this process, or what was found. The root itself is the reservation's. */
-async function* foundBelow(policy: WorkspacePolicy): AsyncGenerator<Found, void, undefined> {
+async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string) => Promise<void>): AsyncGenerator<Found, void, undefined> {
   const names = new Set([...policy.files, ...policy.directories])
   const closed = new Set([...policy.running, ...policy.directories])
   // Dependencies run when the project runs; nobody works in their directories.
   const skipped = new Set(['node_modules', ...(names.has('.git') ? [] : ['.git'])])
   const open = ['']
+  let breathed = performance.now()
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-    const entries = await entriesOf(join(policy.root, directory))
+    if (performance.now() - breathed > breathEvery) {
+      await new Promise(setImmediate)
+      breathed = performance.now()
+    }
+    const entries = await entriesOf(join(policy.root, directory), unlock)
     if (directory !== '' && policy.guardsGit && isRepository(entries)) {
       yield* foundAt(policy, directory, true)
       continue
@@ -118,15 +131,35 @@ async function* foundBelow(policy: WorkspacePolicy): AsyncGenerator<Found, void,
 
 async function* foundAt(policy: WorkspacePolicy, path: string, repository: boolean): AsyncGenerator<Found, void, undefined> {
   const stats = await lstat(join(policy.root, path), { bigint: true }).catch(() => undefined)
-  if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository }
+  if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository, isLink: stats.isSymbolicLink() }
 }
 
-async function entriesOf(directory: string): Promise<Dirent[]> {
-  return readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
+/** Gives the owner all rights to a directory: a command may have taken them away to hide what is in it, and git asks by name. */
+async function ownerMay(directory: string): Promise<void> {
+  await chmod(directory, 0o700)
+}
+
+async function entriesOf(directory: string, unlock?: (directory: string) => Promise<void>): Promise<Dirent[]> {
+  try {
+    return await read(directory)
+  } catch (error) {
+    if (unlock !== undefined && systemCode(error) === 'EACCES')
+      return unlock(directory).then(
+        () => read(directory),
+        () => [],
+      )
     // Gone, not readable, or so deep that no path leads there: nobody else gets there by name either.
     if (systemCode(error) !== undefined) return []
     throw error
-  })
+  }
+}
+
+/** At once, which takes half the time of a promise for each directory; one with thousands of entries piece by piece. */
+async function read(directory: string): Promise<Dirent[]> {
+  if (statSync(directory).size < largeDirectory) return readdirSync(directory, { withFileTypes: true })
+  const entries: Dirent[] = []
+  for await (const entry of await opendir(directory, { bufferSize: 1000 })) entries.push(entry)
+  return entries
 }
 
 /** What git takes for a repository when it stands in such a directory: all of that, whatever it contains. */

@@ -1,5 +1,5 @@
-import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, type Stats, unlinkSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, type Stats, statSync, unlinkSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
 import { gitHead, protectedDirectories, protectedFiles } from '../policy/protected-names.ts'
 import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
@@ -54,10 +54,16 @@ function reserve(path: string, create: (path: string) => void): boolean {
   } catch (error) {
     const code = systemCode(error)
     if (code === 'EEXIST') return reserve(path, create)
-    // Where we may not create it, neither may the sandbox: it has the same user and fewer rights.
+    // Where we may not create it, neither may the sandbox: it has the same user and fewer rights. An owner could take the right back, though.
+    if (code === 'EACCES' && statSync(dirname(path)).uid === process.getuid?.()) refuseReadOnly(dirname(path))
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
     throw error
   }
+}
+
+function refuseReadOnly(root: string): never {
+  const advice = 'A command could make it so again and create what is protected. Give the owner the right to write (chmod u+w).'
+  throw new ToolError('failed', `Failed to execute: ${root} is yours, but not writable. ${advice}`)
 }
 
 function refuseLink(path: string): never {

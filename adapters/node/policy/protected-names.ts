@@ -30,6 +30,7 @@ export const protectedDirectories: readonly string[] = [
   '.cursor',
   '.devcontainer',
   '.git',
+  '.githooks',
   '.husky',
   '.idea',
   '.vscode',

@@ -55,7 +55,7 @@ export function workspacePolicy(root: string, options: ProtectionOptions = {}): 
  * The part of `path`, relative to the root and without links, for which it must not be written or removed; undefined where it may be.
  *
  * That is: a protected name at any depth, or what some file system takes for it (another case, full-width letters, invisible characters, a
- * trailing dot, an NTFS stream); the running package, and what contains it; what makes a git directory of a directory with a `HEAD`.
+ * trailing dot, an NTFS stream); the running package; what makes a git directory of a directory with a `HEAD`.
  */
 export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file' | 'directory' = 'file'): string | undefined {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
@@ -66,7 +66,7 @@ export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file
   const whole = canonical.join('/')
   const running = policy.running.find((own) => {
     const ours = own.split('/').map(canonicalName).join('/')
-    return whole === ours || whole.startsWith(`${ours}/`) || ours.startsWith(`${whole}/`)
+    return whole === ours || whole.startsWith(`${ours}/`)
   })
   return running ?? (policy.guardsGit ? gitPart(policy.root, segments, canonical, kind) : undefined)
 }

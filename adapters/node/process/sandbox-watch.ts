@@ -7,8 +7,15 @@ export interface WatchLimits {
   processes: number
   /** Bytes of memory of all processes together; absent where the kernel bounds them. */
   memory?: number
-  /** Bytes that must stay free in the file system of `path`. */
-  disk: { path: string; least: number }
+  /** What must stay free in the file system of `path`. */
+  disk: { path: string; least: Room }
+}
+
+/** Room in a file system. */
+export interface Room {
+  bytes: number
+  /** Files that can still be made; 0 where the file system does not count them. */
+  files: number
 }
 
 /** Which of the limits was exceeded. */
@@ -39,18 +46,19 @@ export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which:
     if (ids.length > limits.processes) return excess('processes', first)
     if (look++ % slowLook !== 0) return
     if (limits.memory !== undefined && memoryOf(first, ids) > limits.memory) return excess('memory', first)
-    void freeBytes(limits.disk.path).then((free) => {
+    void roomIn(limits.disk.path).then((room) => {
       // The sandbox may have ended meanwhile, and its number belong to another process.
-      if (free !== undefined && free < limits.disk.least && firstProcess(pid) === first) excess('disk', first)
+      const { bytes, files } = limits.disk.least
+      if (room !== undefined && (room.bytes < bytes || room.files < files) && firstProcess(pid) === first) excess('disk', first)
     })
   }, watchMs)
   return timer
 }
 
-/** Bytes free in the file system of `path`; undefined when it does not say. */
-export async function freeBytes(path: string): Promise<number | undefined> {
+/** Undefined when the file system does not say. */
+async function roomIn(path: string): Promise<Room | undefined> {
   return statfs(path).then(
-    ({ bavail, bsize }) => bavail * bsize,
+    ({ bavail, bsize, ffree }) => ({ bytes: bavail * bsize, files: ffree }),
     () => undefined,
   )
 }

@@ -17,7 +17,7 @@ import { fileDriver } from './file-driver.ts'
  * - An append costs one write, one sync and one look at the folder, however long the session is.
  * - `quota` when the disk is full, `io` for other failures; no path in any message.
  *
- * Source: reference/reliability.md §2.
+ * Source: docs/concepts/sessions.md
  */
 export function fileSessionStore(directory: string): SessionStore {
   return logSessionStore(fileDriver(directory))

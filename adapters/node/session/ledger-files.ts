@@ -20,7 +20,7 @@ const ending = '.json'
  * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what the format cannot hold, `quota`, `io`.
  * - Needs zod 4, as `phi-core/schema` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
  *
- * Source: spec/13 "Persistence API", reference/phi-core-0.10.md §2 and §3 row 36.
+ * Source: docs/concepts/session-tree.md
  */
 export async function saveSession(session: Session, directory: string): Promise<void> {
   assertSessionId(session.sessionId)
@@ -44,7 +44,7 @@ export async function saveSession(session: Session, directory: string): Promise<
 
 /**
  * Reads `<directory>/<session id>.json`, also one that the Rust implementation wrote. Rejects with `SessionError`: `invalidId`, `notFound`,
- * `invalidSession` for what is no such file, `io`. Needs zod 4. Source: spec/13 "Persistence API".
+ * `invalidSession` for what is no such file, `io`. Needs zod 4.
  */
 export async function loadSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
@@ -72,7 +72,7 @@ export async function listSessionIds(directory: string): Promise<string[]> {
 
 /**
  * Every session of one agent, the most recently written first. Reads all files of `directory`; rejects as `loadSession` does with the
- * first that cannot be read. Source: spec/13 "Persistence API".
+ * first that cannot be read.
  */
 export async function loadSessionsForAgent(agentId: string, directory: string): Promise<Session[]> {
   const sessions: Session[] = []
@@ -80,7 +80,7 @@ export async function loadSessionsForAgent(agentId: string, directory: string): 
   return sessions.filter((session) => session.agentId === agentId)
 }
 
-/** Removes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. Source: spec/13 "Persistence API". */
+/** Removes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. */
 export async function deleteSession(sessionId: string, directory: string): Promise<void> {
   assertSessionId(sessionId)
   await reported(`delete session ${sessionId}`, async () => {

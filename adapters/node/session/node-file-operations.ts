@@ -19,7 +19,8 @@ export function nodeFileOperations(): Required<FileOperations> {
     close,
     list: (directory) => readdir(directory),
     makeDirectory: (path) => mkdir(path),
-    read: (path, bytes) => (bytes === undefined ? readFile(path, 'utf8') : readStart(path, bytes)),
+    // In one piece: with an encoding it would be decoded chunk by chunk.
+    read: async (path, bytes) => (bytes === undefined ? (await readFile(path)).toString() : readStart(path, bytes)),
     async createExclusive(path) {
       held.set(path, await open(path, 'ax'))
     },

@@ -2,11 +2,10 @@ import type { CompactionOverlay } from '../../types/compaction.ts'
 import type { ContextState } from '../../types/context-change.ts'
 import { newId } from '../../types/ids.ts'
 import { type AgentMessage, now } from '../../types/message.ts'
-import type { ResolvedContext } from '../context-config.ts'
-import { totalTokens } from '../tokens.ts'
+import type { ResolvedContext } from '../tokens/context-limits.ts'
+import { totalTokens } from '../tokens/estimate.ts'
 import { defaultSections, type SectionInput, type Sections, sectionTokens } from './default-sections.ts'
-import { outlineOf, spanAcross } from './outline.ts'
-import { hasMiddle, middleOf, sized, splitFor } from './split.ts'
+import { hasMiddle, middleOf, outlineOf, sized, spanAcross, splitFor } from './outline.ts'
 import { ownParts, type StrategyOptions, strategySections } from './strategy-sections.ts'
 
 /** What a compaction is planned from. */
@@ -38,7 +37,7 @@ export interface CompactionPlan extends SectionInput {
 /**
  * Plans a compaction of what is sent. `undefined` when it already fits the target (unless forced), or could not become smaller.
  *
- * Source: spec/14 "When compaction fires", reference/phi-core-0.10.md §3 rows 16, 18.
+ * Source: docs/concepts/context-and-compaction.md
  */
 export function planCompaction(input: PlanInput): CompactionPlan | undefined {
   const { messages, state, view, context, loopId, targetTokens, force } = input
@@ -73,7 +72,7 @@ export function planCompaction(input: PlanInput): CompactionPlan | undefined {
  * - The result fits the target of the plan if the present turn does.
  * - Rejects only with the signal's reason. A strategy that throws is logged as `compactionStrategyFailed`, and the default does its part.
  *
- * Source: spec/14, ARCHITECTURE §5 "One compaction interface".
+ * Source: docs/concepts/context-and-compaction.md
  */
 export async function runCompaction(
   plan: CompactionPlan,

@@ -1,18 +1,8 @@
 import type { CompactionInput, CompactionStrategy, TokenCounter } from '../../types/compaction.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { messageTokens, totalTokens } from '../tokens.ts'
-import { keepNewest } from './keep-newest.ts'
+import { messageTokens, totalTokens } from '../tokens/estimate.ts'
 import { middleMarker, summaryLines } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'
-
-/** Limits of a summary section, and what stands for the messages that are in none. */
-export interface SummaryOptions {
-  maxTokens: number
-  /** Messages left out already. */
-  removed: number
-  marker(removed: number): AgentMessage
-  counter: TokenCounter
-}
 
 /**
  * Compaction without a model: the first turns stay, answers in the middle become one line each, long tool outputs at the end are cut.
@@ -20,7 +10,7 @@ export interface SummaryOptions {
  * **Contract**: `keepCompacted` keeps what the user said as it was. When the lines do not fit `maxTokens`, the newest stay behind a marker
  * `[Context compacted: N messages removed to fit context window]`.
  *
- * Source: spec/14 "DefaultBlockCompaction", spec/27.
+ * Source: docs/concepts/context-and-compaction.md
  */
 export const defaultCompaction = {
   keepFirst: ({ config }: CompactionInput): number => config.keepFirstTurns,
@@ -30,7 +20,7 @@ export const defaultCompaction = {
 } satisfies CompactionStrategy
 
 /** One line per answer, the newest that fit. A message too large for all of the room does not keep older ones out. */
-export function summariesWithin(turns: readonly (readonly AgentMessage[])[], options: SummaryOptions): AgentMessage[] {
+export function summariesWithin(turns: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
   const { maxTokens, removed, marker, counter } = options
   const lines = summaryLines(turns.flat())
   if (removed === 0 && totalTokens(lines, counter) <= maxTokens) return lines
@@ -38,4 +28,34 @@ export function summariesWithin(turns: readonly (readonly AgentMessage[])[], opt
   const fitting = lines.filter((line) => messageTokens(line, counter) <= room)
   const groups = fitting.map((line) => [line])
   return keepNewest(groups, { maxTokens, counter, marker, removed: removed + lines.length - fitting.length })
+}
+
+/** What `keepNewest` may keep. */
+export interface KeepOptions {
+  maxTokens: number
+  /** Messages that are gone already. */
+  removed: number
+  /** The message that stands for what is gone. */
+  marker(removed: number): AgentMessage
+  counter: TokenCounter
+}
+
+/**
+ * The newest groups that fit, in order, behind a marker for the others and for what was gone before. Groups stay whole, and the first one
+ * (from the end) that does not fit ends it. All of them, without marker, when nothing is gone; nothing at all where not even the marker fits.
+ */
+export function keepNewest(groups: readonly (readonly AgentMessage[])[], options: KeepOptions): AgentMessage[] {
+  const { maxTokens, removed, marker, counter } = options
+  const all = groups.flat()
+  if (removed === 0 && totalTokens(all, counter) <= maxTokens) return all
+  // Measured at its longest: its count is not known yet.
+  let room = maxTokens - messageTokens(marker(removed + all.length), counter)
+  if (room < 0) return []
+  let from = groups.length
+  for (; from > 0; from -= 1) {
+    room -= totalTokens(groups[from - 1] ?? [], counter)
+    if (room < 0) break
+  }
+  const kept = groups.slice(from).flat()
+  return [marker(removed + all.length - kept.length), ...kept]
 }

@@ -1,9 +1,9 @@
 import type { AgentMessage } from '../../types/message.ts'
-import type { ResolvedContext } from '../context-config.ts'
-import { totalTokens } from '../tokens.ts'
+import type { ResolvedContext } from '../tokens/context-limits.ts'
+import { totalTokens } from '../tokens/estimate.ts'
 import { summariesWithin } from './default-compaction.ts'
-import { middleTurns } from './middle-turns.ts'
-import { fittingSplit, freeTokens, hasMiddle, type SizedOutline, type Split, splitFor } from './split.ts'
+import { fittingSplit, freeTokens, hasMiddle, type SizedOutline, type Split, splitFor } from './outline.ts'
+import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker, olderMarker } from './summary-lines.ts'
 import { cutToolOutputsToFit } from './tool-output.ts'
 
@@ -34,7 +34,7 @@ export interface SectionInput {
  *
  * **Contract**: the present turn stays, so the result fits the target only if that turn does.
  *
- * Source: spec/27 "compact_messages".
+ * Source: docs/concepts/context-and-compaction.md
  */
 export function defaultSections(input: SectionInput): Sections | undefined {
   const { outline, context, target, isOver } = input

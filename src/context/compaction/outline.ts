@@ -1,9 +1,11 @@
-import type { TurnSpan } from '../../types/compaction.ts'
+import type { CompactionConfig, TokenCounter, TurnSpan } from '../../types/compaction.ts'
 import type { ContextState } from '../../types/context-change.ts'
 import { type AgentMessage, isLlmMessage, toolCallsOf } from '../../types/message.ts'
-import { turnsOf } from '../turns.ts'
-import { visibleIn } from '../visible-messages.ts'
-import { between, type ExpandedOverlay, expandOverlay } from './expand-overlay.ts'
+import { totalTokens } from '../tokens/estimate.ts'
+import { between, type ExpandedOverlay, expandOverlay, visibleIn } from '../view/derive-view.ts'
+import { isAnswer } from '../view/stand-in.ts'
+import { turnsOf } from '../view/turns.ts'
+import { cutToolOutputs } from './tool-output.ts'
 
 /** A stretch of the history, and what is sent of it. */
 export interface Part {
@@ -75,7 +77,7 @@ function joinEnd(parts: readonly Part[]): readonly Part[] {
     parts,
     parts.findLastIndex((part) => part.messages.some(isLlmMessage)),
   )
-  const at = sent.findLastIndex((part) => part.messages.some((message) => message.role === 'assistant'))
+  const at = sent.findLastIndex((part) => part.messages.some(isAnswer))
   const answer = sent[at]
   return answer !== undefined && hasOpenCall(answer.messages) ? joinedFrom(sent, at) : sent
 }
@@ -88,8 +90,8 @@ function joinedFrom(parts: readonly Part[], at: number): readonly Part[] {
 
 function hasOpenCall(messages: readonly AgentMessage[]): boolean {
   const answered = new Set(messages.map((message) => (message.role === 'toolResult' ? message.toolCallId : undefined)))
-  const answer = messages.findLast((message) => message.role === 'assistant')
-  return answer?.role === 'assistant' && toolCallsOf(answer.content).some((call) => !answered.has(call.id))
+  const answer = messages.findLast(isAnswer)
+  return answer !== undefined && toolCallsOf(answer.content).some((call) => !answered.has(call.id))
 }
 
 /** From the first of these parts to the last. Throws `RangeError` when there are none: a section is never empty. */
@@ -102,4 +104,88 @@ export function spanAcross(parts: readonly Part[]): TurnSpan {
 
 function spanOf(turn: readonly AgentMessage[]): TurnSpan {
   return { firstId: turn[0]?.id ?? '', lastId: turn.at(-1)?.id ?? '', turns: 1 }
+}
+
+/** How many parts of an outline stay at its beginning and at its end; those between are compacted. */
+export interface Split {
+  first: number
+  recent: number
+}
+
+/** An outline with its sizes in tokens, as it is and with tool outputs cut. */
+export interface SizedOutline extends Outline {
+  /** Tokens of each part as it is. */
+  tokens: readonly number[]
+  /** Each part with long tool outputs cut. */
+  cut: readonly (readonly AgentMessage[])[]
+  cutTokens: readonly number[]
+}
+
+/** Measures an outline. */
+export function sized(outline: Outline, toolOutputMaxLines: number, counter: TokenCounter): SizedOutline {
+  const cut = outline.parts.map((part) => cutToolOutputs(part.messages, toolOutputMaxLines))
+  return {
+    ...outline,
+    tokens: outline.parts.map((part) => totalTokens(part.messages, counter)),
+    cut,
+    cutTokens: cut.map((messages) => totalTokens(messages, counter)),
+  }
+}
+
+/** The split that `keepFirst` and the configuration ask for, with at least one part between and, if possible, the last one kept. */
+export function splitFor(outline: Outline, keepFirst: number, { keepRecentTurns }: CompactionConfig): Split {
+  const first = Math.min(wholeNumber(keepFirst), outline.maxFirst)
+  const room = outline.earlier >= 0 ? outline.maxRecent : Math.max(0, outline.maxRecent - first)
+  return { first, recent: Math.min(Math.max(1, wholeNumber(keepRecentTurns)), room) }
+}
+
+/** Whether more turns are there than are to be kept. */
+export function hasMiddle(outline: Outline, { first }: Split, { keepRecentTurns }: CompactionConfig): boolean {
+  return outline.earlier >= 0 || first + Math.max(1, wholeNumber(keepRecentTurns)) < outline.parts.length
+}
+
+/**
+ * `split`, or a smaller one, that leaves `reserve` of `target` tokens free: first the parts at the beginning are brought down to half of
+ * the target, then the recent ones become fewer, the newest staying, and at last nothing is kept of the beginning. When even that is too
+ * much, only the last part is kept.
+ */
+export function fittingSplit(outline: SizedOutline, split: Split, target: number, reserve: number): Split {
+  if (freeTokens(outline, split, target) >= reserve) return split
+  const first = fittingFirst(outline, split.first, target)
+  for (const kept of first === 0 ? [0] : [first, 0]) {
+    let free = freeTokens(outline, { first: kept, recent: split.recent }, target)
+    for (let recent = split.recent; recent > 0; recent -= 1) {
+      if (free >= reserve) return { first: kept, recent }
+      free += outline.cutTokens[outline.parts.length - recent] ?? 0
+    }
+  }
+  return { first: 0, recent: Math.min(1, split.recent) }
+}
+
+/** How many of the `first` parts at the beginning take at most half of the target. */
+export function fittingFirst(outline: SizedOutline, first: number, target: number): number {
+  let fitting = 0
+  for (let tokens = 0; fitting < first; fitting += 1) {
+    tokens += outline.tokens[fitting] ?? 0
+    if (tokens > target / 2) break
+  }
+  return fitting
+}
+
+/** What is left of `target` beside the parts that are kept, tool outputs at the end cut. */
+export function freeTokens(outline: SizedOutline, { first, recent }: Split, target: number): number {
+  return target - sum(outline.tokens.slice(0, first)) - sum(outline.cutTokens.slice(outline.parts.length - recent))
+}
+
+/** The parts that are compacted. */
+export function middleOf(outline: Outline, { first, recent }: Split): readonly Part[] {
+  return outline.parts.slice(first, outline.parts.length - recent)
+}
+
+function wholeNumber(value: number): number {
+  return Math.max(0, Math.trunc(value) || 0)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
 }

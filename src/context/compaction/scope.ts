@@ -1,12 +1,46 @@
 import type { CompactionScope, TokenCounter } from '../../types/compaction.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { messageTokens } from '../tokens.ts'
+import type { ResolvedContext } from '../tokens/context-limits.ts'
+import { messageTokens } from '../tokens/estimate.ts'
+import { middleOf, type Outline, type Split } from './outline.ts'
+import { removedCount } from './summary-lines.ts'
+
+/** What is to be summarised. */
+export interface MiddleTurns {
+  /** Turns of loops in scope, oldest first; the first holds the summaries of an earlier compaction, if there are any. */
+  turns: readonly (readonly AgentMessage[])[]
+  /** Messages that are left out: those of older loops, and those that were left out before. */
+  removed: number
+  /** Loops that turns between those kept belong to. */
+  loops: number
+}
+
+/** The turns between those that `split` keeps, without loops out of scope and without markers of earlier compactions. */
+export function middleTurns(outline: Outline, split: Split, { compaction, maxContextTokens, counter }: ResolvedContext): MiddleTurns {
+  const loops = loopsOf(outline.parts.flatMap((part) => part.messages))
+  const loopOf = (message: AgentMessage) => loops.get(message) ?? ''
+  const recent = new Set(outline.parts.slice(outline.parts.length - split.recent).flatMap((part) => part.messages.map(loopOf)))
+  const scope = loopsInScope(loops, compaction.scope, { recent, maxContextTokens, counter })
+  const compacted = new Set<string>()
+  const turns: (readonly AgentMessage[])[] = []
+  let removed = 0
+  for (const part of middleOf(outline, split)) {
+    const messages = part.messages.filter((message) => removedCount(message) === 0)
+    for (const message of part.messages) removed += removedCount(message)
+    // What was summarised before is short, and all that is left of loops long out of scope.
+    const isKept = part === outline.parts[outline.earlier] || messages.some((message) => scope.has(loopOf(message)))
+    if (!isKept) removed += messages.length
+    else if (messages.length > 0) turns.push(messages)
+    for (const message of messages) compacted.add(loopOf(message))
+  }
+  return { turns, removed, loops: Math.max(1, compacted.size) }
+}
 
 /**
  * The loop each message belongs to: that of its `turnId`, else of the next message that has one, as a prompt belongs to what answers it; at
  * the end of the one before.
  */
-export function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
+function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
   let loop = messages.map(ownLoop).findLast((own) => own !== undefined) ?? ''
   for (const message of messages.toReversed()) {
@@ -17,7 +51,7 @@ export function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, st
 }
 
 /** What decides how far back a scope reaches. */
-export interface ScopeLimits {
+interface ScopeLimits {
   /** Loops that recent turns belong to, which stay as they are: they are in scope, and do not count. */
   recent: ReadonlySet<string>
   maxContextTokens: number
@@ -27,10 +61,8 @@ export interface ScopeLimits {
 /**
  * The loops that are summarised: before those of the recent turns `count` of them, or as many as fit `maxContextTokens` together with what
  * came later. The first that does not fit ends it.
- *
- * Source: spec/14 "CompactionScope", reference/phi-core-0.10.md §3 row 20.
  */
-export function loopsInScope(
+function loopsInScope(
   loops: ReadonlyMap<AgentMessage, string>,
   scope: CompactionScope,
   { recent, maxContextTokens, counter }: ScopeLimits,

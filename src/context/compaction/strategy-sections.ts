@@ -1,23 +1,26 @@
+import { raceAbort } from '../../base/abort.ts'
 import type { Budget } from '../../types/budget.ts'
 import type { CompactionInput, CompactionStrategy } from '../../types/compaction.ts'
 import { errorText } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
 import { type AgentMessage, withId } from '../../types/message.ts'
-import { totalTokens } from '../tokens.ts'
-import { turnsOf } from '../turns.ts'
-import { defaultCompaction } from './default-compaction.ts'
+import type { CostConfig, Usage } from '../../types/usage.ts'
+import { totalTokens } from '../tokens/estimate.ts'
+import { turnsOf } from '../view/turns.ts'
+import { defaultCompaction, keepNewest } from './default-compaction.ts'
 import { compactedWithin, recentWithin, type SectionInput, type Sections } from './default-sections.ts'
-import { keepNewest } from './keep-newest.ts'
-import { middleTurns } from './middle-turns.ts'
-import { fittingFirst, fittingSplit, freeTokens, type Split, splitFor } from './split.ts'
+import { messagesFault, shown } from './message-fault.ts'
+import { fittingFirst, fittingSplit, freeTokens, type Split, splitFor } from './outline.ts'
+import { middleTurns } from './scope.ts'
 import { markerTokens, middleMarker } from './summary-lines.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 /** What a strategy may use. */
 export interface StrategyOptions {
   /** Owned by the loop. */
   signal: AbortSignal
   budget: Budget
+  /** Hears of every model call that the strategy charged, at once: also when the compaction fails in the end. */
+  spent?(usage: Usage, cost: CostConfig): void
   warn(event: string, fields: JsonObject): void
 }
 
@@ -28,8 +31,8 @@ export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionSt
 }
 
 /**
- * What a strategy makes of a history. A part that throws or answers with what is none is logged, and the default does it instead; what is too
- * long is cut, the newest turns staying. Rejects only with the signal's reason.
+ * What a strategy makes of a history. A part that throws, or answers with what is none, is logged with what was wrong, and the default does it
+ * instead; what is too long is cut, the newest turns staying. Rejects only with the signal's reason.
  */
 export async function strategySections(input: SectionInput, options: StrategyOptions): Promise<Sections> {
   return new StrategyRun(input, options).sections()
@@ -40,10 +43,12 @@ class StrategyRun {
   readonly #options: StrategyOptions
   readonly #strategy: CompactionStrategy
   readonly #own: readonly (keyof CompactionStrategy)[]
+  readonly #budget: Budget
 
   constructor(input: SectionInput, options: StrategyOptions) {
     this.#input = input
     this.#options = options
+    this.#budget = reporting(options)
     this.#strategy = input.context.compaction.strategy ?? {}
     this.#own = ownParts(this.#strategy)
   }
@@ -112,13 +117,15 @@ class StrategyRun {
 
   async #ask(part: keyof CompactionStrategy, turns: CompactionInput['turns'], maxTokens: number) {
     if (!this.#own.includes(part)) return undefined
-    const { signal, budget, warn } = this.#options
+    const { signal, warn } = this.#options
     const { compaction: config, counter } = this.#input.context
+    const budget = this.#budget
     try {
       // Called on the strategy, which may be an instance of a class.
-      const answer = await unlessAborted(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
-      if (part === 'keepFirst' ? Number.isFinite(answer) : isMessages(answer)) return answer
-      warn('compactionStrategyFailed', { part, message: 'It did not answer with what this part needs.' })
+      const answer = await raceAbort(this.#strategy[part]?.({ turns, config, counter, maxTokens, signal, budget }), signal)
+      const fault = part === 'keepFirst' ? countFault(answer) : messagesFault(answer)
+      if (fault === undefined) return answer
+      warn('compactionStrategyFailed', { part, message: `${part} answered with ${fault}` })
     } catch (error) {
       if (signal.aborted) throw signal.reason
       warn('compactionStrategyFailed', { part, message: errorText(error) })
@@ -127,7 +134,17 @@ class StrategyRun {
   }
 }
 
-/** A strategy may answer with anything at all. */
-function isMessages(answer: unknown): boolean {
-  return Array.isArray(answer) && answer.every((message) => typeof message === 'object' && message !== null && 'role' in message)
+/** The budget as a strategy sees it: what is charged there is told, too. */
+function reporting({ budget, spent }: StrategyOptions): Budget {
+  return {
+    exceeded: () => budget.exceeded(),
+    charge: (usage, cost) => {
+      budget.charge(usage, cost)
+      spent?.(usage, cost)
+    },
+  }
+}
+
+function countFault(answer: unknown): string | undefined {
+  return Number.isInteger(answer) && Number(answer) >= 0 ? undefined : `${shown(answer)}; it must be a whole number of turns, from 0.`
 }

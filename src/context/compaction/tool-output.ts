@@ -1,14 +1,12 @@
 import type { TokenCounter } from '../../types/compaction.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { totalTokens } from '../tokens.ts'
+import { totalTokens } from '../tokens/estimate.ts'
 
 const cutMark = /\n\n\[\.\.\. (\d+) lines truncated \.\.\.\]\n\n/
 
 /**
  * `text` with at most `maxLines` lines: half of them from its beginning (rounded down), the others from its end, and between them how many
  * are missing. What was cut before and is short enough stays as it is; cut again, the lines missing add up. Never longer than it was.
- *
- * Source: spec/27 "truncate_head_tail".
  */
 function truncateLines(text: string, maxLines: number): string {
   const mark = cutMark.exec(text)

@@ -3,7 +3,7 @@ import type { RunResult } from '../../types/run.ts'
 import type { Usage } from '../../types/usage.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 
-/** What became of one branch. Source: spec/03 "ParallelLoopOutcome". */
+/** What became of one branch. Source: docs/concepts/parallel-loops.md */
 export interface ParallelOutcome {
   /** Position of its configuration. */
   index: number
@@ -46,9 +46,11 @@ export interface Evaluation {
  * - `settled` is called as each branch ends, with all that have ended so far in that order, this one included. An index it returns is the
  *   choice: every other branch is aborted, and neither `settled` nor `evaluate` is called again. Synchronous and quick.
  * - `evaluate` is called once when all branches have ended, unless the choice was made or the caller stopped everything.
- * - What throws, rejects or names no branch is logged as `evaluationFailed`; then the first branch that completed is chosen, else the first.
+ * - What throws, rejects, names no branch or reports a usage that is none is logged as `evaluationFailed`; then the first branch that completed
+ *   is chosen, else the first.
+ * - What `ask` used counts whatever the strategy reports.
  *
- * Source: spec/03 "Custom evaluation strategies".
+ * Source: docs/concepts/parallel-loops.md
  */
 export interface EvaluationStrategy {
   readonly name: string

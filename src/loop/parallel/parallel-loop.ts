@@ -43,7 +43,7 @@ export interface ParallelOptions {
   metadata?: JsonValue
 }
 
-/** The branch that was chosen, and the others. Source: spec/03 "ParallelLoopResult". */
+/** The branch that was chosen, and the others. Source: docs/concepts/parallel-loops.md */
 export interface ParallelResult {
   /** The conversation to go on with: `agentLoop` and `continueLoop` take it as it is. */
   selectedContext: AgentContext
@@ -75,7 +75,7 @@ export interface ParallelResult {
  * - Rejects only with `ConfigError`, before the first event: `branchCount` for no configuration, or a number the strategy cannot take;
  *   otherwise what `agentLoop` or `continueLoop` reject with.
  *
- * Source: spec/03.
+ * Source: docs/concepts/parallel-loops.md
  *
  * @example
  * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })

@@ -1,7 +1,7 @@
 import { raceAbort } from '../../base/abort.ts'
 import { errorText } from '../../types/errors.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { emptyUsage } from '../../types/usage.ts'
+import { emptyUsage, type Usage } from '../../types/usage.ts'
 import type { Branch } from './branch.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
 import type { Inquiry } from './inquiry.ts'
@@ -50,12 +50,18 @@ export class Selection {
     // An async function, so that a strategy that throws at once is a rejection too.
     const work = (async () => this.#strategy.evaluate({ prompt, outcomes, signal, ask, progress }))()
     const { selectedIndex, usage } = await raceAbort(work, signal)
-    return { selectedIndex: this.#checked(selectedIndex), usage: { ...emptyUsage(), ...usage } }
+    const own = { ...emptyUsage(), ...usage }
+    for (const [name, tokens] of Object.entries(own)) {
+      if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
+    }
+    return { selectedIndex: this.#checked(selectedIndex), usage: atLeast(own, inquiry.usage) }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {
     try {
-      const index = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
+      const index: unknown = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
+      // A promise comes too late to choose by; what it rejects with must not go unheard.
+      if (index instanceof Promise) index.catch((error: unknown) => this.#failed(error))
       return index === undefined ? undefined : this.#checked(index)
     } catch (error) {
       this.#failed(error)
@@ -63,12 +69,28 @@ export class Selection {
     }
   }
 
-  #checked(index: number): number {
-    if (this.#branches[index] !== undefined) return index
-    throw new RangeError(`it chose branch ${index}, and there are ${this.#branches.length}, counted from 0`)
+  #checked(index: unknown): number {
+    if (typeof index === 'number' && this.#branches[index] !== undefined) return index
+    throw new RangeError(`it chose branch ${shown(index)}, and there are ${this.#branches.length}, counted from 0`)
   }
 
   #failed(error: unknown): void {
     this.#events.warn('evaluationFailed', `The strategy "${this.#strategy.name}" failed: ${errorText(error)}`)
   }
+}
+
+/** What a strategy says it used, but no less than what it is known to have used. */
+function atLeast(said: Usage, known: Usage): Usage {
+  return {
+    input: Math.max(said.input, known.input),
+    output: Math.max(said.output, known.output),
+    reasoning: Math.max(said.reasoning, known.reasoning),
+    cacheRead: Math.max(said.cacheRead, known.cacheRead),
+    cacheWrite: Math.max(said.cacheWrite, known.cacheWrite),
+    totalTokens: Math.max(said.totalTokens, known.totalTokens),
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }

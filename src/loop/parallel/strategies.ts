@@ -2,7 +2,7 @@ import { ConfigError } from '../../types/errors.ts'
 import { emptyUsage } from '../../types/usage.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
 
-/** One branch, passed through: all that parallel loops report and return, for a single configuration. Source: spec/03. */
+/** One branch, passed through: all that parallel loops report and return, for a single configuration. Source: docs/concepts/parallel-loops.md */
 export const transparent: EvaluationStrategy = {
   name: 'transparent',
   check: (branchCount) => {
@@ -13,7 +13,7 @@ export const transparent: EvaluationStrategy = {
 }
 
 /**
- * Always the first branch, whatever it came to. The others are aborted as soon as it has ended. Source: spec/03.
+ * Always the first branch, whatever it came to. The others are aborted as soon as it has ended. Source: docs/concepts/parallel-loops.md
  */
 export const pickFirst: EvaluationStrategy = {
   name: 'pickFirst',
@@ -21,13 +21,13 @@ export const pickFirst: EvaluationStrategy = {
   evaluate: () => chosen(0),
 }
 
-/** The branch that used the fewest tokens; the earlier one of equals. A branch that did not complete wins only where none did. Source: spec/03. */
+/** The branch that used the fewest tokens; the earlier one of equals. A branch that did not complete wins only where none did. Source: docs/concepts/parallel-loops.md */
 export const tokenEfficient: EvaluationStrategy = {
   name: 'tokenEfficient',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => outcome.result.usage.totalTokens)),
 }
 
-/** The branch that used the most tokens; otherwise as `tokenEfficient`. Source: spec/03. */
+/** The branch that used the most tokens; otherwise as `tokenEfficient`. Source: docs/concepts/parallel-loops.md */
 export const elaborate: EvaluationStrategy = {
   name: 'elaborate',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => -outcome.result.usage.totalTokens)),

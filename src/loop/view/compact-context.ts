@@ -1,6 +1,6 @@
 import { planCompaction, runCompaction } from '../../context/compaction/compact-history.ts'
-import type { ResolvedContext } from '../../context/context-config.ts'
-import { totalTokens } from '../../context/tokens.ts'
+import { compactionTarget, type ResolvedContext } from '../../context/tokens/context-limits.ts'
+import { totalTokens } from '../../context/tokens/estimate.ts'
 import { toRunFailure } from '../../types/errors.ts'
 import type { CompactionFigures } from '../../types/hooks.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -8,35 +8,26 @@ import type { RequestView } from './request-view.ts'
 
 /** How far a compaction goes. */
 export interface CompactOptions {
-  /** Tokens of what is sent now, as far as they are known: the service may have counted more than we estimate. */
-  estimatedTokens: number
-  /** Tokens to come down to, measured like `estimatedTokens`. */
-  targetTokens: number
+  /** Why: decides how much is left. */
+  cause: 'due' | 'overflow' | 'asked'
   /** Summarise also where cutting tool outputs would do, or nothing had to be done. */
   force: boolean
   /** Instead of the configured one. */
   focusMessage?: string
 }
 
-/** How much of the trigger is left in use by a compaction: far enough below it not to compact again in the next turn. */
-const targetShare = 0.75
-
 /**
  * Compacts when what is sent has come too near to the limit. After an overflow always: to what is configured, and to half of what was sent at
  * most. Resolves and rejects as `compactContext`.
  */
 export async function compactIfDue(loop: LoopState, view: RequestView, isOverflow: boolean): Promise<boolean> {
-  const estimatedTokens = view.tokens()
-  const target = view.trigger * targetShare
-  if (isOverflow) return compactContext(loop, view, { estimatedTokens, targetTokens: Math.min(target, estimatedTokens / 2), force: true })
-  return estimatedTokens >= view.trigger && compactContext(loop, view, { estimatedTokens, targetTokens: target, force: false })
+  if (isOverflow) return compactContext(loop, view, { cause: 'overflow', force: true })
+  return view.size().promptTokens >= view.trigger && compactContext(loop, view, { cause: 'due', force: false })
 }
 
 /** Compacts although nothing forces it. Resolves and rejects as `compactContext`. */
 export function compactNow(loop: LoopState, view: RequestView, focusMessage: string | undefined): Promise<boolean> {
-  const estimatedTokens = view.tokens()
-  const targetTokens = Math.min(view.trigger, estimatedTokens)
-  return compactContext(loop, view, { estimatedTokens, targetTokens, force: true, ...(focusMessage !== undefined && { focusMessage }) })
+  return compactContext(loop, view, { cause: 'asked', force: true, ...(focusMessage !== undefined && { focusMessage }) })
 }
 
 /**
@@ -51,13 +42,15 @@ export function compactNow(loop: LoopState, view: RequestView, focusMessage: str
  */
 async function compactContext(loop: LoopState, view: RequestView, options: CompactOptions): Promise<boolean> {
   const { context, events } = loop
-  const { estimatedTokens, force } = options
+  const { cause, force } = options
   if (view.room === undefined) return false
   const room = withFocus(view.room, options.focusMessage)
   const sent = view.sent()
-  const ownEstimate = totalTokens(sent, room.counter)
-  // The target in the measure of our own estimates.
-  const targetTokens = Math.floor(options.targetTokens * Math.min(1, ownEstimate / Math.max(1, estimatedTokens)))
+  const size = view.size()
+  const { messageTokens: ownEstimate } = size
+  // Of the messages: what system prompt and tools take stays.
+  const estimatedTokens = size.promptTokens - room.systemPromptTokens
+  const targetTokens = compactionTarget(room, size, cause)
   const { messages, state = {} } = context
   const plan = planCompaction({ messages, state, view: sent, context: room, loopId: events.loopId, targetTokens, force })
   if (plan === undefined) return false

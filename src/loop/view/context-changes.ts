@@ -1,5 +1,5 @@
-import { planPrune } from '../../context/prune.ts'
-import { planRevert } from '../../context/revert.ts'
+import { planPrune } from '../../context/prune-revert/prune.ts'
+import { planRevert } from '../../context/prune-revert/revert.ts'
 import type { ContextChange } from '../../types/context-change.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'

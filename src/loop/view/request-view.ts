@@ -1,19 +1,21 @@
-import { compactionTrigger, type ResolvedContext } from '../../context/context-config.ts'
-import { contextTokens } from '../../context/context-tokens.ts'
-import { renderNodes } from '../../context/render-nodes.ts'
-import { activeNodeId, nextNodeId } from '../../context/revert.ts'
-import { heuristicTokenCounter } from '../../context/tokens.ts'
-import { deriveView } from '../../context/view.ts'
+import { renderNodes } from '../../context/prune-revert/render-nodes.ts'
+import { activeNodeId, nextNodeId } from '../../context/prune-revert/revert.ts'
+import { compactionTrigger, type ResolvedContext } from '../../context/tokens/context-limits.ts'
+import { heuristicTokenCounter } from '../../context/tokens/estimate.ts'
+import type { PromptMeter, PromptSize } from '../../context/tokens/prompt-size.ts'
+import { GrowingView } from '../../context/view/derive-view.ts'
 import type { TokenCounter } from '../../types/compaction.ts'
 import type { ContextState, RevertPolicy } from '../../types/context-change.ts'
 import type { AgentMessage } from '../../types/message.ts'
 import type { AgentContext } from '../loop-config.ts'
 
+const noState: ContextState = {}
+
 /**
  * What of the history one loop sends, and how much room it takes.
  *
  * **Contract**
- * - The view is derived anew only after the history or its state has changed; unchanged messages keep their identity.
+ * - Of a history that has grown only what is new is looked at; unchanged messages keep their identity.
  * - Where a tool can go back, messages have numbers: they count up over the whole history, and each names the one it follows.
  *
  * Source: docs/concepts/context-and-compaction.md, docs/concepts/revert.md
@@ -25,12 +27,13 @@ export class RequestView {
   readonly #revertPolicy: RevertPolicy | undefined
   #nextNodeId = 0
   #parentNodeId: number | undefined
-  #viewOf: unknown[] = []
-  #view: readonly AgentMessage[] = []
+  readonly #view = new GrowingView()
+  readonly #meter: PromptMeter
 
-  constructor(context: AgentContext, room: ResolvedContext | undefined) {
+  constructor(context: AgentContext, room: ResolvedContext | undefined, meter: PromptMeter) {
     this.#context = context
     this.room = room
+    this.#meter = meter
     this.#revertPolicy = context.tools.find((tool) => tool.revertPolicy !== undefined)?.revertPolicy
     if (this.#revertPolicy === undefined) return
     this.#nextNodeId = nextNodeId(context.messages)
@@ -39,7 +42,7 @@ export class RequestView {
 
   /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
   sent(): readonly AgentMessage[] {
-    const view = this.#derived()
+    const view = this.#view.of(this.#context.messages, this.#context.state)
     if (this.#revertPolicy === undefined) return view
     return renderNodes(view, this.#context.state ?? {}, { policy: this.#revertPolicy, turnIndex: this.turnNumber() })
   }
@@ -49,9 +52,9 @@ export class RequestView {
     return this.#context.messages.reduce((turns, { role }) => (role === 'assistant' ? turns + 1 : turns), 0)
   }
 
-  /** Tokens of what is sent, as a prompt: counted by the service where it has, estimated otherwise. */
-  tokens(): number {
-    return contextTokens(this.sent(), this.#context.state ?? {}, this.counter)
+  /** How large the prompt is that is sent now. */
+  size(): PromptSize {
+    return this.#meter.measure(this.sent(), this.#context.state ?? noState)
   }
 
   /** How tokens are estimated. */
@@ -81,16 +84,5 @@ export class RequestView {
   /** What comes next follows the node `id`. */
   goBackTo(id: number): void {
     this.#parentNodeId = id
-  }
-
-  #derived(): readonly AgentMessage[] {
-    const { messages, state } = this.#context
-    if (state === undefined) return messages
-    const viewOf = [messages, messages.length, state]
-    if (viewOf.some((part, at) => part !== this.#viewOf[at])) {
-      this.#view = deriveView(messages, state)
-      this.#viewOf = viewOf
-    }
-    return this.#view
   }
 }

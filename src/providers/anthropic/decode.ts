@@ -38,7 +38,7 @@ interface WireUsage {
   output_tokens_details?: { thinking_tokens?: number | null } | null
 }
 
-/** Source: reference/providers.md §0 "StopReason mapping". */
+/** How the service says why it stopped, in our terms. */
 const stopReasons: Record<string, StopReason> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -49,7 +49,7 @@ const stopReasons: Record<string, StopReason> = {
   refusal: 'guardRail',
 }
 
-/** Reads the events of one Messages response. `prefixHash` of the call is what its reasoning is bound to. Source: reference/providers.md §1. */
+/** Reads the events of one Messages response. `prefixHash` of the call is what its reasoning is bound to. */
 export class AnthropicDecoder implements StreamDecoder {
   readonly terminal = 'message_stop'
   readonly builder: AssistantBuilder

@@ -20,7 +20,7 @@ const oauthHint =
 
 /**
  * The headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
- * Source: reference/providers.md §1 "Headers", "OAuth".
+ * Source: docs/providers/anthropic.md.
  */
 export function requestHeaders({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {
   const own: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wire.anthropicVersion }

@@ -32,7 +32,7 @@ interface WireUsage {
   totalTokens?: number
 }
 
-/** Source: reference/providers.md §0 "StopReason mapping". */
+/** How the service says why it stopped, in our terms. */
 const stopReasons: Record<string, StopReason> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -57,8 +57,6 @@ type Answered = Pick<BedrockCall, 'prefixHash' | 'answerTool'>
  * - `messageStop` completes the message; `metadata`, which says what it cost, may come before or after it, or not at all. A frame that was
  *   begun and not ended makes the message incomplete again.
  * - Blocks of tools that the service runs itself are passed over, and so are typed calls of tools that nobody offered.
- *
- * Source: reference/providers.md §6.
  */
 export class BedrockDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder

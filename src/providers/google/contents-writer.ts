@@ -1,5 +1,6 @@
 import type { ToolCallContent } from '../../types/content.ts'
 import { type Message, toolCallsOf } from '../../types/message.ts'
+import { GrowingText } from '../shared/encode/growing-text.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'
 import type { MessageEncoder } from './encode-message.ts'
@@ -17,7 +18,7 @@ const opening: Record<Role, string> = { user: '{"role":"user","parts":[', model:
  */
 export class ContentsWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  #text = ''
+  #text = new GrowingText()
   #role: Role | undefined
   /** The calls of the last answer, and how many have their result. */
   #calls: readonly ToolCallContent[] = []
@@ -32,7 +33,7 @@ export class ContentsWriter implements HistoryWriter {
 
   fork(): this {
     const fork = new ContentsWriter(this.#encoder)
-    fork.#text = this.#text
+    fork.#text = this.#text.fork()
     fork.#role = this.#role
     fork.#calls = this.#calls
     fork.#answered = this.#answered
@@ -60,13 +61,14 @@ export class ContentsWriter implements HistoryWriter {
   /** The contents as JSON. Nothing may be added afterwards. */
   toJson(): string {
     this.#add('user', this.#media)
-    return `[${this.#text}]}]`
+    return `[${this.#text.toString()}]}]`
   }
 
   #add(role: Role, parts: string): void {
     if (parts === '') return
-    if (this.#role === role) this.#text += `,${parts}`
-    else this.#text += this.#role === undefined ? opening[role] + parts : `]},${opening[role]}${parts}`
+    if (this.#role === role) this.#text.append(',')
+    else this.#text.append(this.#role === undefined ? opening[role] : `]},${opening[role]}`)
+    this.#text.append(parts)
     this.#role = role
   }
 }

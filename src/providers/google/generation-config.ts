@@ -3,7 +3,7 @@ import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.
 import type { StreamRequest } from '../../types/provider.ts'
 import type { GeminiProfile } from './profile.ts'
 
-/** Tokens per level, before the limits of the family. Source: spec/21 "Extended Thinking". */
+/** Tokens per level, before the limits of the family. Source: docs/providers/google.md. */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 128, low: 512, medium: 2048, high: 8192 }
 
 /** Efforts of the service, weakest first. */
@@ -14,7 +14,7 @@ const answerRoom = 4096
 
 /**
  * The fields of `generationConfig` but the form of the answer: its length, the temperature, and how much the model thinks. What had to be
- * changed or left out is added to `warnings`. Source: reference/providers.md §5 "Thinking", §7 #2.
+ * changed or left out is added to `warnings`.
  */
 export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
   const { thinkingLevel, model, temperature } = request

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message } from '../../types/message.ts'
+import { GrowingText } from '../shared/encode/growing-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'
 
@@ -17,7 +18,7 @@ export class InputWriter implements HistoryWriter {
   readonly #isBare: boolean
   readonly #base: InputWriter | undefined
   readonly #ids = new Set<string>()
-  #text = ''
+  readonly #text: GrowingText
   /** Parts that wait for the end of the results. */
   #images = ''
 
@@ -25,9 +26,9 @@ export class InputWriter implements HistoryWriter {
     this.#encoder = encoder
     this.#isBare = isBare
     this.#base = base
+    this.#text = base === undefined ? new GrowingText() : base.#text.fork()
     if (base === undefined) return
     this.hasReasoning = base.hasReasoning
-    this.#text = base.#text
     this.#images = base.#images
   }
 
@@ -52,11 +53,13 @@ export class InputWriter implements HistoryWriter {
   /** The items behind `system`, as JSON. */
   toJson(system: string): string {
     const images = this.#images === '' ? '' : userOfParts(this.#images)
-    return `[${[system, this.#text, images].filter((part) => part !== '').join(',')}]`
+    return `[${[system, this.#text.toString(), images].filter((part) => part !== '').join(',')}]`
   }
 
   #push(item: string): void {
-    if (item !== '') this.#text = this.#text === '' ? item : `${this.#text},${item}`
+    if (item === '') return
+    if (!this.#text.isEmpty) this.#text.append(',')
+    this.#text.append(item)
   }
 
   #answer(message: AssistantMessage): string {

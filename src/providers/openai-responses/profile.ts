@@ -7,7 +7,7 @@ function reasoner(efforts: readonly string[]): ModelCapabilities {
   return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
 }
 
-/** Models that only this API serves, before those it shares with Chat Completions. Source: reference/providers.md §2 "Efforts". */
+/** Models that only this API serves, before those it shares with Chat Completions. Source: docs/providers/openai-responses.md. */
 const table: readonly CapabilityRow[] = [
   { ids: /(^|[/:.])gpt-5-pro/, capabilities: reasoner(['high']) },
   { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },
@@ -31,7 +31,7 @@ function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
 
 /**
  * What `model` accepts on the Responses API. Other services' models think if the configuration says so, and take images in user messages
- * only. Source: reference/providers.md §2 "Efforts", §3.
+ * only.
  */
 export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   const { capabilities: own, reasoning } = model

@@ -7,7 +7,7 @@ import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
-/** Reasons of an incomplete response. Source: reference/providers.md §0 "StopReason mapping". */
+/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md. */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
   max_messages: 'length',
@@ -23,8 +23,6 @@ const incompleteReasons: { readonly [reason: string]: StopReason } = {
  * - A refusal is shown as text and stops with `guardRail`.
  * - What came without deltas is read from the finished item, or from the finished response.
  * - `start` is emitted with the first item, so that a refusal before it leaves the call unseen.
- *
- * Source: reference/providers.md §0, §3.
  */
 export class ResponsesDecoder implements StreamDecoder {
   readonly terminal = 'response.completed'

@@ -15,7 +15,7 @@ const kimi = {
 
 /**
  * Known backends by provider name, for `openaiCompatible(id, { backend })` and for configurations written by hand.
- * Source: reference/providers.md §2 "Compatible backends".
+ * Source: docs/providers/openai.md.
  */
 export const compatPresets = {
   openai: openAiBackend,

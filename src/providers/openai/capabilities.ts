@@ -22,7 +22,7 @@ const upToMax = [...upToXhigh, 'max']
 
 /**
  * What OpenAI's models accept on Chat Completions; the first row that matches counts. Ids may carry a vendor (`openai/…`) or a
- * fine-tune (`ft:…`). Source: reference/providers.md §2 "Efforts".
+ * fine-tune (`ft:…`). Source: docs/providers/openai.md.
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false } },
@@ -42,7 +42,7 @@ const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
 /** How a model's efforts and tools go together on this endpoint. */
 export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
 
-/** Some models take tools here only without `reasoning_effort`, some only with `none`. Source: reference/providers.md §2 "trap". */
+/** Some models take tools here only without `reasoning_effort`, some only with `none`. */
 export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
   if (/(^|[/:])gpt-5\.[45]/.test(model.id)) return 'withoutEffort'
   return /(^|[/:])gpt-5\.6/.test(model.id) ? 'effortNone' : 'together'

@@ -7,11 +7,9 @@ import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { ChatCall } from './encode-request.ts'
-import { isFailure, stopReasonOf } from './finish-reason.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
-import { usageOf } from './usage.ts'
-import type { ChatChunk, ChatContentPart, ChatDelta, ChatToolCall, ChatUsage } from './wire.ts'
+import { type ChatChunk, type ChatContentPart, type ChatDelta, type ChatToolCall, type ChatUsage, usageOf } from './wire.ts'
 
 /**
  * Decodes a Chat Completions stream, OpenAI's or that of a backend that resembles it.
@@ -22,7 +20,7 @@ import type { ChatChunk, ChatContentPart, ChatDelta, ChatToolCall, ChatUsage } f
  * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
  * - A refusal is shown as text and stops with `guardRail`.
  *
- * Source: reference/providers.md §0, §2.
+ * Source: docs/providers/openai.md.
  */
 export class ChatDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
@@ -205,4 +203,25 @@ function parseChunk(data: string): ChatChunk | undefined {
   }
   // Every field that is read from it is checked or may be absent.
   return typeof value === 'object' && value !== null ? (value as ChatChunk) : undefined
+}
+
+const reasons: { readonly [reason: string]: StopReason } = {
+  stop: 'stop',
+  end: 'stop',
+  eos: 'stop',
+  length: 'length',
+  model_length: 'length',
+  tool_calls: 'toolUse',
+  function_call: 'toolUse',
+  content_filter: 'guardRail',
+}
+
+/** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
+function isFailure(finishReason: string): boolean {
+  return finishReason === 'error' || finishReason === 'network_error' || finishReason === 'insufficient_system_resource'
+}
+
+/** The stop reason of a `finish_reason`; `error` for unknown ones. */
+function stopReasonOf(finishReason: string): StopReason {
+  return Object.hasOwn(reasons, finishReason) ? (reasons[finishReason] ?? 'error') : 'error'
 }

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, UserMessage } from '../../types/message.ts'
+import { GrowingText } from '../shared/encode/growing-text.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
@@ -16,7 +17,7 @@ const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' }
 export class ChatWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
   /** The groups before the current one, comma-separated. */
-  #text = ''
+  #text = new GrowingText()
   #answers: AssistantMessage[] = []
   #results: EncodedResult[] = []
   #users: UserMessage[] = []
@@ -27,7 +28,7 @@ export class ChatWriter implements HistoryWriter {
 
   fork(): this {
     const fork = new ChatWriter(this.#encoder)
-    fork.#text = this.#text
+    fork.#text = this.#text.fork()
     fork.#answers = [...this.#answers]
     fork.#results = [...this.#results]
     fork.#users = [...this.#users]
@@ -47,11 +48,14 @@ export class ChatWriter implements HistoryWriter {
   toJson(system: string, marksCache: boolean): string {
     const pieces = this.#pieces()
     if (marksCache) pieces.push(withCacheMark(pieces.pop() ?? ''))
-    return `[${joined(system, joined(this.#text, pieces.join(',')))}]`
+    return `[${joined(system, joined(this.#text.toString(), pieces.join(',')))}]`
   }
 
   #close(): void {
-    this.#text = joined(this.#text, this.#pieces().join(','))
+    for (const piece of this.#pieces()) {
+      if (!this.#text.isEmpty) this.#text.append(',')
+      this.#text.append(piece)
+    }
     this.#answers = []
     this.#results = []
     this.#users = []

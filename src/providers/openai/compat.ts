@@ -10,7 +10,7 @@ export interface Backend {
   headers?: Record<string, string>
 }
 
-/** The deviations that are assumed of an unknown backend. Source: reference/phi-core-0.10.md §5 "Models". */
+/** The deviations that are assumed of an unknown backend. Source: docs/providers/openai.md. */
 export const defaultCompat: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,

@@ -7,7 +7,7 @@ import type { ChatProfile } from './profile.ts'
 /** Efforts of all services, weakest first. */
 const ranks = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Token budgets of backends that count instead of naming an effort. Source: spec/21 "Extended Thinking". */
+/** Token budgets of backends that count instead of naming an effort. Source: docs/providers/openai.md. */
 const budgets: { readonly [level in Exclude<ThinkingLevel, 'off'>]: number } = { minimal: 128, low: 512, medium: 2048, high: 8192 }
 
 /** The fields that ask for reasoning, and what the encoder has to know about them. */
@@ -20,7 +20,6 @@ export interface ReasoningRequest {
 
 /**
  * How the thinking level of `request` is asked for: an effort the model knows that is nearest to the level, or the switch of the backend.
- * Source: reference/providers.md §2 "Efforts", "Compatible backends", §7 #13, #19.
  */
 export function reasoningRequest(request: StreamRequest, profile: ChatProfile): ReasoningRequest {
   const { thinkingLevel: level, model } = request

@@ -1,3 +1,6 @@
+import type { Usage } from '../../types/usage.ts'
+import { tokenCount } from '../shared/decode/decoder.ts'
+
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {
   choices?: ChatChoice[] | null
@@ -53,4 +56,23 @@ export interface ChatUsage {
   prompt_cache_hit_tokens?: number | null
   /** Moonshot. */
   cached_tokens?: number | null
+}
+
+/**
+ * Token counts in the terms of `Usage`: cached tokens taken out of the prompt, reasoning inside the output.
+ *
+ * xAI counts reasoning beside `completion_tokens`; its total shows it, so the total decides where there is one.
+ */
+export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
+  const prompt = tokenCount(raw.prompt_tokens)
+  const completion = tokenCount(raw.completion_tokens)
+  const reasoning = tokenCount(raw.completion_tokens_details?.reasoning_tokens)
+  const total = tokenCount(raw.total_tokens)
+  const cacheRead =
+    tokenCount(raw.prompt_tokens_details?.cached_tokens) || tokenCount(raw.prompt_cache_hit_tokens) || tokenCount(raw.cached_tokens)
+  const cacheWrite = tokenCount(raw.prompt_tokens_details?.cache_write_tokens)
+  const isOutside = total === 0 ? isReasoningOutside : reasoning > 0 && total === prompt + completion + reasoning
+  const output = isOutside ? completion + reasoning : completion
+  const input = Math.max(0, prompt - cacheRead - cacheWrite)
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
 }

@@ -1,10 +1,9 @@
+import { raceAbort, startTimer } from '../../base/abort.ts'
 import type { Content, TextContent, ThinkingContent } from '../../types/content.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { StreamDelta, StreamEvent } from '../../types/provider.ts'
 import type { Usage } from '../../types/usage.ts'
-import { abortable, sleep } from './abortable.ts'
-import { pieces } from './pieces.ts'
 import type { ScriptedStep, ScriptedToolCall } from './script.ts'
 
 /** How fast an answer is played. */
@@ -81,7 +80,7 @@ export class Player {
   }
 
   async #wait(): Promise<void> {
-    if (this.#pace.gate !== undefined) await abortable(this.#pace.gate(), this.#signal)
+    if (this.#pace.gate !== undefined) await raceAbort(this.#pace.gate(), this.#signal)
     if (this.#pace.delayMs > 0) await sleep(this.#pace.delayMs, this.#signal)
     this.#signal.throwIfAborted()
   }
@@ -97,4 +96,31 @@ export class Player {
 export function completeUsage(partial: Partial<Usage> = {}): Usage {
   const { input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = partial
   return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: partial.totalTokens ?? input + output + cacheRead + cacheWrite }
+}
+
+/** `text` in pieces of at most `size` UTF-16 units (one more where a surrogate pair would be split); lists are taken as they are. */
+function pieces(text: string | readonly string[] | undefined, size: number): readonly string[] {
+  if (text === undefined || text === '') return []
+  if (typeof text !== 'string') return text.filter((piece) => piece !== '')
+  const result: string[] = []
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + size, text.length)
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to += 1
+    result.push(text.slice(from, to))
+    from = to
+  }
+  return result
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+/** Waits `ms`, or rejects with the abort reason as soon as `signal` aborts; leaves no timer and no listener behind. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  let stop: (() => void) | undefined
+  const wait = new Promise<void>((resolve) => {
+    stop = startTimer(ms, resolve)
+  })
+  return raceAbort(wait, signal).finally(stop)
 }

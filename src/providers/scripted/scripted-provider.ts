@@ -1,9 +1,9 @@
+import { raceAbort } from '../../base/abort.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import { now } from '../../types/message.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { emptyUsage } from '../../types/usage.ts'
-import { abortable } from './abortable.ts'
 import type { Pace } from './player.ts'
 import { checkedPace, completeUsage, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
@@ -17,7 +17,7 @@ import { exhaustedText } from './script.ts'
  * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
  * - What a script function throws becomes a `ProviderError` (`other`, unless it is one already).
  *
- * Source: ARCHITECTURE §3 "StreamProvider".
+ * Source: docs/providers/scripted.md.
  */
 export class ScriptedProvider implements StreamProvider {
   readonly api = 'scripted'
@@ -61,7 +61,7 @@ export class ScriptedProvider implements StreamProvider {
   async #step(request: StreamRequest, turn: number, signal: AbortSignal): Promise<ScriptedStep> {
     if (typeof this.#script !== 'function') return this.#script[turn] ?? { text: exhaustedText }
     const step = this.#script(request, turn)
-    return step instanceof Promise ? await abortable(step, signal) : step
+    return step instanceof Promise ? await raceAbort(step, signal) : step
   }
 
   async #play(

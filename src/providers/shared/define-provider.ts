@@ -48,7 +48,7 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }
 
-/** What `defineProvider` takes. */
+/** What `defineProvider` takes: a protocol's name, its service, its codec, and how it is sent. */
 export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   api: ApiProtocol
   /** The service in messages for people: `Anthropic`. */

@@ -40,7 +40,7 @@ export interface ProviderOptions extends TransportOptions {
   capabilities?: Partial<ModelCapabilities>
 }
 
-/** What a factory knows about its service. Source: reference/phi-core-0.10.md §5 "Models". */
+/** What a factory knows about its service. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'>
 
 /** The configuration of model `id`: `options` over `defaults`. It holds no key. */

@@ -14,7 +14,6 @@ const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
 
 /**
  * The protocol that a configuration calls `name` (`anthropic_messages`, `anthropic`, `anthropicMessages` …); `undefined` for other words.
- * Source: spec/18 "API Protocols", reference/phi-core-0.10.md §2 "ApiProtocol trap".
  */
 export function protocolOf(name: string): ApiProtocol | undefined {
   return names.find((spellings) => spellings.some((spelling) => spelling === name))?.[0]

@@ -58,7 +58,7 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
  * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/schema`.
  *
- * Source: spec/11, reference/reliability.md §5, 59 and 63.
+ * Source: docs/concepts/messages.md
  */
 export function parseMessages(text: string): AgentMessage[] {
   return checkHistory(readJson(text), 'messages')

@@ -66,7 +66,7 @@ const shape = object({
  * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
  * `invalidMessages` that names the path for what does not fit. Unknown keys are kept.
  *
- * Source: spec/41 "Checkpoint Restore".
+ * Source: docs/concepts/continuations-and-snapshots.md
  */
 export function parseSnapshot(text: string): AgentSnapshot {
   const value = readJson(text)

@@ -48,7 +48,7 @@ const encoder = new TextEncoder()
 const bytes = new Uint8Array(16 * 1024)
 /** The length of `,"crc":"00000000"}`. */
 const checksumLength = 18
-const checksumForm = /^,"crc":"[0-9a-f]{8}"\}$/
+const checksumForm = /^[0-9a-f]{8}$/
 const checksumStart = ',"crc":"'
 const bodyStart = ',"body":'
 
@@ -59,15 +59,18 @@ const bodyStart = ',"body":'
 export function encodeRecord({ at = Date.now(), loopId, turnIndex, entry }: UnplacedRecord): string {
   const type = entry.type === 'unknown' ? entry.name : entry.type
   try {
-    const head = JSON.stringify({ at, loopId, turnIndex, type }).slice(1, -1)
-    return oneLine(`${head}${bodyStart}${entry.type === 'unknown' ? unknownBody(entry) : knownBody(entry)}`)
+    const head = { at, loopId, turnIndex, type }
+    if (entry.type === 'unknown') return oneLine(`${fieldsOf(head)}${bodyStart}${unknownBody(entry)}`)
+    const { type: _written, ...body } = entry
+    return oneLine(fieldsOf({ ...head, body }))
   } catch (error) {
     throw new SessionError('invalidSession', `A record of type ${type} cannot be written as JSON: ${errorText(error)}`, { cause: error })
   }
 }
 
-function knownBody({ type: _written, ...body }: SessionEntry): string {
-  return JSON.stringify(body)
+/** The JSON of an object without its braces. */
+function fieldsOf(object: object): string {
+  return JSON.stringify(object).slice(1, -1)
 }
 
 function unknownBody({ body, json }: UnknownEntry): string {
@@ -81,7 +84,7 @@ function oneLine(json: string): string {
 
 /** What all lines of one writer begin with. */
 export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>): string {
-  return JSON.stringify({ v: version, epoch, writer, from, base, whole }).slice(0, -1)
+  return `{${fieldsOf({ v: version, epoch, writer, from, base, whole })}`
 }
 
 /** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. `start` is that of `lineStart`. */
@@ -106,11 +109,15 @@ function checksumOf(text: string): string {
  * **Contract**: an entry of a type, of a version or with a body that this version does not know is `unknown`, with its text as it was.
  */
 export function decodeLine(line: string): DecodedLine | LineDamage {
-  const end = line.length - checksumLength
-  if (!checksumForm.test(line.slice(Math.max(end, 0)))) return { kind: 'torn', reason: 'A line has no checksum at its end.' }
+  const end = Math.max(line.length - checksumLength, 0)
   const text = line.slice(0, end)
-  if (!line.startsWith(checksumOf(text), end + checksumStart.length)) {
-    return { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+  const checksum = line.slice(-10, -2)
+  const isWhole = line.startsWith(checksumStart, end) && line.endsWith('"}')
+  if (!isWhole || checksumOf(text) !== checksum) {
+    const isOther = isWhole && checksumForm.test(checksum)
+    return isOther
+      ? { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
+      : { kind: 'torn', reason: 'A line has no checksum at its end.' }
   }
   let value: unknown
   try {

@@ -46,7 +46,7 @@ interface TrackedSession {
  * - Messages of a loop are those of its `agentEnd`; until then, and where it never comes, those of its `messageEnd` events.
  * - Sessions hold the messages of the events as they are; nothing is copied.
  *
- * Source: spec/13, REQ-210–221; decisions in reference/phi-core-0.10.md §3 rows 30–35, §6, 5.
+ * Source: docs/concepts/session-tree.md
  *
  * @example
  * const recorder = new EventRecorder()

@@ -26,8 +26,6 @@ export function parallelSiblings(session: Session, loopId: string): LoopRecord[]
 /**
  * Ids of the loops from a root down to this one, itself last; none for an unknown loop. Where parents go round in a circle, each loop of it
  * comes once.
- *
- * Source: spec/30 "loop_chain_to", reference/phi-core-0.10.md §6, 6.
  */
 export function loopChainTo(session: Session, loopId: string): string[] {
   const parents = new Map(session.loops.map((loop) => [loop.loopId, loop.parentLoopId]))

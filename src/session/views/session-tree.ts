@@ -18,7 +18,7 @@ type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'loop' | 'parall
  *   out of `turns` when it has no answer of the model, or an unanswered call; the messages are in `messages`.
  * - Results stand in the order of their calls, in whichever they were recorded.
  *
- * Source: ARCHITECTURE §3 "Sessions", spec/13.
+ * Source: docs/concepts/session-tree.md
  */
 export function sessionOf(records: readonly SessionRecord[], sessionId: string): Session {
   const tree = new RecordedTree(sessionId, records[0]?.at ?? 0)

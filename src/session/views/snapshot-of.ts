@@ -34,7 +34,7 @@ export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
  *   that nobody writes to any more.
  * - `settings` are those of the last loop, as far as a log knows them: `systemPrompt` is empty, `maxTokens` absent.
  *
- * Source: reference/reliability.md §2 "What a crash costs", spec/41.
+ * Source: docs/concepts/sessions.md
  */
 export function snapshotOf(
   records: readonly SessionRecord[],
@@ -162,7 +162,11 @@ function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['se
 function loopCountsOf(sessionId: string, loopIds: Iterable<string>): Record<string, number> {
   const counts = new Map<string, number>()
   const prefix = `${sessionId}.`
+  let previous: string | undefined
   for (const loopId of loopIds) {
+    // Records of a loop mostly follow each other.
+    if (loopId === previous) continue
+    previous = loopId
     const end = loopId.lastIndexOf('.')
     if (!loopId.startsWith(prefix) || end < prefix.length || !/^\d{1,15}$/.test(loopId.slice(end + 1))) continue
     const segment = loopId.slice(prefix.length, end)

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type BashOptions, bashTool } from '../../../adapters/node/index.ts'
+import { type BashOptions, bashTool, defaultDenyPatterns } from '../../../adapters/node/index.ts'
 import { processesWith } from '../../../adapters/node/process/kill.ts'
 import type { JsonObject, ToolError, ToolOutput, ToolResult } from '../../../src/index.ts'
 import { toToolResult } from '../../../src/loop/tool-result.ts'
@@ -129,6 +129,22 @@ describe('bashTool: construction', () => {
     const { tool } = shell('none')
     expect([tool.name, tool.needsApproval, tool.timeoutMs]).toEqual(['bash', true, 125_000])
     expect(shell('none', { needsApproval: false }).tool.needsApproval).toBe(false)
+  })
+
+  it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('refuses %j unless told otherwise', async (pattern) => {
+    const { run } = shell('none')
+    expect(await failureOf(run(`true || ${pattern}`))).toMatch(/^failed: Command blocked by safety policy: contains/)
+    expect(defaultDenyPatterns).toContain(pattern)
+    expect(await shell('none', { denyPatterns: [] }).run(`echo '${pattern}'`)).toBe(`Exit code: 0\n${pattern}\n`)
+  })
+
+  it('keeps 256 KiB of each output unless told otherwise, and waits 120 s', async () => {
+    const { tool, run } = shell('none')
+    expect(tool.description).toContain('Time limit 120 s')
+    const text = async (bytes: number) => (await run(`yes | head -c ${bytes}`)).length - 'Exit code: 0\n'.length
+    expect(await text(262_144)).toBe(262_144)
+    expect(await text(262_146)).toBe(262_144 + '\n... (output truncated)\n'.length)
+    expect(() => shell('none', { maxOutputBytes: Number.POSITIVE_INFINITY })).toThrow('maxOutputBytes')
   })
 
   it('refuses unusable options', () => {

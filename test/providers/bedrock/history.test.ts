@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Content } from '../../../src/types/content.ts'
-import type { JsonObject } from '../../../src/types/json.ts'
-import type { Message } from '../../../src/types/message.ts'
 import type { ApiProtocol } from '../../../src/types/model-config.ts'
+import { anyHistory } from '../arbitraries.ts'
 import { bodyFor, request } from './call.ts'
 import { bedrockFaults } from './grammar.ts'
 
@@ -14,54 +12,20 @@ const models = [
   'mistral.mistral-large-2407-v1:0',
   'x.unheard-of',
 ]
-const anyText = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'hello', '\ud800', 'a\udfff\\ud83d b', '😀'), fc.string({ unit: 'binary' }))
-/** Few ids, so that they repeat, and illegal ones that sanitise to the same text. */
-const anyId = fc.constantFrom('a', 'b', 'call:1', 'call;1', 'call_1', '', 'x'.repeat(80), `${'x'.repeat(80)}y`, 'é', 'abcDEF123')
-const providerState = fc.record(
-  {
-    api: fc.constantFrom<ApiProtocol>('bedrockConverseStream', 'anthropicMessages'),
-    model: fc.constantFrom(...models),
-    payload: fc.oneof(fc.constant({}), fc.constant({ redacted: 'eA==' })),
-    prefixHash: fc.constantFrom('0', '1'),
-  },
-  { requiredKeys: ['api', 'model', 'payload'] },
-)
-const text = fc.record({ type: fc.constant('text' as const), text: anyText, providerState }, { requiredKeys: ['type', 'text'] })
-const image = fc.constantFrom('image/png', 'image/tiff').map((mimeType) => ({ type: 'image' as const, data: 'AA==', mimeType }))
-const thinking = fc.record(
-  { type: fc.constant('thinking' as const), thinking: anyText, signature: fc.constantFrom('s', 'c2ln'), providerState },
-  { requiredKeys: ['type', 'thinking'] },
-)
-const anyArguments = fc
-  .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
-  .map((value): JsonObject => JSON.parse(JSON.stringify(value)))
-const call = fc.record(
-  { type: fc.constant('toolCall' as const), id: anyId, name: anyText, arguments: anyArguments, invalidArguments: anyText, providerState },
-  { requiredKeys: ['type', 'id', 'name', 'arguments'] },
-)
-
-const blocks: fc.Arbitrary<Content[]> = fc.array(fc.oneof(text, image, thinking, call), { maxLength: 4 })
-const message = fc.oneof(
-  fc.record({ role: fc.constant('user' as const), content: blocks, timestamp: fc.constant(1) }),
-  fc.record({
-    role: fc.constant('assistant' as const),
-    content: blocks,
-    stopReason: fc.constantFrom('stop' as const, 'toolUse' as const, 'length' as const, 'error' as const, 'aborted' as const),
-    model: fc.constantFrom(...models, 'gpt-5'),
-    provider: fc.constantFrom('bedrock', 'openai'),
-    usage: fc.constant({ input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }),
-    timestamp: fc.constant(1),
-  }),
-  fc.record({
-    role: fc.constant('toolResult' as const),
-    toolCallId: anyId,
-    toolName: anyText,
-    content: blocks,
-    isError: fc.boolean(),
-    timestamp: fc.constant(1),
-  }),
-)
-const history: fc.Arbitrary<Message[]> = fc.array(message, { maxLength: 10 })
+const history = anyHistory({
+  authors: [...models, 'gpt-5'].flatMap((model) => ['bedrock', 'openai'].map((provider) => ({ model, provider }))),
+  ids: ['a', 'b', 'call:1', 'call;1', 'call_1', '', 'x'.repeat(80), `${'x'.repeat(80)}y`, 'é', 'abcDEF123'],
+  mimeTypes: ['image/png', 'image/tiff'],
+  providerState: fc.record(
+    {
+      api: fc.constantFrom<ApiProtocol>('bedrockConverseStream', 'anthropicMessages'),
+      model: fc.constantFrom(...models),
+      payload: fc.oneof(fc.constant({}), fc.constant({ redacted: 'eA==' })),
+      prefixHash: fc.constantFrom('0', '1'),
+    },
+    { requiredKeys: ['api', 'model', 'payload'] },
+  ),
+})
 /** Not signed: nothing here depends on it. */
 const credential = 'bearer-key'
 

@@ -2,61 +2,24 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { vertex } from '../../../src/providers/vertex/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { JsonObject } from '../../../src/types/json.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message.ts'
+import type { AssistantMessage } from '../../../src/types/message.ts'
 import type { ApiProtocol } from '../../../src/types/model-config.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
+import { anyHistory } from '../arbitraries.ts'
 import { bodyFor, modern, old, request, user } from './call.ts'
 import { geminiFaults } from './grammar.ts'
 
-const anyText = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'hello', '\ud800', 'a\udfff\\ud83d b', '😀'), fc.string({ unit: 'binary' }))
-/** Few ids, so that they repeat, and illegal ones that sanitise to the same text. */
-const anyId = fc.constantFrom('a', 'b', 'call 1', 'call\t1', 'call_1', '', 'x'.repeat(300), `${'x'.repeat(300)}y`, 'é', 'functions.a:0')
-const anyName = fc.oneof(fc.constantFrom('read', 'list', 'functions.read file', '9lives', ''), fc.string({ maxLength: 80 }))
-/** Every signature is unique to its model, so that it can be seen who got it back. */
-const providerState = fc.record({
-  api: fc.constantFrom<ApiProtocol>('googleGenerativeAi', 'googleVertex', 'anthropicMessages'),
-  model: fc.constantFrom(modern, old),
-  payload: fc.oneof(fc.constant({}), fc.constant({ thoughtSignature: 'c2ln' }), fc.constant({ thoughtSignature: 7 })),
+const history = anyHistory({
+  authors: [modern, old, 'gpt-5'].flatMap((model) => ['google', 'vertex', 'openai'].map((provider) => ({ model, provider }))),
+  ids: ['a', 'b', 'call 1', 'call\t1', 'call_1', '', 'x'.repeat(300), `${'x'.repeat(300)}y`, 'é', 'functions.a:0'],
+  names: fc.oneof(fc.constantFrom('read', 'list', 'functions.read file', '9lives', ''), fc.string({ maxLength: 80 })),
+  // Every signature is unique to its model, so that it can be seen who got it back.
+  providerState: fc.record({
+    api: fc.constantFrom<ApiProtocol>('googleGenerativeAi', 'googleVertex', 'anthropicMessages'),
+    model: fc.constantFrom(modern, old),
+    payload: fc.oneof(fc.constant({}), fc.constant({ thoughtSignature: 'c2ln' }), fc.constant({ thoughtSignature: 7 })),
+  }),
 })
-const text = fc.record({ type: fc.constant('text' as const), text: anyText, providerState }, { requiredKeys: ['type', 'text'] })
-const image = fc.constant({ type: 'image' as const, data: 'AA==', mimeType: 'image/png' })
-const thinking = fc.record(
-  { type: fc.constant('thinking' as const), thinking: anyText, signature: fc.constantFrom('s', 'c2ln'), providerState },
-  { requiredKeys: ['type', 'thinking'] },
-)
-/** JSON values, as fast-check types them: `unknown` underneath. */
-const anyArguments = fc
-  .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
-  .map((value): JsonObject => JSON.parse(JSON.stringify(value)))
-const call = fc.record(
-  { type: fc.constant('toolCall' as const), id: anyId, name: anyName, arguments: anyArguments, invalidArguments: anyText, providerState },
-  { requiredKeys: ['type', 'id', 'name', 'arguments'] },
-)
-
-const blocks: fc.Arbitrary<Content[]> = fc.array(fc.oneof(text, image, thinking, call), { maxLength: 4 })
-const stopReasons = ['stop', 'toolUse', 'length', 'error', 'aborted', 'paused'] as const
-const message = fc.oneof(
-  fc.record({ role: fc.constant('user' as const), content: blocks, timestamp: fc.constant(1) }),
-  fc.record({
-    role: fc.constant('assistant' as const),
-    content: blocks,
-    stopReason: fc.constantFrom(...stopReasons),
-    model: fc.constantFrom(modern, old, 'gpt-5'),
-    provider: fc.constantFrom('google', 'vertex', 'openai'),
-    usage: fc.constant(emptyUsage()),
-    timestamp: fc.constant(1),
-  }),
-  fc.record({
-    role: fc.constant('toolResult' as const),
-    toolCallId: anyId,
-    toolName: anyName,
-    content: blocks,
-    isError: fc.boolean(),
-    timestamp: fc.constant(1),
-  }),
-)
-const history: fc.Arbitrary<Message[]> = fc.array(message, { maxLength: 10 })
 
 describe('any history sends', { timeout: 60_000 }, () => {
   it.each([

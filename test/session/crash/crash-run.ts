@@ -3,8 +3,9 @@ import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
 import type { FileOperations } from '../../../adapters/node/session/file-operations.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { note, notesIn, sampleSession } from '../../../src/testing/session-samples.ts'
+import type { JournalEntry } from '../../../src/types/journal.ts'
 import type { Session } from '../../../src/types/session.ts'
-import type { SessionStore, SessionWriter } from '../../../src/types/session-store.ts'
+import type { ResumePoint, SessionStore, SessionWriter } from '../../../src/types/session-store.ts'
 import type { Flaw } from './seeded-flaws.ts'
 import { SimulatedMachine, type SimulatedProcess } from './simulated-machine.ts'
 
@@ -23,11 +24,13 @@ class CrashRun {
   /** Per writer, in the order in which they were acknowledged. */
   readonly #acknowledged: string[][] = []
   readonly #padding: string
+  readonly #journals: boolean
   #records = 0
 
-  constructor(seed: number, flaw: Flaw) {
+  constructor(seed: number, flaw: Flaw, { journals = false } = {}) {
     this.#machine = new SimulatedMachine(seed)
     this.#flaw = flaw
+    this.#journals = journals
     // Long records make snapshots come soon.
     this.#padding = this.#machine.random() < 0.15 ? 'x'.repeat(24_000) : ''
   }
@@ -58,6 +61,10 @@ class CrashRun {
   }
 
   async #write(store: SessionStore): Promise<void> {
+    return this.#journals ? this.#writeLoop(store) : this.#writeRecords(store)
+  }
+
+  async #writeRecords(store: SessionStore): Promise<void> {
     const writer = await store.open('s', { agentId: 'a' })
     const acknowledged: string[] = []
     this.#acknowledged.push(acknowledged)
@@ -74,9 +81,38 @@ class CrashRun {
     acknowledged.push(...texts)
   }
 
+  /** As an agent does: goes on from what is there, and writes turns whose answer and intent are acknowledged together. */
+  async #writeLoop(store: SessionStore): Promise<void> {
+    const cursor = await store.tail('s').then(
+      (tail) => tail.cursor,
+      () => 0,
+    )
+    const resume: ResumePoint = { sessionId: 's', cursor, loopId: undefined, messages: [], state: undefined, recovered: [] }
+    const journal = store.journal(cursor === 0 ? {} : { resume })
+    const acknowledged: string[] = []
+    this.#acknowledged.push(acknowledged)
+    const loopId = `s.m.${this.#records++}`
+    const conversation = { messages: [] }
+    const append = async (...entries: JournalEntry[]): Promise<void> => {
+      const place = { agentId: 'a', sessionId: 's', loopId, runId: 'r', turnIndex: 0, at: 1 }
+      await Promise.all(entries.map((entry) => journal.append({ ...place, entry }, conversation)))
+      for (const entry of entries) if (entry.type === 'input') acknowledged.push(...notesIn([{ entry }]).map(String))
+    }
+    const said = (): JournalEntry => ({
+      type: 'input',
+      message: { role: 'extension', id: 'm', kind: 'note', data: `${this.#records++}${this.#padding}` },
+    })
+    for (let turn = 0; turn < 3; turn++) {
+      void append({ type: 'turnStart', triggeredBy: 'user' }).catch(() => undefined)
+      await append(said(), said())
+      await append(said())
+    }
+    if (this.#machine.random() < 0.5) await journal.close()
+  }
+
   async #read(): Promise<string[]> {
     const reading = storeIn(this.#machine.process(), (operations) => operations).tail('s')
-    const found = reading.then(({ records }) => notesIn(records).map(String)).catch(() => [])
+    const found = reading.then(({ records }) => notesIn(records.filter(({ entry }) => entry.type === 'input')).map(String)).catch(() => [])
     await this.#machine.run(enough, { calm: true })
     return found
   }
@@ -96,6 +132,11 @@ class CrashRun {
 /** What one run of processes that append loses of what it acknowledged. The same seed gives the same run. */
 export function lossesOf(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
   return new CrashRun(seed, flaw).losses()
+}
+
+/** The same for processes that write by way of a journal, several records at once. */
+export async function lossesOfJournals(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
+  return new CrashRun(seed, flaw, { journals: true }).losses()
 }
 
 /** The same for whole sessions: after each power cut it is there as some save has left it, none older than the last acknowledged one. */

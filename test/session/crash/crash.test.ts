@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lossesOf, lossesOfSaves } from './crash-run.ts'
+import { lossesOf, lossesOfJournals, lossesOfSaves } from './crash-run.ts'
 import { flaws } from './seeded-flaws.ts'
 
 /** `npm run soak` asks for more. */
@@ -25,6 +25,14 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   )
 
   it(
+    'loses nothing that was acknowledged together with other records of a turn',
+    async () => {
+      expect(await firstLoss(runs, lossesOfJournals)).toBe(undefined)
+    },
+    10 * minute,
+  )
+
+  it(
     'keeps one whole session or the other when it is saved',
     async () => {
       expect(await firstLoss(runs / 5, lossesOfSaves)).toBe(undefined)
@@ -38,6 +46,14 @@ describe('the simulation finds a driver with a mistake', () => {
     '%s',
     async (_name, flaw) => {
       expect(await firstLoss(2000, (seed) => lossesOf(seed, flaw))).toMatch(/is lost|out of order|twice/)
+    },
+    minute,
+  )
+
+  it.each(Object.entries(flaws))(
+    'of an agent: %s',
+    async (_name, flaw) => {
+      expect(await firstLoss(4000, (seed) => lossesOfJournals(seed, flaw))).toMatch(/is lost|out of order|twice/)
     },
     minute,
   )

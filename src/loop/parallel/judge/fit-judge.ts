@@ -1,10 +1,10 @@
-import { estimateTokens } from '../../../context/tokens.ts'
+import { estimateTokens } from '../../../context/tokens/estimate.ts'
 import type { JudgeMaterial } from './judge-prompt.ts'
 
 /** Lines of a text that the first tier keeps. */
 const tailLines = 80
 /** Bytes of UTF-8 that the last tier keeps in any case. */
-const leastBytes = 200
+const minBytes = 200
 const bytesPerToken = 4
 const ellipsis = '...'
 
@@ -36,7 +36,7 @@ export function keepStart(text: string, limit: number): string {
  *   responses too, in the same steps. It stops at the first step that fits. The query stays whole.
  * - The hard limit shares out the tokens that remain, at least 200 bytes for each text; `fits` is false when that is too much.
  *
- * Source: spec/03 "2-iteration compaction strategy".
+ * Source: docs/concepts/parallel-loops.md
  */
 export function fitForJudge(
   material: JudgeMaterial,
@@ -60,6 +60,6 @@ export function fitForJudge(
 
 /** The three steps for `texts` texts that share `tokens` tokens. Whole tokens each: rounding must not add up to more. */
 function tiers(tokens: number, texts: number): ((text: string) => string)[] {
-  const limit = Math.max(leastBytes, Math.floor(tokens / texts) * bytesPerToken)
+  const limit = Math.max(minBytes, Math.floor(tokens / texts) * bytesPerToken)
   return [keepTail, keepEnds, (text) => keepStart(text, limit)]
 }

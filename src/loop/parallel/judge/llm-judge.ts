@@ -21,13 +21,14 @@ export interface LlmJudgeOptions {
  * **Contract**
  * - The judge reads the words of the conversation, the query and the last words of each branch; no calls, results, images or thinking of the
  *   branches. It is shown the branches that completed, all where none did, and not asked where only one is left or none has words.
- * - It runs as a loop of the same session, with an id of its own, on the shared budget. A reply that names no response means the first; a
- *   judge that fails counts as a strategy that fails.
+ * - All of it is fenced with a token that is new for each judgement (see `judgePrompt`).
+ * - It runs as a loop of the same session, with an id of its own, on the shared budget. A judge that fails, or whose reply does not clearly
+ *   name one response by its number, counts as a strategy that fails: `evaluationFailed` is logged, and the first of the shown is chosen.
  * - What it reads may be cut (see `fitForJudge`); what the branches said stays as it is. When it does not fit even then, a `progressMessage`
  *   of the call `judge-compaction` says so, and it is asked all the same.
  * - Throws `ConfigError` `invalidOption` for a configuration that cannot work.
  *
- * Source: spec/03 "LLM Judge".
+ * Source: docs/concepts/parallel-loops.md
  */
 export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
   const { config, systemPrompt = judgeSystemPrompt } = options
@@ -44,10 +45,15 @@ export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
       }
       const result = await input.ask(judgePrompt(fitted(material, config, input)), config, systemPrompt)
       if (result.status !== 'completed') throw new Error(`the judge ended with status ${result.status}: ${result.error?.message ?? ''}`)
-      const { index } = judged[parseJudgeReply(result.text, judged.length)] ?? first
-      return { selectedIndex: index, usage: result.usage }
+      const named = judged[parseJudgeReply(result.text, judged.length) ?? -1]
+      if (named === undefined) throw new Error(`the judge named no response from 1 to ${judged.length}: ${excerpt(result.text)}`)
+      return { selectedIndex: named.index, usage: result.usage }
     },
   }
+}
+
+function excerpt(reply: string): string {
+  return JSON.stringify(reply.length > 80 ? `${reply.slice(0, 80)}…` : reply)
 }
 
 function judgeMaterial({ prompt, outcomes }: EvaluationInput, judged: readonly ParallelOutcome[]): JudgeMaterial {

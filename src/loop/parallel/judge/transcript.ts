@@ -1,12 +1,16 @@
+import { indented } from '../../../context/view/stand-in.ts'
 import { type AgentMessage, textOf } from '../../../types/message.ts'
 
-/** The words of a conversation, one line `User: …`, `Assistant: …` or `Tool [name]: …` per message that has any. Source: spec/03. */
+/**
+ * The words of a conversation, one line `User: …`, `Assistant: …` or `Tool [name]: …` per message that has any. Further lines of a message are
+ * indented, so that none of them passes for the beginning of another.
+ */
 export function transcript(messages: readonly AgentMessage[]): string {
   const lines: string[] = []
   for (const message of messages) {
     if (message.role === 'extension') continue
     const words = textOf(message.content)
-    if (words.trim() !== '') lines.push(`${speaker(message)}: ${words}`)
+    if (words.trim() !== '') lines.push(indented(`${speaker(message)}: ${words}`))
   }
   return lines.join('\n')
 }
@@ -24,7 +28,7 @@ export interface Question {
 
 /**
  * What the branches were asked: the words of `prompt`, after all of `history`; without a prompt the last words of the user in `history`, after
- * what stands before them. Source: spec/03 "What the judge sees".
+ * what stands before them.
  */
 export function questionOf(prompt: readonly AgentMessage[], history: readonly AgentMessage[]): Question {
   if (prompt.length > 0) return { query: userWords(prompt).join('\n'), history }

@@ -23,7 +23,6 @@ export const plain: ModelCapabilities = {
 
 /**
  * What `model` accepts: its row of `table`, else `newest`, with `model.capabilities` on top.
- * Source: ARCHITECTURE §5 "Unknown model ids are current ones".
  */
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))

@@ -4,10 +4,10 @@ import type { Message } from '../../../types/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../../types/model-config.ts'
 import type { StreamRequest } from '../../../types/provider.ts'
 
-/** Tokens per level; the service refuses less than 1024. Source: spec/21, reference/providers.md §7 #1. */
+/** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md. */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 1024, low: 1024, medium: 2048, high: 8192 }
 
-/** Source: reference/providers.md §7 #3. */
+/** Efforts per level, in words of the service. */
 const efforts: Record<Exclude<ThinkingLevel, 'off'>, string> = { minimal: 'low', low: 'low', medium: 'medium', high: 'high' }
 
 /** Room for the answer beside the thinking. A budget plus this is below what any model with budgets can produce. */
@@ -28,8 +28,6 @@ export function continuesWithoutThinking(messages: readonly Message[]): boolean 
 /**
  * The fields of a request that depend on how a model thinks: `max_tokens`, `thinking`, `output_config`, `temperature`. What had to be left
  * out is added to `warnings`. `hasUnsignedTurn`: the answer being continued does not start with thinking, which a budget needs.
- *
- * Source: reference/providers.md §1 "Thinking by generation", §7 #1–5.
  */
 export function generationFields(
   request: StreamRequest,

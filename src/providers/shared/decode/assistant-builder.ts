@@ -52,8 +52,6 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  * - A fragment that is empty, or no text whatever its type says, is passed over.
  * - Keys are the codec's own and shared by all kinds of block.
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
- *
- * Source: ARCHITECTURE §4, reference/providers.md §0.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../types/json.ts'
 import type { AssistantMessage, Message } from '../../../types/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
+import { GrowingText } from './growing-text.ts'
 import { toJson } from './json-text.ts'
 
 /** The encoded blocks of one message, comma-separated, each a JSON object. */
@@ -36,8 +37,8 @@ const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3
  */
 export class TurnWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  /** The text so far is `#text + #end + #middle + #last`; `#end` is the last block of the message before the current one. */
-  #text = '['
+  /** What is written so far is `#text + #end + #middle + #last`; `#end` is the last block of the message before the current one. */
+  #text = new GrowingText()
   #end = ''
   #middle = ''
   #last = ''
@@ -53,7 +54,7 @@ export class TurnWriter implements HistoryWriter {
 
   fork(): this {
     const fork = new TurnWriter(this.#encoder, [])
-    fork.#text = this.#text
+    fork.#text = this.#text.fork()
     fork.#end = this.#end
     fork.#middle = this.#middle
     fork.#last = this.#last
@@ -80,7 +81,7 @@ export class TurnWriter implements HistoryWriter {
   /** The list of messages; with `marksCache`, the message before the last ends with a cache breakpoint. */
   toJson(marksCache: boolean): string {
     const end = marksCache && this.#end !== '' ? this.#encoder.mark(this.#end) : this.#end
-    return `${this.#text}${end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
+    return `[${this.#text.toString()}${end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
   }
 
   /** What an answer is bound to; absent where the model binds nothing. */
@@ -94,7 +95,8 @@ export class TurnWriter implements HistoryWriter {
   }
 
   #begin(role: Role, blocks: string): void {
-    this.#text += this.#end + this.#middle
+    this.#text.append(this.#end)
+    this.#text.append(this.#middle)
     this.#end = this.#last
     this.#middle = this.#role === undefined ? opening[role] : `]},${opening[role]}`
     this.#last = blocks

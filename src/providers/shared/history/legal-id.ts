@@ -2,7 +2,7 @@ import { hashText } from './hash.ts'
 
 /**
  * A mapping of tool call ids onto what a service accepts: only characters of the class `allowed` (`a-z0-9_-`), at most `maxLength` of them. Legal ids stay; others
- * are sanitised and get a hash of the original, so that different ids stay different. Source: reference/providers.md §0 "Replaying" 4.
+ * are sanitised and get a hash of the original, so that different ids stay different.
  */
 export function legalId(allowed: string, maxLength: number): (id: string) => string {
   const illegal = new RegExp(`[^${allowed}]`, 'g')

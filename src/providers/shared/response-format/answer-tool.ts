@@ -47,7 +47,7 @@ export interface AnswerByTool {
  *   forced as they are.
  * - Where a tool cannot be forced, its description asks for the call; `warnings` says so.
  *
- * Source: reference/phi-core-0.10.md §1 "Structured output", reference/providers.md §1, §7 #10.
+ * Source: docs/concepts/structured-output.md.
  */
 export function answerByTool(
   request: StreamRequest,

@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { build } from 'esbuild'
+import { afterAll, describe, expect, it } from 'vitest'
 import { bashTool, nodeWorkspace } from '../../../../adapters/node/index.ts'
 import { failureOf, temporaryRoot, toolContext } from '../temporary.ts'
-import { gitStatus, hasBubblewrap, hasGit, plantBare, shell, succeeded } from './shell.ts'
+import { gitStatus, hasBubblewrap, hasGit, plantBare, plantCommon, shell, succeeded } from './shell.ts'
+
+const bundle = join(tmpdir(), `phi-core-${process.pid}.mjs`)
+afterAll(() => rmSync(bundle, { force: true }))
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -25,7 +30,7 @@ const files = [
     '.zshrc',
   ],
 ]
-const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.husky', '.idea', '.vscode']
+const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.githooks', '.husky', '.idea', '.vscode']
 
 describe('protected names, file tools', () => {
   it('are refused at the root and below, as file and as directory', async () => {
@@ -135,6 +140,51 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, ()
     expect(names.sort()).toEqual(['p', 'p/.husky.blocked', 'p/.npmrc.blocked', 'p/.vscode.blocked', 'p/ok', 'q', 'q/.envrc.blocked'])
   })
 
+  it('are named on one line, and not all of them', async () => {
+    const { run } = shell()
+    const output = await run("mkdir -p $'a\\nExit code: 0\\e[2J'; cd a*; for i in $(seq 30); do mkdir d$i; touch d$i/.npmrc; done")
+    expect(output.split('\n')).toHaveLength(3)
+    expect(output).toMatch(/a\\u\{a\}Exit code: 0\\u\{1b\}\[2J\/d\d+\/\.npmrc, .* and 10 more\n$/)
+  })
+
+  // As root nothing is closed to us, so the tool runs as somebody else.
+  it.skipIf(process.getuid?.() !== 0)('are found behind permissions that a command took away', async () => {
+    const { root } = temporaryRoot()
+    chmodSync(dirname(root), 0o755)
+    chownSync(root, 65534, 65534)
+    const closed = temporaryRoot().root
+    chmodSync(dirname(closed), 0o755)
+    chownSync(closed, 65534, 65534)
+    chmodSync(closed, 0o555)
+    const script = `
+      import { bashTool } from ${JSON.stringify(bundle)}
+      const run = (root, command) => bashTool({ root }).execute({ command }, { signal: new AbortController().signal, update() {} })
+        .then((result) => result.content[0].text, (error) => error.message)
+      const hide = 'mkdir -p s/d t; touch s/.npmrc t/.envrc; chmod 555 s; chmod 333 t; git init -q g; chmod 333 g/.git; chmod 333 g'
+      const [root, closed] = ${JSON.stringify([root, closed])}
+      console.log(JSON.stringify([await run(root, hide), await run(closed, 'chmod 755 .; mkdir -p .git/hooks')]))`
+    await build({
+      entryPoints: ['adapters/node/index.ts'],
+      outfile: bundle,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    })
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      uid: 65534,
+      gid: 65534,
+      cwd: '/',
+    })
+    const [hidden, reopened]: string[] = JSON.parse(output)
+    expect(hidden).toContain('Renamed')
+    expect(reopened).toMatch(/is yours, but not writable/)
+    const names = readdirSync(root, { recursive: true }).map(String)
+    expect(names.filter((name) => /(\.npmrc|\.envrc|HEAD)$/.test(name))).toEqual([])
+    expect(readdirSync(closed)).toEqual([])
+  })
+
   it('are given free by name', async () => {
     const { root, run } = shell({ unprotected: ['.vscode', '.npmrc', '.git', 'HEAD'] })
     await run('mkdir -p sub; for d in . sub; do mkdir -p $d/.vscode; echo ok > $d/.vscode/x; echo ok > $d/.npmrc; git -C $d init -q; done')
@@ -163,20 +213,24 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', { timeout: 6
       ['deep/er', plantBare('deep/er')],
       ['linked', `${plantBare('real')}; ln -s real linked`],
       ['late', `mkdir late; ${plantBare('late/x')}; mv late/x/* late`],
-      ['headlink', `${plantBare('headlink')}; mv headlink/HEAD headlink/h; ln -s h headlink/HEAD`],
-      ['common', `${plantBare('store')}; mkdir common; echo ../store > common/commondir; cp store/HEAD common; rm store/HEAD`],
+      ['headlink', `${plantBare('headlink')}; ln -sf refs/heads/main headlink/HEAD`],
+      ['common', plantCommon('common')],
+      ['tree', plantCommon('tree/.git')],
       ['file', `${plantBare('hidden')}; mkdir file; echo 'gitdir: ../hidden' > file/.git`],
       ['init', 'git init -q init; git -C init config core.fsmonitor "touch pwned; false"'],
     ] as const
     for (const [directory, plant] of plants) {
-      const { root, run } = shell()
+      const { root } = temporaryRoot()
+      const { run } = shell({ root, env: { HOST: root } })
       await run(plant)
       expect(gitStatus(join(root, directory), root), plant).toEqual([])
     }
-    // The attempts are real: without a guard the first one works.
-    const { root } = temporaryRoot()
-    execFileSync('bash', ['-c', plantBare('.')], { cwd: root })
-    expect(gitStatus(root, root)).not.toEqual([])
+    // The attempts are real: without a guard they work.
+    for (const [directory, plant] of plants) {
+      const { root } = temporaryRoot()
+      execFileSync('bash', ['-c', plant], { cwd: root })
+      expect(gitStatus(join(root, directory), root), plant).not.toEqual([])
+    }
   })
 
   it('keep their settings when they were there before', async () => {

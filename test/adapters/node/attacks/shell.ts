@@ -9,7 +9,7 @@ export const hasBubblewrap = present('bwrap', '--version')
 export const hasGit = present('git', '--version')
 
 /** The text of a tool's answer. */
-export function textOf(result: ToolOutput): string {
+function textOf(result: ToolOutput): string {
   return toToolResult('tool', result)
     .content.map((block) => (block.type === 'text' ? block.text : ''))
     .join('')
@@ -48,3 +48,10 @@ export function gitStatus(directory: string, root: string): string[] {
 export const plantBare = (directory: string) =>
   `mkdir -p ${directory}/objects ${directory}/refs/heads; printf 'ref: refs/heads/main\\n' > ${directory}/HEAD; ` +
   `printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = "touch pwned; false"\\n' > ${directory}/config`
+
+/** The same with settings that lie elsewhere: `directory` has a `HEAD`, and a `commondir` that names a directory without one. */
+export const plantCommon = (directory: string) =>
+  `mkdir -p store/objects store/refs/heads ${directory}; echo "$PWD/store" | sed 's#^/workspace#'"$HOST"'#' > ${directory}/commondir; ` +
+  `printf 'ref: refs/heads/main\\n' > ${directory}/HEAD; ` +
+  `printf '[core]\\n\\trepositoryformatversion = 1\\n\\tfsmonitor = "touch pwned; false"\\n[extensions]\\n\\tworktreeConfig = true\\n' > store/config; ` +
+  `printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n' > ${directory}/config.worktree`

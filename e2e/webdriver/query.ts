@@ -1,0 +1,97 @@
+/** One step of a locator: from the elements so far to others. The first begins at the document. */
+export type Step =
+  | { by: 'css'; selector: string }
+  | { by: 'role'; role: string; name?: Pattern }
+  | { by: 'text'; text: Pattern }
+  | { by: 'hasText'; text: Pattern }
+  | { by: 'nth'; index: number }
+
+/** A text to look for: a part of it in any case, all of it, or a regular expression. */
+export type Pattern = { text: string; exact: boolean } | { source: string; flags: string }
+
+export function patternOf(text: string | RegExp, exact = false): Pattern {
+  return typeof text === 'string' ? { text, exact } : { source: text.source, flags: text.flags }
+}
+
+/** What a test asks of the elements it has found. */
+export interface Seen {
+  /** Of each, as it is written. */
+  texts: string[]
+  /** Of each, as it is shown. */
+  innerTexts: string[]
+  isVisible: boolean
+  isEnabled: boolean
+  isFocused: boolean
+  value: string
+  attributes: Record<string, string>
+  /** The middle of the element in the window, when a click there meets it. */
+  target: { x: number; y: number } | undefined
+}
+
+/** Finds elements in the page and says what is to be seen of them. Runs there: it uses nothing from outside itself. */
+export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' | 'scroll'): Seen {
+  const selectors: Record<string, string> = {
+    alert: '[role=alert]',
+    article: 'article,[role=article]',
+    button: 'button,[role=button]',
+    complementary: 'aside,[role=complementary]',
+    list: 'ul,ol,[role=list]',
+    log: '[role=log]',
+    navigation: 'nav,[role=navigation]',
+    textbox: 'textarea,input:not([type]),input[type=text],[role=textbox]',
+  }
+  const tidy = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim()
+  const isShown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true })
+
+  function matches(text: string, pattern: Pattern): boolean {
+    if ('source' in pattern) return new RegExp(pattern.source, pattern.flags).test(text)
+    return pattern.exact ? text === tidy(pattern.text) : text.toLowerCase().includes(tidy(pattern.text).toLowerCase())
+  }
+
+  function nameOf(element: Element): string {
+    const by = element.getAttribute('aria-labelledby')
+    if (by !== null) return tidy(document.getElementById(by)?.textContent)
+    const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.labels?.[0] : undefined
+    return tidy(element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent)
+  }
+
+  function below(roots: readonly ParentNode[], selector: string): Element[] {
+    return [...new Set(roots.flatMap((root) => [...root.querySelectorAll(selector)]))]
+  }
+
+  function take(found: readonly ParentNode[], step: Step): ParentNode[] {
+    if (step.by === 'css') return below(found, step.selector)
+    if (step.by === 'nth') return found.slice(step.index, step.index + 1 || undefined)
+    if (step.by === 'hasText') return found.filter((each) => matches(tidy(each.textContent), step.text))
+    if (step.by === 'text') {
+      const all = below(found, 'body *').filter((each) => matches(tidy(each.textContent), step.text))
+      return all.filter((each) => !all.some((other) => other !== each && each.contains(other)))
+    }
+    const selector = selectors[step.role]
+    if (selector === undefined) throw new Error(`The role ${step.role} has no selector in e2e/webdriver/query.ts: add it there.`)
+    const { name } = step
+    return below(found, selector).filter((each) => isShown(each) && (name === undefined || matches(nameOf(each), name)))
+  }
+
+  let nodes: ParentNode[] = [document]
+  for (const step of steps) nodes = take(nodes, step)
+  const elements = nodes.filter((node) => node instanceof HTMLElement)
+  const [element] = elements
+  if (action === 'scroll') element?.scrollIntoView({ block: 'center' })
+  if (action === 'focus' || action === 'select') element?.focus()
+  if (action === 'select' && (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) element.select()
+
+  const box = element?.getBoundingClientRect()
+  const middle = box && { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  const met = middle && document.elementFromPoint(middle.x, middle.y)
+  return {
+    texts: elements.map((each) => each.textContent),
+    innerTexts: elements.map((each) => each.innerText),
+    isVisible: element !== undefined && isShown(element) && box !== undefined && box.width > 0 && box.height > 0,
+    isEnabled: element !== undefined && !element.matches(':disabled'),
+    isFocused: element !== undefined && element === document.activeElement,
+    value: element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value : '',
+    attributes: Object.fromEntries([...(element?.attributes ?? [])].map(({ name, value }) => [name, value])),
+    target: met && element?.contains(met) ? middle : undefined,
+  }
+}

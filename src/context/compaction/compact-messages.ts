@@ -1,0 +1,45 @@
+import type { ContextConfig } from '../../types/compaction.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import { resolveContext } from '../tokens/context-limits.ts'
+import { totalTokens } from '../tokens/estimate.ts'
+import { turnsOf } from '../view/turns.ts'
+import { keepNewest } from './default-compaction.ts'
+import { middleMarker, olderMarker, summaryLines } from './summary-lines.ts'
+import { cutToolOutputs } from './tool-output.ts'
+
+/**
+ * `messages` made to fit `maxContextTokens` less `systemPromptTokens`, by the mildest of these steps that reaches it: long tool outputs cut;
+ * answers older than `keepRecentTurns` turns in one line each, without their results; all between the first `keepFirstTurns` and the recent
+ * turns left out; the newest turns that fit.
+ *
+ * **Contract**
+ * - Pure: nothing is changed, messages that need no change keep their identity, shortened ones their id. With `compaction: false`, or within
+ *   the budget, the messages come back as they are.
+ * - The result always fits; it is empty where not even the marker for what was left out does. A call and its result stay or go together.
+ * - For a list of your own. An agent compacts what it sends by itself, and keeps its history.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
+export function compactMessages(messages: readonly AgentMessage[], config: Partial<ContextConfig> = {}): AgentMessage[] {
+  const context = resolveContext(config, { contextWindow: 0, maxTokens: 0 })
+  if (context === undefined) return [...messages]
+  const { counter } = context
+  const { toolOutputMaxLines, keepFirstTurns, keepRecentTurns } = context.compaction
+  const budget = context.maxContextTokens - context.systemPromptTokens
+  const fits = (list: readonly AgentMessage[]) => totalTokens(list, counter) <= budget
+  if (fits(messages)) return [...messages]
+
+  const turns = turnsOf(messages).map((turn) => cutToolOutputs(turn, toolOutputMaxLines))
+  if (fits(turns.flat())) return turns.flat()
+
+  const recentStart = Math.max(0, turns.length - keepRecentTurns)
+  const groups = turns.map((turn, at) => (at < recentStart ? summaryLines(turn) : turn))
+  if (fits(groups.flat())) return groups.flat()
+
+  if (keepFirstTurns < recentStart) {
+    const removed = groups.slice(keepFirstTurns, recentStart).flat().length
+    const result = [...groups.slice(0, keepFirstTurns).flat(), middleMarker(removed), ...groups.slice(recentStart).flat()]
+    if (fits(result)) return result
+  }
+  return keepNewest(groups, { maxTokens: budget, removed: 0, marker: olderMarker, counter })
+}

@@ -1,0 +1,181 @@
+import type { CompactionOverlay } from '../../types/compaction.ts'
+import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../../types/context-change.ts'
+import { newId } from '../../types/ids.ts'
+import { type AgentMessage, isLlmMessage, now } from '../../types/message.ts'
+import { formatNodeId, type NodeTag, type TagKind } from '../../types/node-tag.ts'
+import { groupStarts } from '../view/turns.ts'
+
+/** What a revert is planned from. */
+export interface RevertInput {
+  /** The whole history. */
+  messages: readonly AgentMessage[]
+  state: ContextState
+  change: Extract<ContextChange, { type: 'revert' }>
+  /** The turn that asked; the age of the tag counts from it. */
+  turnIndex: number
+}
+
+/** What one revert left behind, and where it went back to. */
+interface Abandonment {
+  target: number
+  nodeIds: readonly number[]
+}
+
+const noIds: ReadonlySet<string> = new Set()
+
+const tagKinds: Record<RevertCategory, TagKind> = {
+  failure: 'lesson',
+  tangent: 'finding',
+  completion: 'outcome',
+  stepSummary: 'checkpoint',
+}
+
+/**
+ * Plans a way back to a node: what comes after it is not sent any more, and the tag says what was learnt. The history stays.
+ *
+ * **Contract**
+ * - The target is widened to the end of its answer and results, so `targetNodeId` of the record can be a later one than was asked for.
+ * - Refused, with the reason: a target that is not in the history or was itself abandoned, one before the end of a compacted part, and one
+ *   that is followed by something a user said.
+ * - Pure but for the id and the time of the record.
+ *
+ * Source: docs/concepts/revert.md
+ */
+export function planRevert({ messages, state, change, turnIndex }: RevertInput): { record: RevertRecord } | { refused: string } {
+  const { category, targetNodeId, summary } = change
+  const name = formatNodeId(targetNodeId)
+  const at = messages.findLastIndex((message) => nodeIdOf(message) === targetNodeId)
+  const target = messages[at]
+  if (target === undefined) return { refused: `revert target ${name} not found in message history` }
+  const gone = abandonedIds(messages, state.reverts ?? [])
+  if (gone.has(target.id)) return { refused: `revert refused: ${name} was abandoned by an earlier revert` }
+  if (at <= compactedEnd(messages, state.overlay)) {
+    return { refused: `revert refused: ${name} lies in a part of the conversation that was compacted; go back to a later state` }
+  }
+  const starts = groupStarts(messages)
+  const end = starts.lastIndexOf(starts[at] ?? at)
+  const later = messages.slice(end + 1).filter((message) => !gone.has(message.id))
+  if (later.some((message) => message.role === 'user')) {
+    return { refused: 'revert refused: abandoned span contains a user message; auto-rebase is not implemented' }
+  }
+  const group = messages.slice(at, end + 1).filter((_, index) => starts[at + index] === starts[at])
+  const last = group.map(nodeIdOf).findLast((id) => id !== undefined) ?? targetNodeId
+  const abandonedNodeIds = later.map(nodeIdOf).filter((id) => id !== undefined)
+  const tag: NodeTag = { kind: tagKindOf(category), text: summary ?? '', createdAtTurn: turnIndex, abandonedNodeIds }
+  return { record: { id: newId(), at: now(), category, targetNodeId: last, abandonedNodeIds, tag } }
+}
+
+/** The kind of tag that a revert of this category leaves at its target. */
+export function tagKindOf(category: RevertCategory): TagKind {
+  return tagKinds[category]
+}
+
+/**
+ * The node that the next message follows: the last one, or the one that was gone back to since. `undefined` without nodes.
+ * What `reverts` (and tags on messages, from sessions of the Rust crate) say was abandoned counts.
+ */
+export function activeNodeId(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): number | undefined {
+  return activeNode(messages, abandonments(messages, reverts))
+}
+
+/** One above the highest node id of `messages`; 0 without nodes. It never goes down: abandoned nodes count. */
+export function nextNodeId(messages: readonly AgentMessage[]): number {
+  let next = 0
+  for (const message of messages) next = Math.max(next, (nodeIdOf(message) ?? -1) + 1)
+  return next
+}
+
+/**
+ * Ids of the messages that reverts took off the trunk, to be left out of what is sent. Empty where nothing was reverted.
+ *
+ * **Contract**
+ * - The trunk is the chain of parents from the active node. Where the chain ends (at a root, a parent that is missing, a circle), what stands
+ *   before is sent too, unless a revert names it; where the active node itself is missing, that is everything. So `messages` may be what a
+ *   compaction left of a history.
+ * - A result goes where its call goes; another message without node goes where the next node goes, at the end onto the trunk. Messages before
+ *   the first node, user messages and messages of the application always stay.
+ *
+ * Source: docs/concepts/revert.md
+ */
+export function abandonedIds(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): ReadonlySet<string> {
+  const entries = abandonments(messages, reverts)
+  if (entries.length === 0) return noIds
+  const trunk = trunkFrom(messages, activeNode(messages, entries))
+  const named = new Set(entries.flatMap((entry) => entry.nodeIds))
+  const stays: boolean[] = []
+  let isOnTrunk = true
+  for (let at = messages.length - 1; at >= trunk.firstNode; at -= 1) {
+    const message = messages[at]
+    const node = message && nodeIdOf(message)
+    if (node !== undefined) isOnTrunk = trunk.positions.has(at) || (at < trunk.end && !named.has(node))
+    stays[at] = isOnTrunk || message?.role === 'user' || message?.role === 'extension'
+  }
+  const starts = groupStarts(messages)
+  const gone = new Set<string>()
+  messages.forEach((message, at) => {
+    if (stays[starts[at] ?? at] === false) gone.add(message.id)
+  })
+  return gone
+}
+
+/** The node id of a message that has one. */
+export function nodeIdOf(message: AgentMessage): number | undefined {
+  return isLlmMessage(message) ? message.nodeId : undefined
+}
+
+function abandonments(messages: readonly AgentMessage[], reverts: readonly RevertRecord[]): Abandonment[] {
+  const found: Abandonment[] = []
+  for (const message of messages) {
+    if (!isLlmMessage(message) || message.nodeId === undefined || message.tags === undefined) continue
+    for (const tag of message.tags) found.push({ target: message.nodeId, nodeIds: tag.abandonedNodeIds })
+  }
+  for (const revert of reverts) found.push({ target: revert.targetNodeId, nodeIds: revert.abandonedNodeIds })
+  return found
+}
+
+/** Follows reverts back from the last node: one turn can revert twice, the second time to before the first target. */
+function activeNode(messages: readonly AgentMessage[], entries: readonly Abandonment[]): number | undefined {
+  let active: number | undefined
+  for (let at = messages.length - 1; at >= 0 && active === undefined; at -= 1) {
+    const message = messages[at]
+    active = message && nodeIdOf(message)
+  }
+  const backTo = new Map<number, number>()
+  for (const { target, nodeIds } of entries) {
+    // Going back is always to a lower id: anything else is no revert of ours, and could go round for ever.
+    for (const node of nodeIds) if (target < node) backTo.set(node, target)
+  }
+  while (active !== undefined) {
+    const target = backTo.get(active)
+    if (target === undefined) return active
+    active = target
+  }
+  return undefined
+}
+
+/** Positions of the nodes from `active` up the chain of parents, the lowest of them, and where the nodes begin. */
+function trunkFrom(messages: readonly AgentMessage[], active: number | undefined) {
+  const nodes = new Map<number, { at: number; parent: number | undefined }>()
+  let firstNode = messages.length
+  messages.forEach((message, at) => {
+    if (!isLlmMessage(message) || message.nodeId === undefined) return
+    if (nodes.size === 0) firstNode = at
+    nodes.set(message.nodeId, { at, parent: message.parentId })
+  })
+  const positions = new Set<number>()
+  let end = messages.length
+  let node = active === undefined ? undefined : nodes.get(active)
+  while (node !== undefined && !positions.has(node.at)) {
+    positions.add(node.at)
+    end = Math.min(end, node.at)
+    node = node.parent === undefined ? undefined : nodes.get(node.parent)
+  }
+  return { positions, end, firstNode }
+}
+
+/** Position of the last message that a compaction summarised, or left standing before what it summarised; -1 without one. */
+function compactedEnd(messages: readonly AgentMessage[], overlay: CompactionOverlay | undefined): number {
+  if (overlay === undefined) return -1
+  const ids = [overlay.keepFirst?.lastId, overlay.keepCompacted.range.lastId]
+  return messages.findLastIndex((message) => ids.includes(message.id))
+}

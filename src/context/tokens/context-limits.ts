@@ -1,0 +1,147 @@
+import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/compaction.ts'
+import { ConfigError } from '../../types/errors.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
+import type { ToolDefinition } from '../../types/provider.ts'
+import { heuristicTokenCounter } from './estimate.ts'
+import type { PromptSize } from './prompt-size.ts'
+
+const defaultCompactionConfig: CompactionConfig = {
+  compactAtPct: 0.9,
+  compactBudgetThresholdPct: 0.05,
+  scope: { type: 'fixedCount', count: 3 },
+  keepFirstTurns: 2,
+  keepRecentTurns: 10,
+  maxSummaryTokens: 2000,
+  toolOutputMaxLines: 50,
+}
+
+/** Where the window of a model is not known. */
+const defaultMaxTokens = 100_000
+const defaultSystemPromptTokens = 4000
+/** Share of a small window that is kept free for system prompt and tools, where nobody says how much. */
+const systemPromptShare = 0.2
+/** Share of what may be used that must be left for the conversation: with less, compaction would leave nothing of it. */
+const minRoomShare = 0.05
+/** Share of the room that a compaction leaves in use: far enough below the trigger not to compact again in the next turn. */
+const targetShare = 0.75
+
+/** A `ContextConfig` with every default filled in. */
+export interface ResolvedContext {
+  maxContextTokens: number
+  systemPromptTokens: number
+  counter: TokenCounter
+  compaction: CompactionConfig
+}
+
+/** Tokens that fit a model, and tokens of its longest answer. 0 where that is unknown. */
+export type ModelLimits = Pick<ModelConfig, 'contextWindow' | 'maxTokens'>
+
+/** What is sent beside the messages. */
+export interface PromptHead {
+  systemPrompt: string
+  tools?: readonly ToolDefinition[]
+}
+
+/**
+ * Fills in defaults; `undefined` where nothing is ever compacted.
+ *
+ * **Contract**
+ * - `maxContextTokens` is the model's window less its output limit (at most half of the window is kept for output), or 100,000 where the
+ *   window is unknown.
+ * - `systemPromptTokens` is 4,000, in a small window a fifth of it, and never less than what `head` takes.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
+export function resolveContext(
+  config: Partial<ContextConfig> | false = {},
+  model: ModelLimits,
+  head: PromptHead = { systemPrompt: '' },
+): ResolvedContext | undefined {
+  if (config === false || config.compaction === false) return undefined
+  const counter = config.tokenCounter ?? heuristicTokenCounter
+  const maxContextTokens = config.maxContextTokens ?? defaultLimit(model)
+  const reserve = config.systemPromptTokens ?? defaultReserve(maxContextTokens)
+  return {
+    maxContextTokens,
+    systemPromptTokens: Math.max(reserve, headTokens(head, counter)),
+    counter,
+    compaction: { ...defaultCompactionConfig, ...config.compaction },
+  }
+}
+
+/**
+ * Throws `ConfigError` `invalidOption` for a configuration with which every compaction would leave nothing of the conversation, and for a
+ * strategy that is none. Call it before a run exists.
+ */
+export function checkContextConfig(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): void {
+  const context = resolveContext(config, model)
+  if (context === undefined) return
+  checkStrategy(context.compaction.strategy)
+  const { maxContextTokens, systemPromptTokens } = context
+  const usable = compactionTrigger(context)
+  const room = usable - systemPromptTokens
+  if (room >= Math.max(1, usable * minRoomShare)) return
+  throw new ConfigError(
+    'invalidOption',
+    `contextConfig leaves no room for a conversation: systemPromptTokens is ${systemPromptTokens}, and of maxContextTokens (${maxContextTokens}) ` +
+      `${usable} may be used (compactAtPct less compactBudgetThresholdPct). Every turn would forget everything. ` +
+      'Lower systemPromptTokens, or raise maxContextTokens.',
+  )
+}
+
+/** From how many tokens of the whole prompt on (system prompt, tools, messages) a conversation is compacted. */
+export function compactionTrigger({ maxContextTokens, compaction }: ResolvedContext): number {
+  const share = compaction.compactAtPct - compaction.compactBudgetThresholdPct
+  // Shares are decimal fractions: their binary error must not cost a token.
+  return Math.floor(maxContextTokens * share + 1e-6)
+}
+
+/**
+ * How many tokens of messages, by our own estimate, a compaction leaves.
+ *
+ * **Contract**: three quarters of the room that system prompt and tools leave below the trigger. `overflow`, when the service said that the
+ * prompt is too long: at most half of the messages, too. `asked`, when nothing forces it: all of the room. Where the service counts more
+ * than we do, it is that much less.
+ */
+export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
+  const { messageTokens, promptTokens } = size
+  const scale = Math.min(1, messageTokens / Math.max(1, promptTokens - context.systemPromptTokens))
+  const room = messageRoom(context) * scale
+  if (cause === 'asked') return Math.floor(Math.min(room, messageTokens))
+  const target = Math.floor(room * targetShare)
+  return cause === 'due' ? target : Math.min(target, Math.floor(messageTokens / 2))
+}
+
+/** What a system prompt longer than the window leaves is not nothing: the service will say that it is too long, and that is the truth. */
+function messageRoom(context: ResolvedContext): number {
+  const usable = compactionTrigger(context)
+  return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
+}
+
+function defaultLimit({ contextWindow, maxTokens }: ModelLimits): number {
+  if (!(contextWindow > 0 && Number.isFinite(contextWindow))) return defaultMaxTokens
+  const output = maxTokens > 0 ? Math.min(maxTokens, contextWindow / 2) : 0
+  return Math.floor(contextWindow - output)
+}
+
+function defaultReserve(maxContextTokens: number): number {
+  return Math.min(defaultSystemPromptTokens, Math.floor(maxContextTokens * systemPromptShare))
+}
+
+function headTokens({ systemPrompt, tools = [] }: PromptHead, counter: TokenCounter): number {
+  let tokens = systemPrompt === '' ? 0 : counter.text(systemPrompt)
+  for (const tool of tools) tokens += counter.text(JSON.stringify(tool))
+  return tokens
+}
+
+function checkStrategy(strategy: CompactionStrategy | undefined): void {
+  if (strategy === undefined) return
+  if (typeof strategy !== 'object' || strategy === null) {
+    throw new ConfigError('invalidOption', `contextConfig.compaction.strategy is ${typeof strategy}; it must be an object of functions.`)
+  }
+  for (const name of ['keepFirst', 'keepCompacted', 'keepRecent'] as const) {
+    const part: unknown = strategy[name]
+    if (part === undefined || typeof part === 'function') continue
+    throw new ConfigError('invalidOption', `contextConfig.compaction.strategy.${name} is ${typeof part}; it must be a function.`)
+  }
+}

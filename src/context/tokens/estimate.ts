@@ -1,0 +1,70 @@
+import type { TokenCounter } from '../../types/compaction.ts'
+import type { Content } from '../../types/content.ts'
+import type { AgentMessage } from '../../types/message.ts'
+
+/** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(utf8Bytes(text) / 4)
+}
+
+/** The default counter: no tokenizer, fast, within some 20 % for English text. */
+export const heuristicTokenCounter: TokenCounter = {
+  text: estimateTokens,
+  message: (message) => {
+    if (message.role === 'extension') return estimateTokens(JSON.stringify(message.data)) + 4
+    const tokens = message.content.reduce((sum, block) => sum + blockTokens(block), 0)
+    return message.role === 'toolResult' ? tokens + estimateTokens(message.toolName) + 8 : tokens + 4
+  },
+}
+
+const estimates = new WeakMap<TokenCounter, WeakMap<AgentMessage, number>>()
+
+/** Tokens of one message, estimated once per message object and counter. */
+export function messageTokens(message: AgentMessage, counter: TokenCounter = heuristicTokenCounter): number {
+  let known = estimates.get(counter)
+  if (known === undefined) {
+    known = new WeakMap()
+    estimates.set(counter, known)
+  }
+  let tokens = known.get(message)
+  if (tokens === undefined) {
+    tokens = counter.message(message)
+    known.set(message, tokens)
+  }
+  return tokens
+}
+
+/** Tokens of `messages` from position `from` on. */
+export function totalTokens(messages: readonly AgentMessage[], counter: TokenCounter = heuristicTokenCounter, from = 0): number {
+  let total = 0
+  for (let at = from; at < messages.length; at += 1) {
+    const message = messages[at]
+    if (message !== undefined) total += messageTokens(message, counter)
+  }
+  return total
+}
+
+function blockTokens(block: Content): number {
+  if (block.type === 'text') return estimateTokens(block.text)
+  if (block.type === 'thinking') return estimateTokens(block.thinking)
+  if (block.type === 'image') return Math.min(Math.max(Math.floor((block.data.length * 3) / 4 / 750), 85), 16_000)
+  return estimateTokens(block.name) + estimateTokens(JSON.stringify(block.arguments)) + 8
+}
+
+/** Counted without encoding: a history can be megabytes. A lone surrogate counts as the three bytes it would be replaced by. */
+function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < 0x80) continue
+    // Two bytes; three for most; the two halves of a pair make four.
+    if (code < 0x800 || isPairHalf(text, at, code)) bytes += 1
+    else bytes += 2
+  }
+  return bytes
+}
+
+function isPairHalf(text: string, at: number, code: number): boolean {
+  if (code >= 0xd800 && code < 0xdc00) return (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
+  return (code & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
+}

@@ -1,0 +1,39 @@
+/**
+ * What a provider for another service is made of: the parts of the seven of this package.
+ *
+ * `defineProvider` makes a `StreamProvider` of a codec: `encode` turns a request into what is sent, a `StreamDecoder` turns the bytes of the
+ * answer into operations on an `AssistantBuilder`. Connections, stalls, aborts, refusals, secrets and retries' error codes are then as with
+ * every other provider. `streamProviderSuite` of `phi-core/testing` proves it.
+ *
+ * @module
+ */
+export { retryDelayMs } from './base/retry-delay.ts'
+export { AssistantBuilder, type BlockKey } from './providers/shared/decode/assistant-builder.ts'
+export { type StreamDecoder, StreamRefusal, tokenCount } from './providers/shared/decode/decoder.ts'
+export {
+  type Codec,
+  type DecoderContext,
+  defineProvider,
+  type EncodedCall,
+  type ProviderDefinition,
+  type Recovery,
+} from './providers/shared/define-provider.ts'
+export { GrowingText } from './providers/shared/encode/growing-text.ts'
+export { toJson } from './providers/shared/encode/json-text.ts'
+export { perObject } from './providers/shared/encode/per-object.ts'
+export { classifyError, type Failure } from './providers/shared/errors/classify.ts'
+export { HistoryMemory, type HistoryWriter, type WrittenHistory } from './providers/shared/history/history-memory.ts'
+export { type CallIdRule, legalIds } from './providers/shared/history/legal-id.ts'
+export { type NormaliseTarget, normalise } from './providers/shared/history/normalise.ts'
+export {
+  createModel,
+  type ModelDefaults,
+  modelConfig,
+  type ProviderOptions,
+  type TransportOptions,
+} from './providers/shared/model-options.ts'
+export { headerCredential, joinUrl, mergeHeaders } from './providers/shared/transport/endpoint.ts'
+export { type Exchange, sendStreaming } from './providers/shared/transport/send.ts'
+export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
+export { createLineDecoder, type LineDecoder } from './stream/lines.ts'
+export { createSseDecoder, type SseDecoder, type SseDecoderOptions } from './stream/sse.ts'

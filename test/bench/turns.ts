@@ -1,0 +1,181 @@
+// npm run bench:turns: what a turn costs as a conversation grows, and what it costs to record it; in this process, warmed up.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Agent, type AgentMessage, emptyUsage, memorySessionStore, type NewSessionRecord, resumeAgent, type SessionStore } from 'phi-core'
+import { fileSessionStore } from 'phi-core/adapters/node'
+import { anthropic } from 'phi-core/providers/anthropic'
+import { scripted } from 'phi-core/providers/scripted'
+import { run } from './contender.mjs'
+import { type Scenario, turnsWithTool } from './scenarios.ts'
+import { cpuOf, once, quantile, type Side } from './task.ts'
+
+const warmUpMs = 3000
+const agent: Side = run
+type Row = [what: string, measured: string, goal: string, isMet: boolean]
+
+async function warmUp(work: () => Promise<unknown>): Promise<void> {
+  for (let spent = 0; spent < warmUpMs; ) spent += await cpuOf(work)
+}
+
+/** µs per turn around each of `turns`: the fastest of all runs for each turn, then the median of ten turns. */
+async function microsecondsAt(scenario: Scenario, turns: readonly number[], runs = 25): Promise<number[]> {
+  await warmUp(() => once(scenario, agent))
+  const fastest: number[] = []
+  for (let n = 0; n < runs; n += 1) {
+    const times: number[] = []
+    await once(scenario, agent, () => times.push(performance.now()))
+    for (const [turn, time] of times.slice(1).entries()) fastest[turn] = Math.min(fastest[turn] ?? Infinity, time - (times[turn] ?? 0))
+  }
+  return turns.map((turn) => 1000 * quantile(fastest.slice(Math.max(0, turn - 10), turn)))
+}
+
+async function growth(): Promise<Row> {
+  const [early = 0, late = 0] = await microsecondsAt(turnsWithTool('anthropic', 200), [10, 200])
+  return ['turn 10 → turn 200', `${early.toFixed(0)} → ${late.toFixed(0)} µs`, '+ 30 µs', late - early <= 30]
+}
+
+async function repeatedIds(): Promise<Row> {
+  const [distinct = 0] = await microsecondsAt(turnsWithTool('openai', 400), [400], 9)
+  const [repeated = 0] = await microsecondsAt(turnsWithTool('openai', 400, 'call_0'), [400], 9)
+  const measured = `${(repeated / distinct).toFixed(2)} (${repeated.toFixed(0)} to ${distinct.toFixed(0)} µs)`
+  return ['turn 400 with one call id for all, to distinct ids', measured, '≤ 2', repeated <= 2 * distinct]
+}
+
+/** Both by turns in one process. */
+async function recording(): Promise<Row> {
+  const scenario = turnsWithTool('anthropic', 200)
+  let session = memorySessionStore()
+  const recorded: Side = (task) => {
+    session = memorySessionStore()
+    return agent({ ...task, agentOptions: { session } })
+  }
+  await warmUp(async () => {
+    await once(scenario, agent)
+    await once(scenario, recorded)
+  })
+  const ratios: number[] = []
+  for (let n = 0; n < 25; n += 1) {
+    const before = await cpuOf(() => once(scenario, agent))
+    const own = await cpuOf(() => once(scenario, recorded))
+    ratios.push((2 * own) / (before + (await cpuOf(() => once(scenario, agent)))))
+  }
+  const [id = ''] = await session.listIds()
+  const results = (await session.tail(id)).records.filter(({ entry }) => entry.type === 'toolResult').length
+  if (results !== 200) throw new Error(`${results} tool results were recorded instead of 200.`)
+  return ['200 turns recorded in memory, to none', quantile(ratios).toFixed(2), '≤ 1.2', quantile(ratios) <= 1.2]
+}
+
+function history(length: number): AgentMessage[] {
+  const base = { timestamp: 1, turnId: { loopId: 'old', turnIndex: 0 } }
+  return Array.from({ length: length / 2 }, (_, n): AgentMessage[] => [
+    { ...base, id: `q${n}`, role: 'user', content: [{ type: 'text', text: `Question ${n}: what is the weather in Oslo?` }] },
+    {
+      ...base,
+      id: `a${n}`,
+      role: 'assistant',
+      content: [{ type: 'text', text: `Answer ${n}: rain, as ever, with a little "sun" in between.` }],
+      stopReason: 'stop',
+      model: 'm',
+      provider: 'p',
+      usage: emptyUsage(),
+    },
+  ]).flat()
+}
+
+/** One more prompt to an agent with a long history; the first one encodes it all. */
+async function longHistory(): Promise<Row> {
+  const body = turnsWithTool('anthropic', 0)
+    .responses[0]?.map((chunk) => new TextDecoder().decode(chunk))
+    .join('')
+  const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  const model = anthropic('claude-sonnet-4-6', { apiKey: 'key', fetch })
+  const make = () => new Agent({ model, messages: history(5000), contextManagement: false })
+  const times: number[] = []
+  const firsts: number[] = []
+  for (let n = 0; n < 5; n += 1) {
+    const long = make()
+    for (let prompt = 0; prompt < 40; prompt += 1) {
+      const start = performance.now()
+      await long.prompt('And now?').result
+      ;(prompt === 0 ? firsts : times).push(performance.now() - start)
+    }
+  }
+  const measured = `${quantile(times.slice(-80)).toFixed(2)} ms (the first ${quantile(firsts).toFixed(0)} ms)`
+  return ['a prompt on 5,000 messages', measured, '≤ 4 ms', quantile(times.slice(-80)) <= 4]
+}
+
+async function resumed(name: string, store: SessionStore): Promise<Row> {
+  const writer = await store.open('long', { agentId: 'bench' })
+  const records = history(20_000).map((message): NewSessionRecord => {
+    return { loopId: 'old', turnIndex: 0, entry: { type: message.role === 'user' ? 'input' : 'assistant', message } }
+  })
+  await writer.append(records)
+  await writer.close()
+  const times: number[] = []
+  for (let n = 0; n < 5; n += 1) {
+    const start = performance.now()
+    const { messages } = await resumeAgent(store, 'long', { model: scripted([]) })
+    times.push(performance.now() - start)
+    if (messages.length !== 20_000) throw new Error(`${messages.length} messages instead of 20,000`)
+  }
+  const ms = quantile(times)
+  return [`resume of 20,000 messages, ${name}`, `${(ms / 1000).toFixed(2)} s`, '≤ 0.3 s', ms <= 300]
+}
+
+async function resumedFromFiles(): Promise<Row> {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-bench-'))
+  try {
+    return await resumed('files', fileSessionStore(directory))
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** 31 calls over HTTP/1.1, with the platform's own fetch. */
+async function connections(): Promise<Row> {
+  const scenario = turnsWithTool('anthropic', 30)
+  let requests = 0
+  let sockets = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const chunk of scenario.responses[requests++] ?? []) response.write(chunk)
+    response.end()
+  }).on('connection', () => {
+    sockets += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}` // listens on a port, so not a path
+  try {
+    await once(
+      scenario,
+      (task) => agent({ ...task, baseURL, fetch: globalThis.fetch }),
+      undefined,
+      () => requests,
+    )
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+  return ['connections for 30 turns', String(sockets), '≤ 2', sockets <= 2]
+}
+
+const measures = {
+  growth,
+  repeatedIds,
+  recording,
+  longHistory,
+  resumed: () => resumed('memory', memorySessionStore()),
+  resumedFromFiles,
+  connections,
+}
+const rows: object[] = []
+for (const [name, measure] of Object.entries(measures)) {
+  if (!name.includes(process.argv[2] ?? '')) continue
+  const [what, measured, goal, met] = await measure()
+  rows.push({ what, measured, goal, met })
+}
+console.table(rows)

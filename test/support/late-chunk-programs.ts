@@ -1,0 +1,119 @@
+/**
+ * Programs that need a part which is loaded late, as text: they are run from an installed copy of the package, in Node and in a page.
+ * Each puts a promise of its `Outcome` into `globalThis.outcome`.
+ */
+
+/** What became of a run. */
+export interface Outcome {
+  status: string
+  error?: { code: string; message: string }
+  /** The types of its events, in order. */
+  types: string[]
+  /** All that a model was sent or will be: requests, and the content of the history, as JSON. */
+  told: string
+}
+
+const prelude = `
+import { Agent, defineTool, memoryWorkspace } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+
+async function outcomeOf(options, requests = () => options.model.provider.requests.map(({ messages }) => messages)) {
+  const agent = new Agent(options)
+  const run = agent.prompt('Do it.')
+  const types = []
+  run.subscribe(({ type }) => types.push(type))
+  const { status, error } = await run.result
+  return { status, error, types, told: JSON.stringify([requests(), agent.messages.map(({ content }) => content)]) }
+}
+`
+
+/** A model that calls one tool and then answers. */
+const calling = (name: string, args: object): string =>
+  `scripted([{ toolCalls: [{ name: '${name}', arguments: ${JSON.stringify(args)} }] }, { text: 'Done.' }])`
+
+function registryProgram(api: string): string {
+  return `${prelude}
+import { ProviderRegistry } from 'phi-core/providers/registry'
+const cost = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+const config = {
+  id: 'm', name: 'm', api: '${api}', provider: 'test', baseUrl: 'http://127.0.0.1:9', reasoning: false,
+  contextWindow: 1000, maxTokens: 10, cost, headers: {},
+}
+const requests = []
+const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }
+const model = new ProviderRegistry().createModel(config, { credentials: 'key', fetch })
+globalThis.outcome = outcomeOf({ model }, () => requests)
+`
+}
+
+/** By what is loaded: a source, or a package. */
+export const lateChunkPrograms: Readonly<Record<string, string>> = {
+  'src/validation/schema-interpreter.ts': `${prelude}
+const parameters = { type: 'object', properties: { id: { type: 'string', pattern: '^a' } }, required: ['id'] }
+const tool = defineTool({ name: 'look', description: 'Looks.', parameters, execute: () => 'executed' })
+globalThis.outcome = outcomeOf({ model: ${calling('look', { id: 'a1' })}, tools: [tool] })
+`,
+  re2js: `${prelude}
+import { searchTool } from 'phi-core/tools'
+const workspace = memoryWorkspace({ 'a.txt': 'one' })
+globalThis.outcome = outcomeOf({ model: ${calling('search', { pattern: 'o.e' })}, tools: [searchTool({ workspace })] })
+`,
+  'src/loop/view/index.ts': `${prelude}
+import { revertTool } from 'phi-core/tools'
+globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), tools: [revertTool()] })
+`,
+  'src/providers/anthropic/index.ts': registryProgram('anthropicMessages'),
+  'src/providers/openai/index.ts': registryProgram('openAiCompletions'),
+  'src/providers/openai-responses/both-services.ts': registryProgram('azureOpenAiResponses'),
+  'src/providers/google/both-services.ts': registryProgram('googleVertex'),
+  'src/providers/bedrock/index.ts': registryProgram('bedrockConverseStream'),
+}
+
+/** What `guardProgram` reports. */
+export interface GuardOutcome {
+  approved: Outcome
+  denied: Outcome
+  rejected: Outcome
+  unauthorized: Outcome
+  calls: string[]
+}
+
+/**
+ * All that guards a run, with a model that another server plays (`MODEL`): a call that is retried, approved and seen by a hook; one that is
+ * denied; an input that a filter refuses; a key that is refused. Needs no part that is loaded late.
+ */
+export const guardProgram = `
+import { Agent, defineTool } from 'phi-core'
+import { anthropic } from 'phi-core/providers/anthropic'
+const baseUrl = (globalThis.location?.origin ?? process.env.MODEL) + '/model'
+const calls = []
+const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }
+const add = defineTool({
+  name: 'add', description: 'Adds.', parameters, needsApproval: true,
+  execute: ({ a, b }) => { calls.push('executed'); return String(a + b) },
+})
+const filter = (text) => text.includes('secret') ? { type: 'reject', reason: 'a secret' } : { type: 'warn', warning: 'careful' }
+async function outcomeOf(prompt, decide) {
+  const agent = new Agent({
+    model: anthropic('claude-sonnet-4-6', { apiKey: 'test-key', baseUrl }), tools: [add], inputFilters: [filter],
+    hooks: { beforeToolExecution: ({ toolName }) => { calls.push('hook ' + toolName) } },
+    retry: { maxRetries: 1, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 },
+  })
+  const run = agent.prompt(prompt)
+  const types = []
+  run.subscribe((event) => {
+    types.push(event.type)
+    if (event.type === 'approvalRequested') decide(run, event.toolCallId)
+  })
+  const { status, error } = await run.result
+  return { status, error, types, told: JSON.stringify(agent.messages) }
+}
+async function main() {
+  const approved = await outcomeOf('Add.', (run, id) => run.approve(id))
+  const denied = await outcomeOf('Add.', (run, id) => run.deny(id, 'not today'))
+  const rejected = await outcomeOf('a secret', () => {})
+  const unauthorized = await outcomeOf('Add.', () => {})
+  return { approved, denied, rejected, unauthorized, calls }
+}
+globalThis.outcome = main()
+`
