@@ -13,17 +13,19 @@ export {
   type SystemPromptStrategy,
 } from './agent/system-prompt.ts'
 export { escapeControls } from './base/escape-controls.ts'
+export { createBudget } from './context/execution-budget.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
-export { type ApprovalDecision, Approvals } from './loop/approvals.ts'
+export { Approvals } from './loop/approvals.ts'
 export type { AgentContext, LoopConfig, MessageSupplier } from './loop/loop-config.ts'
 export type { LoopOptions } from './loop/loop-state.ts'
 export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
 export { parseSnapshot } from './session/checks/snapshot.ts'
 export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
-export type { Budget } from './types/budget.ts'
+export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/approval.ts'
+export type { Budget, BudgetUse, ReadableBudget } from './types/budget.ts'
 export type {
   CompactedSection,
   CompactionConfig,
@@ -79,6 +81,7 @@ export type {
   RevertAppliedEvent,
   RunFailure,
   RunStatus,
+  SubAgentRef,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
@@ -91,6 +94,7 @@ export type {
   BeforeToolInfo,
   CompactionFigures,
   HookDone,
+  HookOrigin,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,
@@ -167,7 +171,7 @@ export type {
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
-export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolParameters } from './types/tool.ts'
+export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'
 export type { ToolResult } from './types/tool-result.ts'
 export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/usage.ts'
 export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/workspace.ts'

@@ -48,8 +48,8 @@ for await (const event of run) {
   render.event(event)
   if (event.type !== 'approvalRequested') continue
   const isAllowed = isOwnCommand(event) || (await askPerson(event, stopped.signal))
-  if (isAllowed) run.approve(event.toolCallId, { argumentsHash: event.argumentsHash })
-  else run.deny(event.toolCallId, 'The user did not allow this command.')
+  if (isAllowed) run.approve(event)
+  else run.deny(event, 'The user did not allow this command.')
   render.decided(event, isAllowed)
 }
 

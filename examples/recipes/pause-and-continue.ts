@@ -19,7 +19,7 @@ export async function continueApproved(model: Model, tools: AgentTool[], history
   const agent = new Agent({ model, tools })
   agent.restoreMessages(history)
   const run = agent.continueLoop()
-  for await (const event of run) if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+  for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
   return run.text()
 }
 // #endregion continue

@@ -17,14 +17,13 @@ export const sendMail = defineTool({
 // #endregion tool
 
 // #region run
-/** `confirm` shows the arguments to a person. The decision is bound to the hash of what was shown. */
+/** `confirm` shows the arguments to a person. The decision is about the request that was shown. */
 export async function runWithApproval(model: Model, prompt: string, confirm: (text: string) => Promise<boolean>): Promise<string> {
   const run = new Agent({ model, tools: [sendMail] }).prompt(prompt)
   for await (const event of run) {
     if (event.type !== 'approvalRequested') continue
-    const { toolCallId, toolName, argumentsHash } = event
-    if (await confirm(`${toolName} ${JSON.stringify(event.arguments)}`)) run.approve(toolCallId, { argumentsHash })
-    else run.deny(toolCallId, 'The user does not want this mail.')
+    if (await confirm(`${event.toolName} ${JSON.stringify(event.arguments)}`)) run.approve(event)
+    else run.deny(event, 'The user does not want this mail.')
   }
   return run.text()
 }

@@ -44,8 +44,7 @@ export function App({ desk }: { desk: Desk }) {
         <Conversation
           key={session.agent.sessionId}
           state={state}
-          onApprove={session.approve}
-          onDeny={session.deny}
+          decisions={isElsewhere ? undefined : session}
           onGoOn={isElsewhere ? undefined : session.goOn}
         />
         <footer class="dock">

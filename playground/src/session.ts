@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Agent, AgentEvent, Receipt } from '../../src/index.ts'
+import type { Agent, AgentEvent, AgentRun, ApprovalRef, PendingApproval, Receipt } from '../../src/index.ts'
 import { createStore, type RunState, restoredState } from '../../src/store/index.ts'
 
 /** A message that waits for the run to take it. */
@@ -23,8 +23,9 @@ export interface Session {
   /** Has `text` answered when the run would otherwise end. */
   followUp(text: string): void
   abort(): void
-  approve(toolCallId: string): void
-  deny(toolCallId: string): void
+  /** Lets the call run that a card showed, and no other. */
+  approve(request: PendingApproval): void
+  deny(request: PendingApproval): void
   /** Has the model answer what a run that was broken off has left. */
   goOn(): void
   /** Stops what runs, and lets other tabs write to the conversation. */
@@ -36,7 +37,7 @@ export const eventLimit = 500
 
 /** Publishes what `agent` has said so far, and what it does in this tab, once per frame. */
 export function createSession(agent: Agent): Session {
-  const store = createStore(undefined, { schedule: nextFrame, initial: restoredState(agent.messages) })
+  const store = createStore(undefined, { schedule: nextFrame, initial: restoredState(agent.messages, agent.pendingApprovals()) })
   const log: AgentEvent[] = []
   const state = signal(store.getSnapshot())
   const events = signal<readonly AgentEvent[]>([])
@@ -75,11 +76,20 @@ export function createSession(agent: Agent): Session {
     else void queue('followUp', text, run.followUp(text))
   }
 
-  function approve(toolCallId: string): void {
+  function decide(request: PendingApproval, answer: (run: AgentRun, request: ApprovalRef) => void): void {
     const run = agent.currentRun
-    const pending = run?.pendingApprovals().find((one) => one.toolCallId === toolCallId)
-    // The hash makes sure that what runs is what the card showed.
-    if (pending !== undefined) run?.approve(toolCallId, { argumentsHash: pending.argumentsHash })
+    if (run !== undefined) {
+      // A second click finds nothing.
+      if (run.pendingApprovals().some((pending) => isSame(pending, request))) answer(run, request)
+      return
+    }
+    // Asked for before this page was loaded: it is asked for again, and this is the answer to the same request.
+    const resumed = agent.continueLoop()
+    const leave = resumed.subscribe((event) => {
+      if (event.type !== 'approvalRequested' || !isSame(event, request)) return
+      leave()
+      answer(resumed, event)
+    })
   }
 
   async function close(): Promise<void> {
@@ -90,9 +100,14 @@ export function createSession(agent: Agent): Session {
   }
 
   const goOn = () => void agent.continueLoop()
-  const deny = (toolCallId: string) => agent.currentRun?.deny(toolCallId, 'The visitor said no.')
+  const approve = (request: PendingApproval) => decide(request, (run, shown) => run.approve(shown))
+  const deny = (request: PendingApproval) => decide(request, (run, shown) => run.deny(shown, 'The visitor said no.'))
   const abort = () => agent.abort('stopped by the visitor')
   return { agent, state, events, queued, draft, send, followUp, abort, approve, deny, goOn, close }
+}
+
+function isSame(a: PendingApproval, b: PendingApproval): boolean {
+  return a.toolCallId === b.toolCallId && a.argumentsHash === b.argumentsHash && a.subAgent?.loopId === b.subAgent?.loopId
 }
 
 /** The event as it is now: an assistant message that begins is a live view, which would show its own future. */

@@ -4,7 +4,7 @@ import type { LoopConfig } from '../loop/loop-config.ts'
 import { nextLoopId } from '../loop/loop-id.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
 import { AgentBusyError } from '../types/errors.ts'
-import type { AgentEvent, ContinuationKind } from '../types/event.ts'
+import type { AgentEvent, ContinuationKind, PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type Message, now, type PromptInput } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
@@ -112,6 +112,11 @@ export class Agent {
   /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
   get currentToolTimeoutMs(): number | undefined {
     return this.#run?.currentToolTimeoutMs
+  }
+
+  /** Calls that wait for a person: in the run that is on, or since the last one ended; `continueLoop` asks for these again. */
+  pendingApprovals(): PendingApproval[] {
+    return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.tools)
   }
 
   /** Stops the run that is on, if any. */

@@ -1,10 +1,14 @@
+import { copyJson } from '../base/copy-json.ts'
+import { waitingApprovals } from '../base/waiting-approvals.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
+import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
+import type { AgentTool } from '../types/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
 
 /** What a loop fills in when it begins. */
@@ -26,6 +30,12 @@ export class Conversation {
 
   constructor(messages: readonly (Message | AgentMessage)[], agentId: string = newId(), sessionId: string = newId()) {
     this.context = { ...blank, messages: messages.map(withId), agentId, sessionId }
+  }
+
+  /** Calls at the end of the history that wait for a person, or would: those whose process ended before anybody could answer. */
+  pendingApprovals(tools: readonly AgentTool[]): PendingApproval[] {
+    const rules = new Map(tools.map(({ name, needsApproval = false }) => [name, needsApproval]))
+    return copyJson(waitingApprovals(this.context.messages, (name) => (rules.get(name) ?? false) !== false))
   }
 
   append(message: Message | AgentMessage): void {

@@ -2,6 +2,7 @@ import { Approvals } from '../loop/approvals.ts'
 import { toMessages } from '../loop/input.ts'
 import type { LoopOptions } from '../loop/loop-state.ts'
 import { EventLog } from '../stream/event-log.ts'
+import type { ApprovalRef } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval } from '../types/event.ts'
@@ -92,12 +93,12 @@ export class RunHandle implements AgentRun {
     return this.#queue(this.#options.followUps, input)
   }
 
-  approve(toolCallId: string, options: { argumentsHash?: string } = {}): void {
-    this.#approvals.approve(toolCallId, options.argumentsHash)
+  approve(request: ApprovalRef): void {
+    this.#approvals.approve(request)
   }
 
-  deny(toolCallId: string, reason?: string): void {
-    this.#approvals.deny(toolCallId, reason)
+  deny(request: ApprovalRef | string, reason?: string): void {
+    this.#approvals.deny(request, reason)
   }
 
   /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */

@@ -1,6 +1,7 @@
-import type { Budget } from '../types/budget.ts'
+import type { Budget, BudgetUse, ReadableBudget } from '../types/budget.ts'
+import { ConfigError } from '../types/errors.ts'
 import { defaultLimits, type ExecutionLimits } from '../types/settings.ts'
-import { type CostConfig, estimatedCost, type Usage } from '../types/usage.ts'
+import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../types/usage.ts'
 
 /**
  * What one loop may use and has used, as a node of the budget tree.
@@ -11,13 +12,18 @@ import { type CostConfig, estimatedCost, type Usage } from '../types/usage.ts'
  *
  * Source: docs/concepts/budgets.md
  */
-export class ExecutionBudget implements Budget {
+export class ExecutionBudget implements ReadableBudget {
   readonly #limits: ExecutionLimits | undefined
   readonly #parent: Budget | undefined
   readonly #startedAt = performance.now()
   #turns = 0
   #tokens = 0
   #cost = 0
+  #usage = emptyUsage()
+  /** How many have stopped the clock, since when, and for how long it has stood still before, in ms. */
+  #pauses = 0
+  #pausedAt = 0
+  #pausedMs = 0
 
   /** `limits: false` sets none here; those of `parent` still hold. */
   constructor(limits: Partial<ExecutionLimits> | false | undefined, parent?: Budget) {
@@ -31,9 +37,34 @@ export class ExecutionBudget implements Budget {
   }
 
   charge(usage: Usage, cost: CostConfig): void {
+    checkCharge(usage, cost)
+    this.#usage = combineUsage(this.#usage, usage)
     this.#tokens += usage.input + usage.output
     this.#cost += estimatedCost(usage, cost)
     this.#parent?.charge(usage, cost)
+  }
+
+  used(): BudgetUse {
+    return { usage: { ...this.#usage }, costUsd: this.#cost, elapsedMs: this.#elapsedMs() }
+  }
+
+  pause(): () => void {
+    if (this.#pauses === 0) this.#pausedAt = performance.now()
+    this.#pauses += 1
+    const goOnAbove = this.#parent?.pause?.()
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      this.#pauses -= 1
+      if (this.#pauses === 0) this.#pausedMs += performance.now() - this.#pausedAt
+      goOnAbove?.()
+    }
+  }
+
+  #elapsedMs(): number {
+    const now = this.#pauses === 0 ? performance.now() : this.#pausedAt
+    return now - this.#startedAt - this.#pausedMs
   }
 
   exceeded(): string | undefined {
@@ -45,7 +76,7 @@ export class ExecutionBudget implements Budget {
     const { maxTurns, maxTotalTokens, maxDurationMs, maxCost } = this.#limits
     if (this.#turns >= maxTurns) return `Max turns reached (${this.#turns}/${maxTurns})`
     if (this.#tokens >= maxTotalTokens) return `Max tokens reached (${this.#tokens}/${maxTotalTokens})`
-    const elapsedMs = performance.now() - this.#startedAt
+    const elapsedMs = this.#elapsedMs()
     if (elapsedMs >= maxDurationMs) return `Max duration reached (${seconds(elapsedMs)}s/${seconds(maxDurationMs)}s)`
     if (maxCost !== undefined && this.#cost >= maxCost && this.#cost > 0) {
       return `Max cost reached ($${this.#cost.toFixed(4)}/$${maxCost.toFixed(4)})`
@@ -56,4 +87,40 @@ export class ExecutionBudget implements Budget {
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000)
+}
+
+/** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
+function checkCharge(usage: Usage, cost: CostConfig): void {
+  const figures = { ...usage, ...cost }
+  const needed = ['input', 'output', 'cacheRead', 'cacheWrite', 'inputPerMillion', 'outputPerMillion'] as const
+  const bad = needed.find((name) => !isFigure(figures[name])) ?? Object.entries(figures).find(([, value]) => !isFigure(value))?.[0]
+  if (bad === undefined) return
+  const value: unknown = Reflect.get(figures, bad)
+  throw new ConfigError('invalidOption', `budget.charge: ${bad} is ${String(value)}; it must be a finite number from 0.`)
+}
+
+function isFigure(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
+}
+
+/** No limit of its own, as the budget of several runs has. */
+const unlimited: ExecutionLimits = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }
+
+/**
+ * Makes a budget for one run or several: pass it as `budget` to `prompt`, `agentLoop`, `parallelLoop`, and read from it what they used.
+ *
+ * **Contract**
+ * - Default: no limits. `maxTurns` belongs to a loop, so there is none here. Throws `ConfigError` `invalidOption` for one that cannot limit.
+ * - What is charged to it is charged to `parent` too, and it is used up when `parent` is.
+ *
+ * @example
+ * const budget = createBudget({ maxCost: 0.5 })
+ * await agent.prompt('Sum it up.', { budget }).result
+ * console.log(budget.used().costUsd)
+ */
+export function createBudget(limits: Partial<Omit<ExecutionLimits, 'maxTurns'>> = {}, parent?: Budget): ReadableBudget {
+  for (const [name, value] of Object.entries(limits)) {
+    if (!(value >= 0)) throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
+  }
+  return new ExecutionBudget({ ...unlimited, ...limits }, parent)
 }

@@ -121,13 +121,13 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const end = (ending: RunEnding): RunResult => {
     loop.stop.release()
     context.lastLoopId = ids.loopId
-    const ended = { ...ending, usage: loop.usage, messages: loop.added }
+    const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
     loop.events.emit({ type: 'agentEnd', ...ended })
     const { runId, sessionId, loopId } = ids
     return { runId, loopId, sessionId, text: finalText(loop.added), ...ended }
   }
   const result = await run(loop, request, end)
-  const { runId, loopId, sessionId, text, messages, ...ended } = result
+  const { runId, loopId, sessionId, text, messages, totalUsage, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result

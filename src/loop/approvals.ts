@@ -1,78 +1,70 @@
+import { copyJson } from '../base/copy-json.ts'
+import type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest } from '../types/approval.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
-import type { JsonObject, JsonValue } from '../types/json.ts'
-
-/** What was decided about a call; `timeout`: nobody answered in time. */
-export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
 
 interface Waiting {
-  readonly pending: PendingApproval
+  readonly request: ApprovalRequest
   readonly decide: (decision: ApprovalDecision) => void
 }
 
 /**
- * Calls that wait for a person, and the answers. One for each run: services repeat the ids of calls. A decision is bound to the hash of the
- * arguments that were shown.
+ * Calls that wait for a person, and the answers. A decision is about one request: its call, the hash of the arguments that were shown, and the
+ * event that showed them where that is given. Services repeat the ids of calls, in later turns and in sub-agents.
  *
  * Source: docs/concepts/approval.md
  */
-export class Approvals {
-  readonly #waiting = new Map<string, Waiting>()
+export class Approvals implements ApprovalDesk {
+  readonly #waiting = new Set<Waiting>()
 
-  /** Calls that wait now, in the order they were asked for. */
+  /** Requests that wait now, in the order they were made. Copies. */
   pending(): PendingApproval[] {
-    return Array.from(this.#waiting.values(), (entry) => entry.pending)
+    return Array.from(this.#waiting, ({ request: { runId: _run, loopId: _loop, seq: _seq, ...pending } }) => copyJson(pending))
   }
 
-  /** Lets a waiting call run. Throws `ConfigError` `unknownCall` or `argumentsChanged`. */
-  approve(toolCallId: string, argumentsHash?: string): void {
-    const { pending, decide } = this.#find(toolCallId)
-    if (argumentsHash !== undefined && argumentsHash !== pending.argumentsHash) {
-      throw new ConfigError(
-        'argumentsChanged',
-        `The approval of call "${toolCallId}" is for other arguments (hash ${argumentsHash}, waiting: ${pending.argumentsHash}). Show the waiting arguments and ask again.`,
-      )
+  /** Lets the call run that `request` showed. Throws `ConfigError` `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash. */
+  approve(request: ApprovalRef): void {
+    const { toolCallId, argumentsHash }: Partial<ApprovalRef> = Object(request)
+    if (typeof toolCallId !== 'string' || typeof argumentsHash !== 'string') {
+      const advice = 'Pass the approvalRequested event, an entry of run.pendingApprovals(), or { toolCallId, argumentsHash }.'
+      throw new ConfigError('invalidOption', `An approval is for the request that was shown. ${advice}`)
     }
-    decide({ type: 'approved' })
+    this.#find(request).decide({ type: 'approved' })
   }
 
-  /** Refuses a waiting call. Throws `ConfigError` `unknownCall`. */
-  deny(toolCallId: string, reason?: string): void {
-    this.#find(toolCallId).decide(reason === undefined ? { type: 'denied' } : { type: 'denied', reason })
+  /** Refuses a call: that of `request`, or the one of that id which waits longest. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  deny(request: ApprovalRef | string, reason?: string): void {
+    const waiting = this.#find(typeof request === 'string' ? { toolCallId: request } : request)
+    waiting.decide(reason === undefined ? { type: 'denied' } : { type: 'denied', reason })
   }
 
-  /**
-   * Lets `pending` wait; `decide` is called with the decision, at most once, when it no longer waits. Returns how to withdraw it. For whoever
-   * runs the call.
-   */
-  wait(pending: PendingApproval, decide: (decision: ApprovalDecision) => void): () => void {
-    const withdraw = (): void => {
-      this.#waiting.delete(pending.toolCallId)
+  wait(request: ApprovalRequest, decide: (decision: ApprovalDecision) => void): () => void {
+    const waiting: Waiting = {
+      request,
+      decide: (decision) => {
+        if (this.#waiting.delete(waiting)) decide(decision)
+      },
     }
-    const decideOnce = (decision: ApprovalDecision): void => {
-      withdraw()
-      decide(decision)
-    }
-    this.#waiting.set(pending.toolCallId, { pending, decide: decideOnce })
-    return withdraw
+    this.#waiting.add(waiting)
+    return () => void this.#waiting.delete(waiting)
   }
 
-  #find(toolCallId: string): Waiting {
-    const entry = this.#waiting.get(toolCallId)
-    if (entry !== undefined) return entry
-    throw new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
+  #find({ toolCallId, argumentsHash, runId, seq }: Partial<ApprovalRef>): Waiting {
+    const ofCall = [...this.#waiting].filter(({ request }) => request.toolCallId === toolCallId)
+    const same = ofCall.filter(({ request }) => argumentsHash === undefined || request.argumentsHash === argumentsHash)
+    const [found] = same.filter(
+      ({ request }) => (runId === undefined || request.runId === runId) && (seq === undefined || request.seq === seq),
+    )
+    if (found !== undefined) return found
+    const [other] = ofCall
+    if (other === undefined || same.length > 0) throw unknownCall(toolCallId)
+    throw new ConfigError(
+      'argumentsChanged',
+      `The approval of call "${toolCallId}" is for other arguments (hash ${argumentsHash}, waiting: ${other.request.argumentsHash}). Show the waiting arguments and ask again.`,
+    )
   }
 }
 
-/** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */
-export async function argumentsHash(args: JsonObject): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(args)))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  const keys = Object.keys(value).sort()
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`).join(',')}}`
+function unknownCall(toolCallId: string | undefined): ConfigError {
+  return new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
 }

@@ -34,6 +34,11 @@ export class EventEmitter {
     this.#sink = sink
   }
 
+  /** `seq` of the event that is emitted next. */
+  get nextSeq(): number {
+    return this.#seq + 1
+  }
+
   /** Emits any event. */
   emit(body: EventBody): void {
     this.#sink({ runId: this.runId, seq: ++this.#seq, at: now(), sessionId: this.sessionId, loopId: this.loopId, ...body })

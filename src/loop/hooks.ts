@@ -2,7 +2,7 @@ import { type AbortScope, settleWithin } from '../base/abort.ts'
 import { copyJson } from '../base/copy-json.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { RunFailure } from '../types/event.ts'
-import type { CompactionFigures, LoopHooks, ReplacedArguments } from '../types/hooks.ts'
+import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/hooks.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage, AssistantMessage, MessageEnvelope } from '../types/message.ts'
 import type { RunEnding, RunResult } from '../types/run.ts'
@@ -12,8 +12,10 @@ import type { ToolResultEntry } from './tool-result.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {
+  readonly agentId: string
+  readonly events: { readonly loopId: string }
   readonly context: { readonly messages: readonly AgentMessage[] }
-  readonly options: { readonly signal: AbortSignal }
+  readonly options: { readonly signal: AbortSignal; readonly agentName?: string }
   readonly stop: AbortScope
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
@@ -54,7 +56,9 @@ export class HookRunner {
   beforeLoop(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeLoop === undefined) return undefined
     const { stop, context } = this.#loop
-    return this.#mayGoOn('beforeLoop', (hooks) => hooks.beforeLoop?.({ messages: [...context.messages], signal: stop.signal })).then(
+    return this.#mayGoOn('beforeLoop', (hooks) =>
+      hooks.beforeLoop?.({ ...this.#origin(), messages: [...context.messages], signal: stop.signal }),
+    ).then(
       // A run that was stopped begins and ends like any other.
       (refused) => (refused?.status === 'aborted' ? undefined : refused),
     )
@@ -63,7 +67,7 @@ export class HookRunner {
   /** Runs after `agentEnd`; an aborted run still waits a second for it. */
   afterLoop({ messages, usage, status }: RunResult): Promise<unknown> | undefined {
     if (this.#hooks.afterLoop === undefined) return undefined
-    const done = this.#call((hooks) => hooks.afterLoop?.({ messages: [...messages], usage, status }))
+    const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.#origin(), messages: [...messages], usage, status }))
     return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
   }
 
@@ -71,21 +75,22 @@ export class HookRunner {
   beforeTurn(): Promise<RunEnding | undefined> | undefined {
     if (this.#hooks.beforeTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
-    return this.#mayGoOn('beforeTurn', (hooks) => hooks.beforeTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal }))
+    return this.#mayGoOn('beforeTurn', (hooks) =>
+      hooks.beforeTurn?.({ ...this.#origin(), turnIndex, messages: [...context.messages], signal: stop.signal }),
+    )
   }
 
   afterTurn(message: AssistantMessage & MessageEnvelope, usage: Usage, results: readonly ToolResultEntry[]): Promise<void> | undefined {
     if (this.#hooks.afterTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
-    return this.#observe('afterTurn', (hooks) =>
-      hooks.afterTurn?.({ turnIndex, messages: [...context.messages], signal: stop.signal, message, toolResults: [...results], usage }),
-    )
+    const info = () => ({ ...this.#origin(), turnIndex, messages: [...context.messages], signal: stop.signal })
+    return this.#observe('afterTurn', (hooks) => hooks.afterTurn?.({ ...info(), message, toolResults: [...results], usage }))
   }
 
   onError(error: RunFailure): Promise<void> | undefined {
     if (this.#hooks.onError === undefined) return undefined
     const { turnIndex } = this.#loop
-    return this.#observe('onError', (hooks) => hooks.onError?.({ error, turnIndex }))
+    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.#origin(), error, turnIndex }))
   }
 
   /** Whether calls are shown to a hook before they run. */
@@ -96,7 +101,7 @@ export class HookRunner {
   /** Rejects with the signal's reason when the run is stopped. */
   async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
     const { stop } = this.#loop
-    const info = { toolCallId: call.id, toolName: call.name, args: copyJson(args), signal: stop.signal, requestApproval }
+    const info = { ...this.#ofCall(call), args: copyJson(args), signal: stop.signal, requestApproval }
     try {
       const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
       if (verdict === false) return { kind: 'refused', message: 'Tool execution skipped by before_tool_execution hook.' }
@@ -110,9 +115,9 @@ export class HookRunner {
     }
   }
 
-  afterTool({ id, name }: HookedCall, result: ToolResult): Promise<void> | undefined {
+  afterTool(call: HookedCall, result: ToolResult): Promise<void> | undefined {
     if (this.#hooks.afterToolExecution === undefined) return undefined
-    const info = { toolCallId: id, toolName: name, isError: result.isError === true, result: copyJson(result) }
+    const info = { ...this.#ofCall(call), isError: result.isError === true, result: copyJson(result) }
     return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
   }
 
@@ -122,19 +127,30 @@ export class HookRunner {
   }
 
   /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
-  async update({ id, name }: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
-    const info = () => ({ toolCallId: id, toolName: name, partialResult: copyJson(partialResult) })
+  async update(call: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
+    const info = () => ({ ...this.#ofCall(call), partialResult: copyJson(partialResult) })
     if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
     if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
   }
 
   beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
     const { signal } = this.#loop.stop
-    return this.#allows('beforeCompactionStart', (hooks) => hooks.beforeCompactionStart?.({ estimatedTokens, messageCount, signal }))
+    return this.#allows('beforeCompactionStart', (hooks) =>
+      hooks.beforeCompactionStart?.({ ...this.#origin(), estimatedTokens, messageCount, signal }),
+    )
   }
 
   afterCompaction(figures: CompactionFigures): Promise<void> {
-    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.(figures))
+    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures }))
+  }
+
+  #origin(): HookOrigin {
+    const { agentId, events, options } = this.#loop
+    return { loopId: events.loopId, agentId, ...(options.agentName !== undefined && { agentName: options.agentName }) }
+  }
+
+  #ofCall({ id, name }: HookedCall): ToolHookInfo {
+    return { ...this.#origin(), toolCallId: id, toolName: name }
   }
 
   async #mayGoOn(name: string, call: (hooks: LoopHooks) => unknown): Promise<RunEnding | undefined> {

@@ -3,6 +3,7 @@ import { ExecutionBudget } from '../context/execution-budget.ts'
 import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
 import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
 import { PromptMeter } from '../context/tokens/prompt-size.ts'
+import type { ApprovalDesk, ApprovalRule } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText, JournalError, toRunFailure } from '../types/errors.ts'
 import type { AgentEvent, RunFailure } from '../types/event.ts'
@@ -11,7 +12,6 @@ import type { JsonObject, JsonValue } from '../types/json.ts'
 import { logWarning } from '../types/logger.ts'
 import { type AgentMessage, now } from '../types/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
-import type { Approvals } from './approvals.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './input.ts'
@@ -31,7 +31,11 @@ export interface LoopOptions {
   /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
   budget?: Budget
   /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
-  approvals?: Approvals
+  approvals?: ApprovalDesk
+  /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
+  approvalRule?: (toolName: string) => ApprovalRule | undefined
+  /** Name of the sub-agent that this loop is, for its hooks. */
+  agentName?: string
   /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
   runningTools?: Map<string, number | undefined>
 }

@@ -1,11 +1,13 @@
 import { AbortScope, startTimer } from '../base/abort.ts'
+import { argumentsHash } from '../base/arguments-hash.ts'
 import { copyJson } from '../base/copy-json.ts'
+import type { ApprovalDecision, ApprovalRule } from '../types/approval.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
-import { type ApprovalDecision, argumentsHash } from './approvals.ts'
+import type { AgentTool } from '../types/tool.ts'
 import type { LoopState } from './loop-state.ts'
-import { type PreparedCall, type RefusedCall, validateArguments } from './prepare-call.ts'
+import { type PreparedCall, parsed, type RefusedCall, validateArguments } from './prepare-call.ts'
 import { errorResult } from './tool-result.ts'
 
 /** Whether a call may run: as it is or with the arguments a hook gave it, not at all, or once a person has answered. */
@@ -22,7 +24,14 @@ type Answer = { kind: 'approved' } | { kind: 'denied'; message: string } | Waiti
 
 /** Whether nobody has to be asked about `call`: neither a person nor a hook. */
 export function isUnasked(loop: LoopState, { tool }: PreparedCall): boolean {
-  return typeof tool.needsApproval !== 'function' && tool.needsApproval !== true && !loop.hooks.watchesCalls
+  return ruleOf(loop, tool) === false && !loop.hooks.watchesCalls
+}
+
+/** The rule of a tool: its own, or that of whoever watches over this run. Anything but `false` asks, whatever its type. */
+export function ruleOf({ options }: LoopState, { name, needsApproval }: AgentTool): ApprovalRule {
+  // Not `??`: null is something, and it is not `false`.
+  const rule = needsApproval === undefined ? options.approvalRule?.(name) : needsApproval
+  return rule === undefined ? false : rule
 }
 
 /**
@@ -54,12 +63,17 @@ function refusal(answer: Exclude<Answer, { kind: 'approved' }>): RefusedCall | W
   return answer.kind === 'denied' ? { kind: 'refused', result: errorResult(answer.message) } : answer
 }
 
-/** A rule that throws counts as "yes". Rejects with the reason when the run is stopped. */
-async function needsApproval({ stop }: LoopState, { tool, args }: PreparedCall): Promise<boolean> {
-  const { needsApproval: rule } = tool
-  if (typeof rule !== 'function') return rule === true
+/**
+ * Whether the rule of a tool asks a person. It gets arguments of its own, parsed once more: what it does to them is not done to those that run.
+ * Whatever it answers but `false`, or throws, asks. Rejects with the reason when the run is stopped.
+ */
+async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): Promise<boolean> {
+  const { stop } = loop
+  const rule = ruleOf(loop, tool)
+  if (typeof rule !== 'function') return rule !== false
   try {
-    return await stop.race(Promise.resolve(rule(args)))
+    const own = await stop.race(Promise.resolve(parsed(loop, tool, written)))
+    return own.issues !== undefined || (await stop.race(Promise.resolve(rule(own.value)))) !== false
   } catch (error) {
     if (stop.aborted) throw error
     return true
@@ -76,7 +90,7 @@ async function needsApproval({ stop }: LoopState, { tool, args }: PreparedCall):
  */
 async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, written }: PreparedCall, stop = loop.stop): Promise<Answer> {
   // A copy: whoever is shown the arguments cannot change what runs, or the history.
-  const pending = { toolCallId, toolName, arguments: copyJson(written), argumentsHash: await argumentsHash(written) }
+  const pending = { toolCallId, toolName, arguments: copyJson(written), argumentsHash: argumentsHash(written) }
   // Stopped before anybody was asked.
   stop.throwIfAborted()
   // Registered before the event goes out, so that a listener may decide at once.
@@ -103,21 +117,29 @@ function answerOf(decision: ApprovalDecision, pending: PendingApproval): Answer 
 }
 
 /** What is decided, `timeout` when nobody does in time, or can. Afterwards the call no longer waits, and no timer is left. */
-async function decisionOf({ options, config }: LoopState, pending: PendingApproval, stop: AbortScope): Promise<ApprovalDecision> {
+async function decisionOf(
+  { options, config, events, budget }: LoopState,
+  pending: PendingApproval,
+  stop: AbortScope,
+): Promise<ApprovalDecision> {
   const { approvals } = options
   if (approvals === undefined) return { type: 'timeout' }
   const { approvalTimeoutMs } = config
+  const { runId, loopId, nextSeq: seq } = events
   let decide: (decision: ApprovalDecision) => void = () => undefined
   const decided = new Promise<ApprovalDecision>((resolve) => {
     decide = resolve
   })
-  const withdraw = approvals.wait(pending, decide)
+  // Before anybody hears of it: until there is an answer, nobody works.
+  const goOn = budget.pause()
+  const withdraw = approvals.wait({ ...pending, runId, loopId, seq }, decide)
   const stopTimer = approvalTimeoutMs === undefined ? undefined : startTimer(approvalTimeoutMs, () => decide({ type: 'timeout' }))
   // At once, not when the promise has settled: nobody can approve what was stopped.
   const leave = stop.wait(withdraw)
   try {
     return await stop.race(decided)
   } finally {
+    goOn()
     withdraw()
     stopTimer?.()
     leave()

@@ -1,3 +1,4 @@
+import { argumentsFault, parseArguments } from '../base/call-arguments.ts'
 import { copyJson } from '../base/copy-json.ts'
 import type { ToolCallContent } from '../types/content.ts'
 import { errorText } from '../types/errors.ts'
@@ -15,7 +16,7 @@ export interface PreparedCall {
   id: string
   name: string
   tool: AgentTool
-  /** As the model wrote them, plain JSON: what people see, approvals are bound to and journals keep. */
+  /** As the model wrote them, plain JSON: what people see, approvals are bound to and journals keep. Nobody else has this object. */
   written: JsonObject
   /** As the schema parsed them, which may be anything: dates, bigints, maps. Only the tool sees these. */
   args: JsonObject
@@ -38,23 +39,36 @@ export function prepareCall(loop: LoopState, call: ToolCallContent): Preparation
   const { tools } = loop.context
   const tool = tools.find(({ name }) => name === call.name)
   if (tool === undefined) return refused(`Tool ${call.name} not found`)
-  if (call.invalidArguments !== undefined) return refused(`Invalid arguments: not a JSON object: ${excerpt(call.invalidArguments)}`)
+  const { invalidArguments: raw } = call
+  if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? 'not a JSON object'}: ${excerpt(raw)}`)
   return validateArguments(loop, tool, call.id, call.arguments)
 }
 
 /** As {@link prepareCall}, for a tool that is known. */
-export function validateArguments(loop: LoopState, tool: AgentTool, id: string, written: JsonObject): Preparation | Promise<Preparation> {
-  const prepared = (checked: SchemaResult<JsonObject>): Preparation =>
-    checked.issues === undefined
-      ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: checked.value } }
-      : refused(`Invalid arguments: ${formatIssues(checked.issues)}`)
+export function validateArguments(loop: LoopState, tool: AgentTool, id: string, given: JsonObject): Preparation | Promise<Preparation> {
   try {
-    // A copy: neither the tool nor whoever is shown the arguments can change what the other has, or the history.
-    const checked = checkArguments(tool, copyJson(written), loop.config.schemaValidator)
+    // What is shown, what an approval is bound to and what runs are made of this one copy, and it means what its JSON says.
+    const fault = argumentsFault(given)
+    if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
+    const written = copyJson(given)
+    const checked = parsed(loop, tool, written)
+    const prepared = (result: SchemaResult<JsonObject>): Preparation =>
+      result.issues === undefined
+        ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: result.value } }
+        : refused(`Invalid arguments: ${formatIssues(result.issues)}`)
     return 'then' in checked ? loop.stop.race(checked).then(prepared) : prepared(checked)
   } catch (error) {
     return refused(errorText(error))
   }
+}
+
+/** `written` as the schema of the tool parses it. A new object each time: whoever gets it can change nobody else's. */
+export function parsed(
+  loop: LoopState,
+  tool: AgentTool,
+  written: JsonObject,
+): SchemaResult<JsonObject> | Promise<SchemaResult<JsonObject>> {
+  return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
 }
 
 function refused(message: string): RefusedCall {

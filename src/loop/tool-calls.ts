@@ -31,6 +31,8 @@ export interface CallOutcome {
   results: ToolResultEntry[]
   /** Calls that wait for a person; they have no result. */
   waiting: PendingApproval[]
+  /** Ids of the calls that come after one that waits; they have no result either. */
+  heldBack: string[]
 }
 
 /**
@@ -63,18 +65,20 @@ function begun(loop: LoopState, call: ToolCallContent): PlannedCall {
  *
  * **Contract**
  * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
- *   what has not begun.
+ *   what has not begun; a call that waits for a person holds it back.
  * - What the tools want taken out of the context is taken out afterwards.
  * - Never rejects: what cannot be done fails the run.
  */
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
-  const outcome: CallOutcome = { results: [], waiting: [] }
+  const outcome: CallOutcome = { results: [], waiting: [], heldBack: [] }
   const changes: ContextChange[] = []
   const size = stepSize(loop, planned.length)
   try {
     for (let at = 0; at < planned.length; at += size) {
-      const isSkipped = at > 0 && loop.inputs.isSteered
-      const step = planned.slice(at, at + size)
+      // Their order was asked for, and what comes later may rest on what comes first.
+      const isHeld = outcome.waiting.length > 0 && !loop.stop.aborted
+      const isSkipped = !isHeld && at > 0 && loop.inputs.isSteered
+      const step = isHeld ? holdBack(planned.slice(at, at + size), outcome) : planned.slice(at, at + size)
       const answered = await Promise.all(
         step.map(({ call, skip, ...begun }) => {
           const reason = isSkipped ? steeringSkip : skip
@@ -93,6 +97,12 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
     loop.fail(error)
   }
   return outcome
+}
+
+/** Notes which calls of a step are held back; gives back those that are answered all the same, because they are never run. */
+function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): PlannedCall[] {
+  for (const { call, skip } of step) if (skip === undefined) heldBack.push(call.id)
+  return step.filter(({ skip }) => skip !== undefined)
 }
 
 /** How many calls run at the same time. */

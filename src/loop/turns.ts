@@ -87,9 +87,9 @@ async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | 
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */
-async function endedBy(loop: LoopState, { waiting, message, failure }: TurnOutcome): Promise<RunEnding | undefined> {
+async function endedBy(loop: LoopState, { waiting, heldBack, message, failure }: TurnOutcome): Promise<RunEnding | undefined> {
   // Whatever else ended the run: what still waits can be continued.
-  if (waiting.length > 0) await markPaused(loop, waiting)
+  if (waiting.length > 0) await markPaused(loop, waiting, heldBack)
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
   if (waiting.length > 0) return { status: 'paused', pendingApprovals: waiting }
@@ -107,9 +107,11 @@ function completed({ failure }: LoopState): RunEnding {
   return failure === undefined ? { status: 'completed' } : { status: 'error', error: failure }
 }
 
-/** Leaves a mark in the history that says which calls wait, so that another process can continue. Models never see it. */
-function markPaused(loop: LoopState, waiting: readonly PendingApproval[]): Promise<void> {
-  return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds: waiting.map((pending) => pending.toolCallId) }))
+/** Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue. Models never see it. */
+function markPaused(loop: LoopState, waiting: readonly PendingApproval[], heldBack: readonly string[]): Promise<void> {
+  const toolCallIds = [...waiting.map((pending) => pending.toolCallId), ...heldBack]
+  const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
+  return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds, pendingApprovals }))
 }
 
 /**
@@ -137,17 +139,17 @@ function modelTurn(loop: LoopState, input: TurnInput, triggeredBy: TurnTrigger):
   return turn(loop, triggeredBy, async (started) => {
     const { message, calls, failure } = await answer(loop, input, started)
     // Also when the run has failed by now: each is answered then, and none is run.
-    const { results, waiting } = calls.length === 0 ? { results: [], waiting: [] } : await runCalls(loop, calls)
-    return { message, usage: message.usage, results, waiting, failure }
+    const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
+    return { ...outcome, message, usage: message.usage, failure }
   })
 }
 
 /** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
 async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const outcome = await turn(loop, triggeredBy, async (started) => {
-    const { results, waiting } = await runCalls(loop, planCalls(loop, calls, false))
-    if (results.length > 0) await started
-    return { message, usage: emptyUsage(), results, waiting }
+    const outcome = await runCalls(loop, planCalls(loop, calls, false))
+    if (outcome.results.length > 0) await started
+    return { ...outcome, message, usage: emptyUsage() }
   })
   loop.turnIndex += 1
   return outcome

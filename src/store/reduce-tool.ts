@@ -1,6 +1,7 @@
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
+  PendingApproval,
   ProgressMessageEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
@@ -12,14 +13,23 @@ type ToolEvent = { toolCallId: string; toolName: string }
 
 /** A call waits for a person. */
 export function approvalRequested(state: RunState, event: ApprovalRequestedEvent): RunState {
-  const { toolCallId, toolName, arguments: args, argumentsHash } = event
-  const approvals = [...state.approvals, { toolCallId, toolName, arguments: args, argumentsHash }]
+  const { toolCallId, toolName, arguments: args, argumentsHash, subAgent } = event
+  const pending = { toolCallId, toolName, arguments: args, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
+  const approvals = [...state.approvals, pending]
+  // Calls of sub-agents have ids of their own: what they do is told by the call that asks.
+  if (subAgent !== undefined) return { ...state, approvals }
   return { ...withTool(state, event, { status: 'pendingApproval', args }), approvals }
 }
 
 /** A person decided. */
 export function approvalResolved(state: RunState, event: ApprovalResolvedEvent): RunState {
-  const approvals = state.approvals.filter((pending) => pending.toolCallId !== event.toolCallId)
+  const { toolCallId, subAgent } = event
+  const isResolved = (pending: PendingApproval) =>
+    pending.toolCallId === toolCallId &&
+    pending.subAgent?.toolCallId === subAgent?.toolCallId &&
+    pending.subAgent?.loopId === subAgent?.loopId
+  const approvals = state.approvals.filter((pending) => !isResolved(pending))
+  if (subAgent !== undefined) return { ...state, approvals }
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason
   return { ...withTool(state, event, change), approvals }

@@ -1,17 +1,24 @@
+import { waitingApprovals } from '../base/waiting-approvals.ts'
+import type { PendingApproval } from '../types/event.ts'
 import type { AgentMessage, ToolResultMessage } from '../types/message.ts'
 import { combineUsage, emptyUsage } from '../types/usage.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'
-import { initialState, type RunState } from './state.ts'
+import { initialState, type RunState, type ToolView } from './state.ts'
 
 /**
  * What a user interface shows of a conversation that was stored: begin with it when a page is loaded again, and reduce the events of the next run
  * into it.
  *
- * **Contract**: as after the runs that made `messages`, except for what only their events told: turns, notes, durations, reasons of refusals. Calls
- * without a result are `cancelled`.
+ * **Contract**
+ * - As after the runs that made `messages`, except for what only their events told: turns, notes, durations, reasons of refusals.
+ * - `approvals` are the calls that wait for a person: those that a paused run has left, unless `agent.pendingApprovals()` is given, which knows
+ *   also the calls of a process that ended while they waited. Other calls without a result are `cancelled`.
  */
-export function restoredState(messages: readonly AgentMessage[]): RunState {
+export function restoredState(
+  messages: readonly AgentMessage[],
+  approvals: readonly PendingApproval[] = waitingApprovals(messages),
+): RunState {
   const state = initialState()
   let tools = state.tools
   let usage = emptyUsage()
@@ -19,7 +26,15 @@ export function restoredState(messages: readonly AgentMessage[]): RunState {
     tools = message.role === 'toolResult' ? withResult(tools, message) : withCallsOf(tools, message)
     if (message.role === 'assistant') usage = combineUsage(usage, message.usage)
   }
-  return { ...state, messages: messages.map((message) => settledView(message.id, message)), tools: cancelOpenCalls(tools), usage }
+  const views = messages.map((message) => settledView(message.id, message))
+  return { ...state, messages: views, tools: waiting(cancelOpenCalls(tools), approvals), approvals, usage }
+}
+
+function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]): RunState['tools'] {
+  const views = approvals.map(({ toolCallId, toolName, arguments: args }): ToolView => {
+    return { ...tools[toolCallId], toolCallId, toolName, args, status: 'pendingApproval' }
+  })
+  return views.length === 0 ? tools : { ...tools, ...Object.fromEntries(views.map((view) => [view.toolCallId, view])) }
 }
 
 function withResult(tools: RunState['tools'], { toolCallId, toolName, content, isError }: ToolResultMessage): RunState['tools'] {

@@ -2,21 +2,23 @@ import { ConfigError, CursorExpired } from '../types/errors.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../types/event.ts'
 import { DeltaRun, deltaSize } from './delta-run.ts'
 import { eventSize } from './event-size.ts'
+import { ProgressRun } from './progress-run.ts'
 
-/** A run of deltas, which becomes one event when it is old, takes this share of the budget, and no less than is worth an event. */
+/** A run of deltas, which becomes one event when it is old, or of status lines, takes this share of the budget, and no less than is worth an event. */
 const runShare = 64
 const minRunBytes = 4096
 /** Slack per remembered item before compacting again, in bytes: keeps the cost of looking at all of them in proportion. */
 const slackPerItem = 64
 
-type KeptItem = AgentEvent | DeltaRun
+type KeptItem = AgentEvent | DeltaRun | ProgressRun
 
 /**
  * The remembered events of a run, in order, within a budget of bytes.
  *
  * **Contract**
  * - `append` is O(1). When `isFull`, its owner calls `compact` with the cursors of all readers; that is amortised O(1) per byte appended.
- * - Delta events are not kept but made again when they are read: equal to the ones appended. All others are the same objects.
+ * - Deltas, and status lines that readers lag behind, are not kept but made again when they are read: equal to the ones appended. All others
+ *   are the same objects.
  * - At least the newest half of the budget is never coalesced. Older events are, and while they still exceed the budget, the oldest that
  *   every reader has are forgotten.
  */
@@ -29,8 +31,8 @@ export class EventBuffer {
   #threshold: number
   #oldest = 0
   #isClosed = false
-  /** `seq` of the newest update of each tool call. */
-  readonly #latestUpdate = new Map<string, number>()
+  /** `seq` of the newest update of each tool call, and in child loops of the newest status line, where it stands for those before. */
+  readonly #latest = new Map<string, number>()
 
   /** `budget` in bytes, 0 or more. */
   constructor(budget: number) {
@@ -57,6 +59,11 @@ export class EventBuffer {
     this.#isClosed = true
   }
 
+  /** What forgetting aims at. */
+  get #lowMark(): number {
+    return (this.#budget * 3) / 4
+  }
+
   append(event: AgentEvent): void {
     if (event.type === 'messageUpdate' && event.fromSeq === undefined) this.#appendDelta(event)
     else this.#appendOther(event)
@@ -73,7 +80,7 @@ export class EventBuffer {
       else high = middle
     }
     const item = this.#items[low]
-    return item instanceof DeltaRun ? item.after(cursor) : item
+    return item instanceof DeltaRun || item instanceof ProgressRun ? item.after(cursor) : item
   }
 
   /** Throws `CursorExpired` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
@@ -91,11 +98,12 @@ export class EventBuffer {
     const recent = this.#startOfRecent()
     const older = this.#items.slice(0, recent).flatMap((item) => {
       if (item instanceof DeltaRun) return item.join(cursors)
-      return this.#isSuperseded(item) ? [] : item
+      return item instanceof ProgressRun || !this.#isSuperseded(item) ? item : []
     })
     this.#items = [...older, ...this.#items.slice(recent)]
     this.#bytes = this.#items.reduce((sum, item) => sum + sizeOf(item), 0)
     this.#forget(cursors[0] ?? Number.POSITIVE_INFINITY)
+    if (this.#bytes > this.#lowMark) this.#packLines()
     this.#threshold = Math.max(this.#budget, this.#bytes + Math.max(this.#budget / 4, this.#items.length * slackPerItem))
   }
 
@@ -109,13 +117,29 @@ export class EventBuffer {
   #appendOther(event: AgentEvent): void {
     this.#items.push(event)
     this.#bytes += eventSize(event)
-    if (event.type === 'toolExecutionUpdate') this.#latestUpdate.set(event.toolCallId, event.seq)
+    const stream = latestOf(event)
+    if (stream !== undefined) this.#latest.set(stream, event.seq)
   }
 
-  /** Whether a newer update of the same call has come. A delta of a child loop is in the child's `messageEnd` as well. */
+  /** Packs the status lines before the newest half of the budget: a reader has yet to get them, and there may be very many. */
+  #packLines(): void {
+    const recent = this.#startOfRecent()
+    const older: KeptItem[] = []
+    for (const item of this.#items.slice(0, recent)) {
+      const last = older.at(-1)
+      if (item instanceof DeltaRun || item instanceof ProgressRun || item.type !== 'progressMessage') older.push(item)
+      else if (!(last instanceof ProgressRun && last.bytes < this.#runBytes && last.add(item))) older.push(new ProgressRun(item))
+    }
+    for (const item of older) if (item instanceof ProgressRun) item.pack()
+    this.#items = [...older, ...this.#items.slice(recent)]
+    this.#bytes = this.#items.reduce((sum, item) => sum + sizeOf(item), 0)
+  }
+
+  /** Whether a newer one of its kind has come. A delta of a child loop is in the child's `messageEnd` as well. */
   #isSuperseded(event: AgentEvent): boolean {
-    if (event.type === 'childEvent') return event.event.type === 'messageUpdate'
-    return event.type === 'toolExecutionUpdate' && this.#latestUpdate.get(event.toolCallId) !== event.seq
+    if (event.type === 'childEvent' && event.event.type === 'messageUpdate') return true
+    const stream = latestOf(event)
+    return stream !== undefined && this.#latest.get(stream) !== event.seq
   }
 
   /** Position where the newest half of the budget begins; the last item, which may be a run that grows, is always part of it. */
@@ -129,7 +153,7 @@ export class EventBuffer {
   #forget(cursor: number): void {
     let count = 0
     for (const item of this.#items) {
-      if (this.#bytes <= (this.#budget * 3) / 4 || item.seq > cursor) break
+      if (this.#bytes <= this.#lowMark || item.seq > cursor) break
       this.#bytes -= sizeOf(item)
       count++
       this.#oldest = item.seq
@@ -138,7 +162,15 @@ export class EventBuffer {
   }
 }
 
+/** Whose newest event this is, where it stands for those before it: the updates of a call, and in a child loop also its status lines. */
+function latestOf(event: AgentEvent): string | undefined {
+  if (event.type === 'toolExecutionUpdate') return event.toolCallId
+  if (event.type !== 'childEvent') return undefined
+  const inner = event.event.type === 'progressMessage' ? `${event.event.toolCallId} line` : latestOf(event.event)
+  return inner === undefined ? undefined : `${event.toolCallId} ${event.event.loopId} ${inner}`
+}
+
 function sizeOf(item: KeptItem | undefined): number {
   if (item === undefined) return 0
-  return item instanceof DeltaRun ? item.bytes : eventSize(item)
+  return item instanceof DeltaRun || item instanceof ProgressRun ? item.bytes : eventSize(item)
 }

@@ -1,8 +1,7 @@
 import { ConfigError } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
-import type { AgentTool, ToolContext, ToolParameters } from '../types/tool.ts'
-import type { ToolResult } from '../types/tool-result.ts'
+import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
@@ -17,13 +16,13 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
   parameters: Parameters
   /** JSON Schema for the model, when `parameters` is a Standard Schema that cannot produce one (valibot, zod/mini). */
   jsonSchema?: JsonSchema
-  /** Ask a person first: always, or as the arguments require. */
+  /** Ask a person first: always, or as the arguments require. Only `false` does not ask; a function gets arguments of its own. */
   needsApproval?: boolean | ((args: Args) => boolean | Promise<boolean>)
   /** Running the same call twice does no harm. */
   idempotent?: boolean
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   timeoutMs?: number
-  execute(args: Args, ctx: ToolContext): Promise<ToolResult | string> | ToolResult | string
+  execute(args: Args, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
 }
 
 /**
@@ -31,7 +30,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
  *
  * **Contract**
  * - `execute` gets validated arguments; what it returns or throws is data for the model.
- * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, parameters that are not an object schema or have no
+ * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, a `needsApproval` that is no rule, parameters that are not an object schema or have no
  *   JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
  * Source: docs/concepts/tools.md
@@ -73,6 +72,11 @@ function checkOptions(options: ToolOptions<ToolParameters, never>): void {
   }
   if (typeof description !== 'string' || description.trim() === '') {
     throw new ConfigError('invalidTool', `Tool "${name}" needs a description: it is how the model knows when to use it.`)
+  }
+  const { needsApproval } = options
+  if (needsApproval !== undefined && typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
+    const given = JSON.stringify(needsApproval) ?? String(needsApproval)
+    throw new ConfigError('invalidTool', `Tool "${name}": needsApproval is ${given}; use true, false, or a function of the arguments.`)
   }
   if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
 }

@@ -46,15 +46,15 @@ export interface ThinkingContent {
 }
 
 /**
- * A model's request to run a tool. `arguments` is what the model wrote, parsed; where it was not a JSON object,
- * `arguments` is `{}` and `invalidArguments` holds the raw text, so the call is answered with an error, never executed.
+ * A model's request to run a tool. `arguments` is what the model wrote, parsed; where it was not a JSON object, or
+ * meant something else than it says (a key twice, `1e400`, `-0`, half of a surrogate pair, more than 200 levels), `arguments` is `{}` and `invalidArguments` holds the raw text, so the call is answered with an error, never executed.
  */
 export interface ToolCallContent {
   type: 'toolCall'
   id: string
   name: string
   arguments: JsonObject
-  /** The raw argument text, when it is not a JSON object (truncated or malformed). */
+  /** The raw argument text, when it cannot be taken for what it says. */
   invalidArguments?: string
   providerState?: ProviderState
 }

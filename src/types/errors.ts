@@ -230,13 +230,27 @@ export function toRunFailure(error: unknown): RunFailure {
   return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
 }
 
-/** The message of anything thrown, however odd. Never throws: it runs where a failure is being handled. */
+/**
+ * What anything thrown has to say, however odd: its message, else its name, what caused it, or its JSON. Never empty, and never throws: it runs
+ * where a failure is being handled.
+ */
 export function errorText(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error)
+    return saidBy(error) || 'an error without a message'
   } catch {
     return 'an error that cannot be shown as text'
   }
+}
+
+function saidBy(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { message, name, cause }: { message?: unknown; name?: unknown; cause?: unknown } = error
+  if (typeof message === 'string' && message !== '') return message
+  if (error instanceof Error) {
+    const kind = String(name)
+    return cause instanceof Error && cause.message !== '' ? `${kind}: ${cause.message}` : kind
+  }
+  return JSON.stringify(error) ?? String(error)
 }
 
 /** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */

@@ -49,6 +49,17 @@ export interface PendingApproval {
   toolName: string
   arguments: JsonObject
   argumentsHash: string
+  /** Which sub-agent wants to make the call; absent for a call of the run itself. */
+  subAgent?: SubAgentRef
+}
+
+/** A loop that a call of the run has started. */
+export interface SubAgentRef {
+  /** The call of the run. */
+  toolCallId: string
+  toolName: string
+  /** The loop that asks. */
+  loopId: string
 }
 
 /** What every event carries. */
@@ -79,7 +90,10 @@ export interface AgentEndEvent extends EventBase {
   status: RunStatus
   /** Messages this loop added to the history. */
   messages: AgentMessage[]
+  /** Of the loop's own model calls. */
   usage: Usage
+  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
+  totalUsage?: Usage
   error?: RunFailure
   /** What refused to go on, and why: an input filter, or a hook. */
   rejection?: string
@@ -162,7 +176,7 @@ export interface ProgressMessageEvent extends EventBase {
   text: string
 }
 
-/** A call waits for `run.approve` or `run.deny`. */
+/** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
 export interface ApprovalRequestedEvent extends EventBase, PendingApproval {
   type: 'approvalRequested'
 }
@@ -174,6 +188,8 @@ export interface ApprovalResolvedEvent extends EventBase {
   toolName: string
   approved: boolean
   reason?: string
+  /** As in the request. */
+  subAgent?: SubAgentRef
 }
 
 /** A model call failed and is repeated after `delayMs`. */

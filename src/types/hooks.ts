@@ -11,8 +11,16 @@ export type HookVerdict = boolean | undefined | void | Promise<boolean | undefin
 /** What an observer returns; awaited, its value ignored. */
 export type HookDone = unknown
 
+/** Who calls a hook. Sub-agents are watched by the hooks of the run that started them, unless they have their own. */
+export interface HookOrigin {
+  loopId: string
+  agentId: string
+  /** Name of the sub-agent; absent in the run itself. */
+  agentName?: string
+}
+
 /** A turn as hooks see it. `messages` is a copy of the list; its entries are the history and must not be changed. */
-export interface TurnHookInfo {
+export interface TurnHookInfo extends HookOrigin {
   /** Counts from 0 within the loop. */
   turnIndex: number
   messages: readonly AgentMessage[]
@@ -21,7 +29,7 @@ export interface TurnHookInfo {
 }
 
 /** A tool call as hooks see it. */
-export interface ToolHookInfo {
+export interface ToolHookInfo extends HookOrigin {
   toolCallId: string
   toolName: string
 }
@@ -79,23 +87,24 @@ export interface CompactionFigures {
  *   their hooks interleaved.
  * - An abort ends every wait for a hook; the hook itself is told through `signal`.
  * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
+ * - They hold for the loops of sub-agents too, each with its `loopId` and `agentName`, unless a sub-agent is given its own.
  *
  * Source: docs/concepts/hooks.md
  */
 export interface LoopHooks {
-  beforeLoop?(info: { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
+  beforeLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
   /** `messages` are those the loop added. */
-  afterLoop?(info: { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
+  afterLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
   beforeTurn?(info: TurnHookInfo): HookVerdict
   afterTurn?(
     info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
   ): HookDone
   /** A model call failed for good. Not called for an abort. */
-  onError?(info: { error: RunFailure; turnIndex: number }): HookDone
+  onError?(info: HookOrigin & { error: RunFailure; turnIndex: number }): HookDone
   beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
   afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
-  beforeCompactionStart?(info: { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
-  afterCompactionEnd?(info: CompactionFigures): HookDone
+  beforeCompactionStart?(info: HookOrigin & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
+  afterCompactionEnd?(info: HookOrigin & CompactionFigures): HookDone
 }

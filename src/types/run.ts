@@ -1,3 +1,4 @@
+import type { ApprovalRef } from './approval.ts'
 import type { AgentEvent, PendingApproval, RunFailure, RunStatus } from './event.ts'
 import type { AgentMessage, PromptInput } from './message.ts'
 import type { Usage } from './usage.ts'
@@ -19,7 +20,10 @@ export interface RunResult {
   text: string
   /** Messages the run added to the history, in order. */
   messages: AgentMessage[]
+  /** Of the run's own model calls. */
   usage: Usage
+  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. */
+  totalUsage: Usage
   /** Present when `status` is `error`. */
   error?: RunFailure
   rejection?: string
@@ -45,8 +49,8 @@ export interface Receipt {
  * **Contract**
  * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
  *   the run goes on. Any number of readers may iterate; each sees all events in order.
- * - A reader that falls behind gets consecutive deltas of one block as one event, only the latest undelivered update of a tool call, and no
- *   deltas of child loops; no other event is dropped.
+ * - A reader that falls behind gets consecutive deltas of one block as one event, only the latest undelivered update of a tool call, and of child loops
+ *   no deltas and only the latest updates and status lines; no other event is dropped.
  * - `abort()`, the caller's signal or `await using` stop the run.
  *
  * Source: docs/concepts/agent-and-run.md
@@ -73,13 +77,13 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   /** Adds a message that is answered when the run would otherwise stop; otherwise as `steer`. */
   followUp(input: PromptInput): Receipt
   /**
-   * Lets a waiting call run. Throws `ConfigError` `unknownCall` when no such call waits, `argumentsChanged` when `argumentsHash` is given
-   * and is not that of the waiting arguments.
+   * Lets the call run that `request` showed: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
+   * `unknownCall` when no such request waits, `argumentsChanged` when the call waits with other arguments, `invalidOption` without a hash.
    */
-  approve(toolCallId: string, options?: { argumentsHash?: string }): void
-  /** Refuses a waiting call; the model is told `reason`. Throws `ConfigError` `unknownCall` when no such call waits. */
-  deny(toolCallId: string, reason?: string): void
-  /** Calls that wait for a decision now. */
+  approve(request: ApprovalRef): void
+  /** Refuses a waiting call; the model is told `reason`. A no needs no more than the id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  deny(request: ApprovalRef | string, reason?: string): void
+  /** Calls that wait for a decision now, those of sub-agents among them. */
   pendingApprovals(): PendingApproval[]
   /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */
   abort(reason?: unknown): void

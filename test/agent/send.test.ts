@@ -56,7 +56,7 @@ describe('send', () => {
     const { agent, model } = await play(script, { tools: [asked], approvalTimeoutMs: 1 })
     agent.configure({ approvalTimeoutMs: 60_000 })
     const run = agent.send('go ahead')
-    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
     expect((await run.result).status).toBe('completed')
     expect(unansweredCalls(agent.messages)).toEqual([])
     expect(model.provider.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'toolResult', 'user'])

@@ -125,7 +125,7 @@ describe('checkpoint and restore', () => {
     expect(result.status).toBe('paused')
     const { agent: other } = elsewhere(agent.checkpoint(), [done], { tools: [asked] })
     const run = other.continueLoop()
-    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
     expect(ran).toEqual(['ran'])
     expect((await run.result).status).toBe('completed')
   })

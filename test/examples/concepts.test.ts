@@ -80,7 +80,7 @@ describe('the other programs', () => {
     const script = () => scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Fine.' }])
     const answersOf = async (isNight: boolean, decision: 'approve' | 'deny') => {
       const run = askedAtNight(script(), [weather], () => isNight).prompt('Weather?')
-      run.subscribe((event) => (event.type === 'approvalRequested' ? run[decision](event.toolCallId) : undefined))
+      run.subscribe((event) => (event.type === 'approvalRequested' ? run[decision](event) : undefined))
       const { messages } = await run.result
       return messages.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
     }

@@ -90,7 +90,7 @@ async function playStopped(stop: Stop): Promise<Played> {
   const approvals = new Approvals()
   const emit = (event: AgentEvent) => {
     events.push(event)
-    if (event.type === 'approvalRequested' && !controller.signal.aborted) approvals.approve(event.toolCallId, event.argumentsHash)
+    if (event.type === 'approvalRequested' && !controller.signal.aborted) approvals.approve(event)
     if (event.seq === stop.seq) controller.abort('stopped')
   }
   let hasEnded = false

@@ -70,7 +70,7 @@ describe('abort', () => {
       const events: AgentEvent[] = []
       run.subscribe((event) => {
         events.push(event)
-        if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+        if (event.type === 'approvalRequested') run.approve(event)
       })
       for (let step = 0; step < steps && agent.isStreaming; step += 1) await (step % 8 === 7 ? nextTask() : undefined)
       isWhole = !agent.isStreaming

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { ofType, tool } from '../support/play.ts'
+import { approveWaiting, ofType, tool } from '../support/play.ts'
 
 const calls = [{ id: 'c1', name: 'remove', arguments: { path: 'a.txt' } }]
 const script = [{ toolCalls: calls }, { text: 'done' }]
@@ -38,7 +38,7 @@ describe('approval', () => {
   it('suspends the call until it is approved', async () => {
     const { events, ran, result } = await ask((run) => {
       expect(run.pendingApprovals()).toMatchObject([{ toolCallId: 'c1', arguments: { path: 'a.txt' } }])
-      run.approve('c1')
+      approveWaiting(run, 'c1')
     })
     expect(ran).toEqual([{ path: 'a.txt' }])
     expect(result.status).toBe('completed')
@@ -57,8 +57,8 @@ describe('approval', () => {
   it('binds the decision to the arguments that were shown', async () => {
     const { ran } = await ask((run) => {
       const [pending] = run.pendingApprovals()
-      expect(() => run.approve('c1', { argumentsHash: 'beef' })).toThrow(ConfigError)
-      run.approve('c1', { argumentsHash: pending?.argumentsHash ?? '' })
+      expect(() => run.approve({ toolCallId: 'c1', argumentsHash: 'beef' })).toThrow(ConfigError)
+      run.approve({ toolCallId: 'c1', argumentsHash: pending?.argumentsHash ?? '' })
     })
     expect(ran).toHaveLength(1)
   })
@@ -81,7 +81,7 @@ describe('approval', () => {
         (run) => {
           expect(run.pendingApprovals()).toMatchObject([{ arguments: { path } }])
           hashes.push(run.pendingApprovals()[0]?.argumentsHash)
-          run.approve('c1')
+          approveWaiting(run, 'c1')
         },
         { model, tools: [remove] },
       )
@@ -96,14 +96,16 @@ describe('approval', () => {
     const { ran } = await ask((run) => {
       const [pending] = run.pendingApprovals()
       Object.assign(pending?.arguments ?? {}, { path: '/etc/passwd' })
-      run.approve('c1', { argumentsHash: pending?.argumentsHash ?? '' })
+      run.approve({ toolCallId: 'c1', argumentsHash: pending?.argumentsHash ?? '' })
     })
     expect(ran).toEqual([{ path: 'a.txt' }])
   })
 
   it('refuses decisions about calls that do not wait', async () => {
     await ask((run) => {
-      expect(() => run.approve('nope')).toThrow('No tool call "nope" waits for approval. See run.pendingApprovals().')
+      expect(() => run.approve({ toolCallId: 'nope', argumentsHash: 'beef' })).toThrow(
+        'No tool call "nope" waits for approval. See run.pendingApprovals().',
+      )
       run.deny('c1')
       expect(() => run.deny('c1')).toThrow(ConfigError)
     })
@@ -112,7 +114,7 @@ describe('approval', () => {
   it('asks as the arguments require; a rule that throws counts as yes', async () => {
     const asked: boolean[] = []
     for (const rule of [() => false, () => true, () => Promise.reject(new Error('rule'))]) {
-      const { events } = await ask((run) => run.approve('c1'), { tools: [tool('remove', () => 'ok', { needsApproval: rule })] })
+      const { events } = await ask((run) => approveWaiting(run, 'c1'), { tools: [tool('remove', () => 'ok', { needsApproval: rule })] })
       asked.push(ofType(events, 'approvalRequested').length === 1)
     }
     expect(asked).toEqual([false, true, true])
@@ -141,7 +143,7 @@ describe('a run that nobody answers', () => {
     const elsewhere = new Agent({ model, tools: [remove] })
     elsewhere.restoreMessages(first.agent.saveMessages())
     const run = elsewhere.continueLoop()
-    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
     expect(await run.result).toMatchObject({ status: 'completed', text: 'done' })
     expect(ran).toEqual([{ path: 'a.txt' }])
     expect(model.provider.requests[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'toolResult'])
@@ -154,7 +156,7 @@ describe('a run that nobody answers', () => {
     expect(await stopped.result).toMatchObject({ status: 'aborted', messages: [] })
     expect(agent.messages).toHaveLength(before)
     const run = agent.continueLoop()
-    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
     expect((await run.result).status).toBe('completed')
     expect(ran).toEqual([{ path: 'a.txt' }])
   })
@@ -166,10 +168,10 @@ describe('a run that nobody answers', () => {
     const agent = new Agent({ model, tools, approvalTimeoutMs: 5 })
     expect((await agent.prompt('go').result).pendingApprovals?.map((call) => call.toolCallId).sort()).toEqual(['a', 'b'])
     const second = agent.continueLoop()
-    second.subscribe((event) => event.type === 'approvalRequested' && event.toolCallId === 'b' && second.approve('b'))
+    second.subscribe((event) => event.type === 'approvalRequested' && event.toolCallId === 'b' && second.approve(event))
     expect((await second.result).pendingApprovals?.map((call) => call.toolCallId)).toEqual(['a'])
     const third = agent.continueLoop()
-    third.subscribe((event) => event.type === 'approvalRequested' && third.approve(event.toolCallId))
+    third.subscribe((event) => event.type === 'approvalRequested' && third.approve(event))
     expect((await third.result).status).toBe('completed')
     expect(ran).toEqual(['b', 'a'])
   })
@@ -204,7 +206,7 @@ describe('a run that nobody answers', () => {
     const context = { systemPrompt: '', messages: [], tools: [tool('remove', () => 'gone', { needsApproval: true })] }
     const approvals = new Approvals()
     const emit = (event: AgentEvent) => {
-      if (event.type === 'approvalRequested') approvals.approve(event.toolCallId, event.argumentsHash)
+      if (event.type === 'approvalRequested') approvals.approve(event)
     }
     const options = { emit, approvals, signal: new AbortController().signal }
     expect(await agentLoop('go', context, { model: scripted(script) }, options)).toMatchObject({ status: 'completed', text: 'done' })

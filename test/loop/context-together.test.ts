@@ -76,7 +76,7 @@ async function ended(run: AgentRun, approves: boolean): Promise<{ status: string
   const events: AgentEvent[] = []
   run.subscribe((event) => {
     events.push(event)
-    if (approves && event.type === 'approvalRequested') run.approve(event.toolCallId)
+    if (approves && event.type === 'approvalRequested') run.approve(event)
   })
   const { status } = await run.result
   return { status, faults: grammarFaults(events) }

@@ -352,7 +352,7 @@ describe('approved calls of an earlier run', () => {
     const agent = new Agent({ model, tools: [asks], approvalTimeoutMs: 1, inputFilters: [looking] })
     expect((await agent.prompt('go').result).status).toBe('paused')
     const run = agent.send('and now')
-    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
     expect((await run.result).status).toBe('completed')
     expect(seenBy).toEqual(['go', 'and now'])
     expect(model.provider.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'toolResult', 'user'])

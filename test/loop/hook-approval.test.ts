@@ -85,7 +85,7 @@ describe('a hook that asks a person', () => {
       onEvent: (event, run) => {
         if (event.type !== 'approvalRequested') return
         if (event.arguments.n === 1) asked.open()
-        else run.approve(event.toolCallId)
+        else run.approve(event)
       },
     })
     expect(ofType(events, 'approvalResolved').map(({ approved }) => approved)).toEqual([false, true])
@@ -105,7 +105,7 @@ describe('a hook that asks a person', () => {
       expect(result, String(verdict)).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', arguments: { n: 1 } }] })
       expect(ran).toEqual([])
       const run = agent.continueLoop()
-      run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+      run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
       expect((await run.result).status).toBe('completed')
       expect(ran).toEqual([{ n: 1 }])
     }
@@ -139,9 +139,9 @@ describe('a hook that asks a person', () => {
       ids: ['c1', 'c2', 'c3'],
       onEvent: (event, run) => {
         if (event.type !== 'approvalRequested' || run.pendingApprovals().length < 3) return
-        for (const { toolCallId } of run.pendingApprovals()) {
-          if (toolCallId === 'c2') run.deny(toolCallId)
-          else run.approve(toolCallId)
+        for (const pending of run.pendingApprovals()) {
+          if (pending.toolCallId === 'c2') run.deny(pending)
+          else run.approve(pending)
         }
       },
     })

@@ -220,7 +220,7 @@ describe('beforeTurn', () => {
     expect((await agent.continueLoop().result).status).toBe('rejected')
     may = true
     const run = agent.continueLoop()
-    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event.toolCallId))
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
     expect((await run.result).status).toBe('completed')
     expect(ran).toEqual(['x'])
   })

@@ -183,7 +183,7 @@ async function enact(given: Scenario) {
       run
         .pendingApprovals()
         .slice(0, 1)
-        .forEach(({ toolCallId }) => void run.approve(toolCallId)),
+        .forEach((pending) => void run.approve(pending)),
     deny: () =>
       run
         .pendingApprovals()
@@ -192,7 +192,7 @@ async function enact(given: Scenario) {
   }
   run.subscribe((event) => {
     events.push(event)
-    if (event.type === 'approvalRequested' && person === 'approves') run.approve(event.toolCallId)
+    if (event.type === 'approvalRequested' && person === 'approves') run.approve(event)
     if (event.type === 'approvalRequested' && person === 'denies') run.deny(event.toolCallId)
     for (const { at, what } of acts) if (at === events.length) does[what]?.()
   })

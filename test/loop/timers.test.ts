@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { gate, seen, tool } from '../support/play.ts'
+import { approveWaiting, gate, seen, tool } from '../support/play.ts'
 
 const call = { toolCalls: [{ id: 'c1', name: 't', arguments: {} }] }
 const tenDaysMs = 10 * 24 * 3_600_000
@@ -34,7 +34,7 @@ describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than t
   it('does not pause an approval at once', async () => {
     const asking = tool('t', () => 'fine', { needsApproval: true })
     const { run } = await wait('approvalRequested', [call, { text: 'ok' }], { tools: [asking], approvalTimeoutMs: ms })
-    run.approve('c1')
+    approveWaiting(run)
     expect((await run.result).text).toBe('ok')
   })
 
@@ -52,7 +52,7 @@ describe('no timer is left', () => {
     const tools = [tool('t', () => 'fine', { needsApproval: true })]
     const options = { tools, toolTimeoutMs: 1e6, approvalTimeoutMs: 2 * tenDaysMs }
     const { run } = await wait('approvalRequested', [call, { text: 'ok' }], options)
-    run.approve('c1')
+    approveWaiting(run)
     expect((await run.result).status).toBe('completed')
     expect(vi.getTimerCount()).toBe(0)
   })

@@ -160,7 +160,7 @@ describe('replaced arguments', () => {
         onEvent: (event, run) => {
           if (event.type !== 'approvalRequested') return
           if (event.arguments.n === 7) given.n = 666
-          run.approve(event.toolCallId, { argumentsHash: event.argumentsHash })
+          run.approve(event)
         },
       },
     )
@@ -193,7 +193,7 @@ describe('replaced arguments', () => {
       onEvent: (event, run) => {
         if (event.type !== 'approvalRequested') return
         if (answers.push(event) === 1) run.deny(event.toolCallId)
-        else run.approve(event.toolCallId)
+        else run.approve(event)
       },
     })
     expect(answers).toHaveLength(2)
@@ -204,7 +204,7 @@ describe('replaced arguments', () => {
     const hooks: LoopHooks = { beforeToolExecution: () => ({ arguments: { n: 2 } }) }
     const onEvent = (event: AgentEvent, run: AgentRun) => {
       if (event.type !== 'approvalRequested') return
-      if (event.arguments.n === 1) run.approve(event.toolCallId)
+      if (event.arguments.n === 1) run.approve(event)
     }
     const paused = await hooked(hooks, { needsApproval: true, approvalTimeoutMs: 1, onEvent })
     expect(paused.result).toMatchObject({ status: 'paused', pendingApprovals: [{ arguments: { n: 2 } }] })

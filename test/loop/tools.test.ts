@@ -24,8 +24,8 @@ describe('tool errors go back to the model', () => {
     ['throws at once', tool('t', () => JSON.parse('{')), "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
     [
       'returns nonsense',
-      tool('t', () => 42 as unknown as string),
-      'Tool t returned a value of type number instead of a string or { content: [...] }.',
+      tool('t', () => Symbol('s') as unknown as string),
+      'Tool t returned a value of type symbol instead of a string or { content: [...] }.',
     ],
     [
       'returns nothing',

@@ -8,7 +8,7 @@ import { EventRecorder, recordsOf, sessionOf } from '../../src/session/index.ts'
 import type { JsonObject } from '../../src/types/json.ts'
 import type { LoopRecord, LoopStatus } from '../../src/types/session.ts'
 import { answer, log, loop, result, session, usageOf, user } from '../session/tree.ts'
-import { add, fastRetry, seen } from '../support/play.ts'
+import { add, approveWaiting, fastRetry, seen } from '../support/play.ts'
 import { canonical } from './arbitrary.ts'
 import { arbitrarySession, crateEvents, loopsIn } from './arbitrary-session.ts'
 
@@ -65,7 +65,7 @@ describe('a session of ours', () => {
     agent.subscribe((event) => recorder.accept(event))
     const run = agent.prompt('go')
     await seen(run, 'approvalRequested')
-    run.approve('c1')
+    approveWaiting(run)
     await run.result
     const [recorded] = recorder.sessions()
     const native = recorded?.loops[0]?.events.map(({ event }) => event.type)

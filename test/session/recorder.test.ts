@@ -3,7 +3,7 @@ import { Agent, type AgentEvent, exploreBranches, type InputFilter } from '../..
 import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { childrenOf, EventRecorder, type EventRecorderOptions, getLoop, parallelSiblings, rootLoops } from '../../src/session/index.ts'
-import { add, ofType, play, seen } from '../support/play.ts'
+import { add, approveWaiting, ofType, play, seen } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, turnStart } from './loop-events.ts'
 import { answer, result, usageOf } from './tree.ts'
 
@@ -238,7 +238,7 @@ describe('turns', () => {
     expect(paused.status).toBe('paused')
     const run = agent.continueLoop()
     await seen(run, 'approvalRequested')
-    run.approve('c1')
+    approveWaiting(run)
     await run.result
     const loops = recorder.getSession(agent.sessionId)?.loops ?? []
     expect(loops.map((loop) => loop.status)).toEqual(['paused', 'completed'])

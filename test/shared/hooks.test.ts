@@ -63,7 +63,7 @@ describe('hooks', () => {
     expect(await agent.prompt('a secret').result).toMatchObject({ status: 'rejected', rejection: 'no secrets' })
     const run = agent.prompt('go')
     const events = await eventsOf(run, (event) => {
-      if (event.type === 'approvalRequested') run.approve(event.toolCallId)
+      if (event.type === 'approvalRequested') run.approve(event)
     })
     expect(ofType(events, 'toolExecutionEnd')).toMatchObject([{ isError: false }])
   })

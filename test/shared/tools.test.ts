@@ -34,7 +34,7 @@ describe('approval', () => {
       if (event.type !== 'approvalRequested') return
       expect(executions()).toBe(0)
       expect(event.arguments).toEqual({ a: 2, b: 3 })
-      run.approve(event.toolCallId, { argumentsHash: event.argumentsHash })
+      run.approve(event)
     })
     expect(executions()).toBe(1)
     expect(ofType(events, 'approvalResolved')).toMatchObject([{ toolName: 'add', approved: true }])

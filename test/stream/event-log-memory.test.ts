@@ -55,6 +55,37 @@ describe('an event log of a million deltas', () => {
     expect(last).toMatchObject({ seq: 50_000 })
   })
 
+  it.each<[string, number, (run: RunEvents, index: number) => AgentEvent[]]>([
+    ['one call', 200_000, (run, index) => [run.progress(`line ${index}`)]],
+    ['calls that alternate', 200_000, (run, index) => [run.progress(`line ${index}`, `c${index % 4}`)]],
+    ['a call with updates between', 100_000, (run, index) => [run.progress(`line ${index}`), run.toolUpdate('c1', `update ${index}`)]],
+  ])('stays small for a reader that lags behind 200,000 status lines of %s, and loses none', async (_, lines, report) => {
+    const run = new RunEvents()
+    const before = heapBytes()
+    const log = new EventLog({ onListenerError: () => undefined })
+    const reader = log.read()
+    for (let index = 0; index < lines; index++) for (const event of report(run, index)) log.append(event)
+    const grown = heapBytes() - before
+    expect(grown).toBeLessThan(12 * mebi)
+    log.close()
+    let next = 0
+    for await (const event of reader) if (event.type === 'progressMessage') expect(event.text).toBe(`line ${next++}`)
+    expect(next).toBe(lines)
+  })
+
+  it('stays small for a reader that lags behind the status lines of a child loop', async () => {
+    const run = new RunEvents()
+    const before = heapBytes()
+    const log = new EventLog({ onListenerError: () => undefined })
+    const reader = log.read()
+    for (let index = 0; index < 200_000; index++) log.append(run.child(run.progress(`line ${index}`)))
+    expect(heapBytes() - before).toBeLessThan(8 * mebi)
+    log.close()
+    let last: AgentEvent | undefined
+    for await (const event of reader) last = event
+    expect(last).toMatchObject({ event: { text: 'line 199999' } })
+  })
+
   it('takes time in proportion, also with a reader that lags behind very many boundary events', async () => {
     const run = new RunEvents()
     const log = new EventLog({ replayBytes: 64 * 1024, onListenerError: () => undefined })

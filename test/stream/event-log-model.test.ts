@@ -9,6 +9,7 @@ type Step =
   | { do: 'text'; block: number; count: number; text: string; delay: number }
   | { do: 'arguments'; call: number; count: number; text: string }
   | { do: 'tool'; call: number; text: string }
+  | { do: 'line'; call: number; count: number; text: string }
   | { do: 'turn' }
   | { do: 'attach'; at: number }
   | { do: 'read'; reader: number; count: number }
@@ -28,6 +29,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('text'), block: fc.nat(2), count, text, delay: fc.integer({ min: -5, max: 500 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('arguments'), call: fc.nat(1), count, text }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('tool'), call: fc.nat(1), text }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('line'), call: fc.nat(20), count, text }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('turn') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('attach'), at: fc.double({ min: 0, max: 1.05, noNaN: true }) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('read'), reader: fc.nat(), count: fc.integer({ min: 1, max: 25 }) }) },
@@ -59,6 +61,7 @@ async function play(steps: readonly Step[], replayBytes: number) {
       for (let count = 0; count < one.count; count++) add(run.delta(delta))
     }
     if (one.do === 'tool') add(run.toolUpdate(`c${one.call}`, one.text))
+    if (one.do === 'line') for (let count = 0; count < one.count; count++) add(run.progress(one.text, `c${one.call}`))
     if (one.do === 'turn') add(run.turn())
     if (one.do === 'attach') {
       const after = Math.floor(one.at * run.seq)
@@ -105,7 +108,8 @@ function checkReader(appended: readonly AgentEvent[], reader: { after: number; h
 
   for (const event of events) {
     if (event.type !== 'messageUpdate') {
-      expect(event).toBe(appended[event.seq - 1])
+      if (event.type === 'progressMessage') expect(event).toEqual(appended[event.seq - 1])
+      else expect(event).toBe(appended[event.seq - 1])
       continue
     }
     if (event.fromSeq === undefined) {

@@ -36,8 +36,8 @@ export class RunEvents {
     return { ...this.#base(), type: 'turnStart', turnIndex: 0, triggeredBy: 'user' }
   }
 
-  progress(text: string): ProgressMessageEvent {
-    return { ...this.#base(), type: 'progressMessage', toolCallId: 'c1', toolName: 'tool', text }
+  progress(text: string, toolCallId = 'c1'): ProgressMessageEvent {
+    return { ...this.#base(), type: 'progressMessage', toolCallId, toolName: 'tool', text }
   }
 
   /** An event of a child loop, passed on by a call of this run. */

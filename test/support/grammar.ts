@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentMessage } from '../../src/index.ts'
+import type { AgentEvent, AgentMessage, SubAgentRef } from '../../src/index.ts'
 
 /** What is wrong with the order of a finished run's events: an empty list means nothing. */
 export function grammarFaults(events: readonly AgentEvent[]): string[] {
@@ -89,10 +89,12 @@ class Grammar {
     }
     if (type === 'toolExecutionEnd') this.#close(this.#tools, event.toolCallId, type)
     if (type === 'approvalRequested') {
-      if (this.#tools.has(event.toolCallId)) this.#faults.push('approvalRequested for a call that runs')
-      this.#begin(this.#approvals, event.toolCallId, type)
+      const { toolCallId, subAgent } = event
+      if (subAgent === undefined && this.#tools.has(toolCallId)) this.#faults.push('approvalRequested for a call that runs')
+      if (subAgent !== undefined && !this.#tools.has(subAgent.toolCallId)) this.#faults.push('approvalRequested outside its sub-agent')
+      this.#begin(this.#approvals, askedBy(event), type)
     }
-    if (type === 'approvalResolved') this.#close(this.#approvals, event.toolCallId, type)
+    if (type === 'approvalResolved') this.#close(this.#approvals, askedBy(event), type)
   }
 
   ended(): string[] {
@@ -113,6 +115,11 @@ class Grammar {
   #nothingOpen(when: string): void {
     if (this.#messages.size + this.#tools.size + this.#approvals.size > 0) this.#faults.push(`something is open at ${when}`)
   }
+}
+
+/** The ids of calls are unique within one loop only. */
+function askedBy({ toolCallId, subAgent }: { toolCallId: string; subAgent?: SubAgentRef }): string {
+  return subAgent === undefined ? toolCallId : `${subAgent.toolCallId}/${subAgent.loopId}/${toolCallId}`
 }
 
 const outsideOfTurns = new Set(['agentStart', 'agentEnd', 'inputRejected', 'parallelLoopStart', 'parallelLoopEnd'])

@@ -70,3 +70,8 @@ export function ofType<T extends AgentEvent['type']>(events: readonly AgentEvent
 export async function seen(run: AgentRun, type: AgentEvent['type']): Promise<void> {
   for await (const event of run) if (event.type === type) return
 }
+
+/** Approves the calls that wait now, or the one of this id. */
+export function approveWaiting(run: AgentRun, toolCallId?: string): void {
+  for (const pending of run.pendingApprovals()) if (toolCallId === undefined || pending.toolCallId === toolCallId) run.approve(pending)
+}

@@ -66,7 +66,7 @@ export async function hooked(hooks: LoopHooks, setup: Setup = {}) {
 }
 
 /** Approves whatever is asked. */
-export const approving = (event: AgentEvent, run: AgentRun) => void (event.type === 'approvalRequested' && run.approve(event.toolCallId))
+export const approving = (event: AgentEvent, run: AgentRun) => void (event.type === 'approvalRequested' && run.approve(event))
 /** Denies whatever is asked. */
 export const denying = (event: AgentEvent, run: AgentRun) => void (event.type === 'approvalRequested' && run.deny(event.toolCallId, 'no'))
 /** The events of calls and approvals, in short. */

@@ -1,5 +1,5 @@
-import type { ToolContext } from '../../src/types/tool.ts'
-import type { ToolResult } from '../../src/types/tool-result.ts'
+import { toToolResult } from '../../src/loop/tool-result.ts'
+import type { ToolContext, ToolOutput } from '../../src/types/tool.ts'
 
 /** The context of a call outside any loop. */
 export function context(signal: AbortSignal = new AbortController().signal): ToolContext {
@@ -10,7 +10,8 @@ export function context(signal: AbortSignal = new AbortController().signal): Too
 }
 
 /** The text of a tool's answer. */
-export function textOf(result: ToolResult | string): string {
-  if (typeof result === 'string') return result
-  return result.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('')
+export function textOf(result: ToolOutput): string {
+  return toToolResult('tool', result)
+    .content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`))
+    .join('')
 }

@@ -3,19 +3,20 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { NoteView, RunState } from '../../../src/store/index.ts'
 import { Message } from './message.tsx'
 import { Note } from './note.tsx'
+import type { Decisions } from './tool-card.tsx'
 import { Welcome } from './welcome.tsx'
 
 interface ConversationProps {
   state: RunState
-  onApprove: (toolCallId: string) => void
-  onDeny: (toolCallId: string) => void
+  /** Absent where nothing can be decided. */
+  decisions: Decisions | undefined
   /** Absent where nothing can be said. */
   onGoOn: (() => void) | undefined
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up. */
-export function Conversation({ state, onApprove, onDeny, onGoOn }: ConversationProps) {
-  const { messages, live, tools, notes } = state
+export function Conversation({ state, decisions, onGoOn }: ConversationProps) {
+  const { messages, live, tools, approvals, notes } = state
   const box = useRef<HTMLElement>(null)
   const isFollowing = useSignal(true)
 
@@ -23,10 +24,10 @@ export function Conversation({ state, onApprove, onDeny, onGoOn }: ConversationP
   const finished = useMemo(
     () =>
       messages.flatMap((view) => [
-        <Message key={view.id} view={view} tools={tools} onApprove={onApprove} onDeny={onDeny} />,
+        <Message key={view.id} view={view} tools={tools} approvals={approvals} decisions={decisions} />,
         ...notesAfter(notes, view.id),
       ]),
-    [messages, tools, notes, onApprove, onDeny],
+    [messages, tools, approvals, notes, decisions],
   )
 
   useLayoutEffect(() => {
@@ -45,7 +46,7 @@ export function Conversation({ state, onApprove, onDeny, onGoOn }: ConversationP
         {[
           ...notesAfter(notes, undefined),
           ...finished,
-          live && <Message key={live.id} view={live} tools={tools} onApprove={onApprove} onDeny={onDeny} />,
+          live && <Message key={live.id} view={live} tools={tools} approvals={approvals} decisions={decisions} />,
           ...(live === undefined ? [] : notesAfter(notes, live.id)),
         ]}
         <Failure state={state} />

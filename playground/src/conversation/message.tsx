@@ -1,16 +1,16 @@
 import type { BlockView, MessageView, RunState } from '../../../src/store/index.ts'
 import { Thinking } from './thinking.tsx'
-import { ToolCard } from './tool-card.tsx'
+import { type Decisions, ToolCard } from './tool-card.tsx'
 
 interface MessageProps {
   view: MessageView
   tools: RunState['tools']
-  onApprove: (toolCallId: string) => void
-  onDeny: (toolCallId: string) => void
+  approvals: RunState['approvals']
+  decisions: Decisions | undefined
 }
 
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
-export function Message({ view, tools, onApprove, onDeny }: MessageProps) {
+export function Message({ view, tools, approvals, decisions }: MessageProps) {
   if (view.role !== 'user' && view.role !== 'assistant') return null
   const { message } = view
   const errorMessage = message?.role === 'assistant' ? message.errorMessage : undefined
@@ -22,7 +22,8 @@ export function Message({ view, tools, onApprove, onDeny }: MessageProps) {
         const key = `${view.id}-${index}`
         if (block.type !== 'toolCall') return <Block key={key} block={block} isLast={index === view.blocks.length - 1} view={view} />
         const tool = tools[block.toolCallId]
-        return tool && <ToolCard key={key} tool={tool} argumentsText={block.argumentsText} onApprove={onApprove} onDeny={onDeny} />
+        const asked = approvals.filter(({ toolCallId, subAgent }) => (subAgent?.toolCallId ?? toolCallId) === block.toolCallId)
+        return tool && <ToolCard key={key} tool={tool} argumentsText={block.argumentsText} asked={asked} decisions={decisions} />
       })}
       {errorMessage !== undefined && <p class="message-error">{errorMessage}</p>}
     </article>

@@ -1,12 +1,19 @@
-import type { ToolResult } from '../../../src/index.ts'
+import type { PendingApproval, ToolResult } from '../../../src/index.ts'
 import { textOf } from '../../../src/index.ts'
 import type { ToolStatus, ToolView } from '../../../src/store/index.ts'
+
+/** What a person can say about a request: about what its card shows, and nothing else. */
+export interface Decisions {
+  approve(request: PendingApproval): void
+  deny(request: PendingApproval): void
+}
 
 interface ToolCardProps {
   tool: ToolView
   argumentsText: string
-  onApprove: (toolCallId: string) => void
-  onDeny: (toolCallId: string) => void
+  /** The call's own request, or those of the sub-agent that it is. */
+  asked: readonly PendingApproval[]
+  decisions: Decisions | undefined
 }
 
 const labels: Record<ToolStatus, string> = {
@@ -23,8 +30,8 @@ const labels: Record<ToolStatus, string> = {
 const signs: Partial<Record<ToolStatus, string>> = { pendingApproval: '?', done: '✓', failed: '✕', denied: '⊘', cancelled: '–' }
 
 /** A tool call: its name, where it is, and on opening what went in and what came out. */
-export function ToolCard({ tool, argumentsText, onApprove, onDeny }: ToolCardProps) {
-  const { status, toolCallId, toolName, durationMs, progress, reason } = tool
+export function ToolCard({ tool, argumentsText, asked, decisions }: ToolCardProps) {
+  const { status, toolName, durationMs, progress, reason } = tool
   const shown = tool.result ?? tool.partialResult
   const time = durationMs === undefined ? '' : ` · ${(durationMs / 1000).toFixed(1)} s`
   return (
@@ -41,17 +48,31 @@ export function ToolCard({ tool, argumentsText, onApprove, onDeny }: ToolCardPro
       {progress !== undefined && status === 'running' && <p class="tool-progress">{progress}</p>}
       {shown !== undefined && <Labelled name={tool.result === undefined ? 'So far' : 'Result'} text={resultText(shown)} />}
       {reason !== undefined && <p class="tool-progress">Reason: {reason}</p>}
-      {status === 'pendingApproval' && (
+      {asked.map((request) => (
+        <Request key={`${request.subAgent?.loopId} ${request.toolCallId}`} request={request} decisions={decisions} />
+      ))}
+    </details>
+  )
+}
+
+function Request({ request, decisions }: { request: PendingApproval; decisions: Decisions | undefined }) {
+  const { toolName, subAgent, arguments: args } = request
+  return (
+    <>
+      {subAgent !== undefined && (
+        <Labelled name={`${subAgent.toolName} wants to call ${toolName}`} text={JSON.stringify(args, undefined, 2)} />
+      )}
+      {decisions !== undefined && (
         <div class="tool-actions">
-          <button type="button" class="primary" onClick={() => onApprove(toolCallId)}>
+          <button type="button" class="primary" onClick={() => decisions.approve(request)}>
             Approve
           </button>
-          <button type="button" onClick={() => onDeny(toolCallId)}>
+          <button type="button" onClick={() => decisions.deny(request)}>
             Deny
           </button>
         </div>
       )}
-    </details>
+    </>
   )
 }
 

@@ -40,7 +40,7 @@ function stopReason({ status, error, rejection, messages, pendingApprovals = [] 
     case 'aborted':
       return 'Cancelled'
     case 'paused':
-      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and a sub-agent cannot ask one.`
+      return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and nobody answered.`
     case 'rejected':
       return `Rejected: ${rejection ?? 'no reason given'}`
   }

@@ -17,10 +17,21 @@ import { subAgentResult } from './sub-agent-result.ts'
 /** What of a loop's configuration a sub-agent passes on unchanged. */
 type ChildSettings = Pick<
   LoopConfig,
-  'model' | 'maxTokens' | 'temperature' | 'cache' | 'toolExecution' | 'toolTimeoutMs' | 'retry' | 'schemaValidator' | 'logger'
+  | 'model'
+  | 'maxTokens'
+  | 'temperature'
+  | 'cache'
+  | 'toolExecution'
+  | 'toolTimeoutMs'
+  | 'retry'
+  | 'schemaValidator'
+  | 'logger'
+  | 'hooks'
+  | 'inputFilters'
+  | 'approvalTimeoutMs'
 >
 
-/** How a sub-agent is set up. Source: docs/concepts/sub-agents.md */
+/** How a sub-agent is set up. `hooks`, `inputFilters` and `approvalTimeoutMs` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
 export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
   /** What the parent's model calls: `[a-zA-Z0-9_-]{1,64}`. */
   name: string
@@ -67,8 +78,11 @@ const parameters: JsonSchema = {
  *   Calls may run at the same time.
  * - The loop has a session of its own, the id `{session}.sub.1`, the caller's loop as `parentLoopId`, and is named in the result as `childLoopId`.
  * - What it uses is charged to the budget of the run that called it; its own limits hold beside that budget.
- * - The result is an error when the sub-agent fails, is stopped, or has a call that a person must approve, for it cannot ask one; also when
- *   it reaches a limit without having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages.
+ * - What watches over that run watches over it: hooks and input filters, unless it has its own, and the approval rules of tools of the same
+ *   name that have none of their own here. Its calls that a person must approve are asked for by the run that called it.
+ * - The result is an error when the sub-agent fails, is stopped, or has a call that nobody answered; also when it reaches a limit without
+ *   having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages, `usage` what its own calls used.
+ * - A task that is cut off, by its timeout or with the run, still reports its end, its `details` and `childLoopId`.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
  * Source: docs/concepts/sub-agents.md
@@ -82,6 +96,7 @@ export class SubAgentTool implements AgentTool {
   readonly label: string
   readonly description: string
   readonly parameters = parameters
+  readonly endsOnAbort = true
   declare readonly timeoutMs?: number
   declare readonly needsApproval?: NonNullable<AgentTool['needsApproval']>
   readonly #config: LoopConfig
@@ -135,9 +150,15 @@ export class SubAgentTool implements AgentTool {
     }
     const reports = new ChildReports(ctx, this.#passEvents)
     const journal = this.#session?.journal({ spawnRef: spawnRefOf(ctx) })
-    const config: LoopConfig = { ...this.#config }
-    if (journal !== undefined) config.journal = journal
-    const result = await agentLoop(task, context, config, { emit: reports.accept, signal: ctx.signal, budget: ctx.budget })
+    const { guards, signal, budget } = ctx
+    const config: LoopConfig = { ...guards?.config, ...this.#config, ...(journal !== undefined && { journal }) }
+    const result = await agentLoop(task, context, config, {
+      ...guards?.options,
+      emit: reports.accept,
+      signal,
+      budget,
+      agentName: this.name,
+    })
     reports.flush()
     // What is durable is durable: that the right to write could not be given back costs nobody anything.
     await journal?.close().catch(() => undefined)

@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type BashOptions, bashTool, defaultDenyPatterns } from '../../../adapters/node/index.ts'
 import { processesWith } from '../../../adapters/node/process/kill.ts'
-import type { JsonObject, ToolError, ToolResult } from '../../../src/index.ts'
+import type { JsonObject, ToolError, ToolOutput, ToolResult } from '../../../src/index.ts'
+import { toToolResult } from '../../../src/loop/tool-result.ts'
 import { failureOf, present, temporaryRoot, toolContext } from './temporary.ts'
 
 const hasBubblewrap = present('bwrap', '--version')
 const modes = [...(hasBubblewrap ? (['bubblewrap'] as const) : []), 'none' as const]
 
-function textOf(result: ToolResult | string): string {
-  if (typeof result === 'string') return result
-  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+function textOf(result: ToolOutput): string {
+  return toToolResult('tool', result)
+    .content.map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
 }
 
 function shell(sandbox: BashOptions['sandbox'], options: Partial<BashOptions> = {}) {

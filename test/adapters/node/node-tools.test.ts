@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeTools } from '../../../adapters/node/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
+import { toToolResult } from '../../../src/loop/tool-result.ts'
 import { failureOf, temporaryRoot, toolContext } from './temporary.ts'
 
 function toolbox() {
@@ -10,8 +11,10 @@ function toolbox() {
   const tools = nodeTools({ root, bash: { sandbox: 'none' } })
   const call = async (name: string, args: JsonObject) => {
     const result = await tools.find((tool) => tool.name === name)?.execute(args, toolContext())
-    if (result === undefined || typeof result === 'string') return result
-    return result.content.map((block) => (block.type === 'text' ? block.text : block.type)).join('')
+    if (result === undefined) return undefined
+    return toToolResult(name, result)
+      .content.map((block) => (block.type === 'text' ? block.text : block.type))
+      .join('')
   }
   return { root, outside, tools, call }
 }

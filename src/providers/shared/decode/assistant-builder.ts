@@ -1,6 +1,6 @@
+import { parseArguments } from '../../../base/call-arguments.ts'
 import type { ProviderState, ToolCallContent } from '../../../types/content.ts'
 import { newId } from '../../../types/ids.ts'
-import type { JsonObject } from '../../../types/json.ts'
 import { type AssistantMessage, now, type StopReason } from '../../../types/message.ts'
 import type { ModelConfig } from '../../../types/model-config.ts'
 import type { StreamEvent } from '../../../types/provider.ts'
@@ -173,8 +173,8 @@ export class AssistantBuilder {
   }
 
   /**
-   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object leaves `{}` and
-   * `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
+   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object, or one that
+   * means something else than it says, leaves `{}` and `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
    */
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
@@ -258,9 +258,10 @@ export class AssistantBuilder {
       if (slot.kind !== 'toolCall') continue
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
-      const parsed = slot.raw.trim() === '' && slot.index < cutFrom ? {} : parseObject(slot.raw)
-      if (parsed === undefined) slot.block.invalidArguments = slot.raw
-      else slot.block.arguments = parsed
+      if (slot.raw.trim() === '' && slot.index < cutFrom) continue
+      const parsed = parseArguments(slot.raw)
+      if (parsed.fault === undefined) slot.block.arguments = parsed.arguments
+      else slot.block.invalidArguments = slot.raw
     }
   }
 }
@@ -268,16 +269,4 @@ export class AssistantBuilder {
 /** Fragments come off the wire, where a text may be anything. */
 function isNothing(fragment: string): boolean {
   return typeof fragment !== 'string' || fragment === ''
-}
-
-function parseObject(raw: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(raw)
-    // Groq writes null for a call without arguments.
-    if (value === null) return {}
-    // JSON.parse yields JSON values only, so a non-array object is a JsonObject.
-    return typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
 }

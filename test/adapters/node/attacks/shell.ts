@@ -1,16 +1,18 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type BashOptions, bashTool } from '../../../../adapters/node/index.ts'
-import type { ToolResult } from '../../../../src/index.ts'
+import type { ToolOutput } from '../../../../src/index.ts'
+import { toToolResult } from '../../../../src/loop/tool-result.ts'
 import { present, temporaryRoot, toolContext } from '../temporary.ts'
 
 export const hasBubblewrap = present('bwrap', '--version')
 export const hasGit = present('git', '--version')
 
 /** The text of a tool's answer. */
-function textOf(result: ToolResult | string): string {
-  if (typeof result === 'string') return result
-  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+function textOf(result: ToolOutput): string {
+  return toToolResult('tool', result)
+    .content.map((block) => (block.type === 'text' ? block.text : ''))
+    .join('')
 }
 
 /** `bash` in a sandbox over a new workspace. */

@@ -1,0 +1,69 @@
+const initial = fractions(8, 1 / 2)
+const constants = fractions(64, 1 / 3)
+
+/**
+ * SHA-256 of the UTF-8 form of `text`, in hex. Synchronous, and there on pages that were not loaded over https, where `crypto.subtle` is missing.
+ *
+ * Source: FIPS 180-4 §6.2.
+ */
+export function sha256(text: string): string {
+  const words = padded(new TextEncoder().encode(text))
+  const state = Int32Array.from(initial)
+  const schedule = new Int32Array(64)
+  for (let at = 0; at < words.length; at += 16) mix(state, schedule, words, at)
+  return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
+}
+
+/** The message as 32-bit words: its bytes, a one bit, zeros, and its length in bits. */
+function padded(bytes: Uint8Array): Int32Array {
+  const words = new Int32Array(((bytes.length + 72) >>> 6) * 16)
+  const view = new DataView(words.buffer)
+  new Uint8Array(words.buffer).set(bytes)
+  view.setUint8(bytes.length, 0x80)
+  view.setUint32(words.length * 4 - 8, Math.floor(bytes.length / 2 ** 29))
+  view.setUint32(words.length * 4 - 4, bytes.length << 3)
+  // From the order of the bytes to the order of the machine.
+  for (let at = 0; at < words.length; at++) words[at] = view.getInt32(at * 4)
+  return words
+}
+
+/** Mixes the sixteen words from `start` on into `state`. All reads are within bounds; the zeros are for the type. */
+function mix(state: Int32Array, schedule: Int32Array, words: Int32Array, start: number): void {
+  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state
+  for (let at = 0; at < 64; at++) {
+    const next = at < 16 ? (words[start + at] ?? 0) : scheduled(schedule, at)
+    schedule[at] = next
+    const first = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + (constants[at] ?? 0) + next) | 0
+    const second = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    h = g
+    g = f
+    f = e
+    e = (d + first) | 0
+    d = c
+    c = b
+    b = a
+    a = (first + second) | 0
+  }
+  for (const [at, word] of [a, b, c, d, e, f, g, h].entries()) state[at] = (state[at] ?? 0) + word
+}
+
+function scheduled(schedule: Int32Array, at: number): number {
+  const early = schedule[at - 15] ?? 0
+  const late = schedule[at - 2] ?? 0
+  const smallEarly = turn(early, 7) ^ turn(early, 18) ^ (early >>> 3)
+  const smallLate = turn(late, 17) ^ turn(late, 19) ^ (late >>> 10)
+  return ((schedule[at - 16] ?? 0) + smallEarly + (schedule[at - 7] ?? 0) + smallLate) | 0
+}
+
+function turn(word: number, bits: number): number {
+  return (word >>> bits) | (word << (32 - bits))
+}
+
+/** The first 32 bits of the fractions of a root of each of the first `count` primes. */
+function fractions(count: number, exponent: number): Int32Array {
+  const primes: number[] = []
+  for (let candidate = 2; primes.length < count; candidate++) {
+    if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate)
+  }
+  return Int32Array.from(primes, (prime) => ((prime ** exponent % 1) * 2 ** 32) | 0)
+}

@@ -1,0 +1,32 @@
+import type { ToolCallContent } from '../types/content.ts'
+import type { PendingApproval } from '../types/event.ts'
+import { type AgentMessage, toolCallsOf } from '../types/message.ts'
+import { openCallsOf, shownApprovalsOf } from '../types/open-calls.ts'
+import { argumentsHash } from './arguments-hash.ts'
+
+/**
+ * The calls at the end of a history that wait for a person, as they were shown, in the order they were asked for. `asks` says which calls that
+ * were not shown would be: those of a process that ended while they waited. Default: none.
+ */
+export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
+  const shown = new Map<string, PendingApproval>()
+  const open = new Set<string>()
+  const answered = new Set<string>()
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user') return []
+    if (message.role === 'toolResult') answered.add(message.toolCallId)
+    if (message.role === 'extension') {
+      for (const id of openCallsOf(message)) open.add(id)
+      // What was shown last counts.
+      for (const pending of shownApprovalsOf(message)) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
+    }
+    if (message.role !== 'assistant') continue
+    const calls = toolCallsOf(message.content).filter(({ id }) => open.has(id) && !answered.has(id))
+    return calls.flatMap((call) => shown.get(call.id) ?? (asks(call.name) ? [requestOf(call)] : []))
+  }
+  return []
+}
+
+function requestOf({ id, name, arguments: args }: ToolCallContent): PendingApproval {
+  return { toolCallId: id, toolName: name, arguments: args, argumentsHash: argumentsHash(args) }
+}

@@ -1,0 +1,120 @@
+import type { ProgressMessageEvent } from '../types/event.ts'
+
+/** A line without its text, before and after it is packed: places in arrays, and the head of its string, as measured in V8. */
+const lineBytes = 64
+const packedBytes = 16
+const charBytes = 2
+/** Calls whose lines one run may hold: it looks through them at every line. */
+const mostCalls = 16
+
+/**
+ * Status lines that follow each other, of one call or several, without an event object for each.
+ *
+ * **Contract**
+ * - Events are made when asked for and equal the ones added. None is lost.
+ * - `pack` makes it small: one text, and four numbers for each line.
+ */
+export class ProgressRun {
+  /** Roughly how many bytes it keeps alive. */
+  bytes = 0
+  /** An event of each call, for all that its lines have in common. */
+  readonly #calls: ProgressMessageEvent[] = []
+  #lines: Lines = { texts: [], seqs: [], ats: [], calls: [] }
+  readonly #base: { seq: number; at: number }
+
+  constructor(first: ProgressMessageEvent) {
+    this.#base = { seq: first.seq, at: first.at }
+    this.add(first)
+  }
+
+  /** `seq` of the newest. */
+  get seq(): number {
+    const { seqs } = this.#lines
+    return this.#base.seq + (seqs[seqs.length - 1] ?? 0)
+  }
+
+  /** Adds an event that comes after all of these; returns whether there is room for its call. */
+  add(event: ProgressMessageEvent): boolean {
+    let call = this.#calls.findIndex((known) => isSameCall(known, event))
+    if (call === -1) {
+      if (this.#calls.length === mostCalls) return false
+      call = this.#calls.push(event) - 1
+    }
+    const lines = unpacked(this.#lines)
+    lines.texts.push(event.text)
+    lines.seqs.push(event.seq - this.#base.seq)
+    lines.ats.push(event.at - this.#base.at)
+    lines.calls.push(call)
+    this.#lines = lines
+    this.bytes += lineBytes + charBytes * event.text.length
+    return true
+  }
+
+  /** The first event after `cursor`, which lies before the newest. */
+  after(cursor: number): ProgressMessageEvent {
+    const { seqs } = this.#lines
+    let low = 0
+    let high = seqs.length - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#base.seq + (seqs[middle] ?? 0) <= cursor) low = middle + 1
+      else high = middle
+    }
+    return this.#event(low)
+  }
+
+  /** No more will be added soon. */
+  pack(): void {
+    if ('ends' in this.#lines) return
+    const { texts, seqs, ats, calls } = this.#lines
+    let end = 0
+    const ends = Int32Array.from(texts, (text) => {
+      end += text.length
+      return end
+    })
+    this.#lines = { text: texts.join(''), ends, seqs: Int32Array.from(seqs), ats: Float64Array.from(ats), calls: Uint8Array.from(calls) }
+    this.bytes = packedBytes * texts.length + charBytes * end
+  }
+
+  #event(index: number): ProgressMessageEvent {
+    const { seqs, ats, calls } = this.#lines
+    const event = this.#calls[calls[index] ?? 0]
+    // Every line has a call.
+    if (event === undefined) throw new RangeError(`no line ${index}`)
+    return { ...event, seq: this.#base.seq + (seqs[index] ?? 0), at: this.#base.at + (ats[index] ?? 0), text: textAt(this.#lines, index) }
+  }
+}
+
+/** Lines as they come: offsets of `seq` and `at` from those of the first, and the place of their call. */
+interface LooseLines {
+  texts: string[]
+  seqs: number[]
+  ats: number[]
+  calls: number[]
+}
+
+/** The same in fewer bytes. */
+interface PackedLines {
+  text: string
+  ends: Int32Array
+  seqs: Int32Array
+  ats: Float64Array
+  calls: Uint8Array
+}
+
+type Lines = LooseLines | PackedLines
+
+function textAt(lines: Lines, index: number): string {
+  if ('texts' in lines) return lines.texts[index] ?? ''
+  return lines.text.slice(index === 0 ? 0 : lines.ends[index - 1], lines.ends[index])
+}
+
+function unpacked(lines: Lines): LooseLines {
+  if ('texts' in lines) return lines
+  const { ends, seqs, ats, calls } = lines
+  return { texts: Array.from(ends, (_, index) => textAt(lines, index)), seqs: [...seqs], ats: [...ats], calls: [...calls] }
+}
+
+function isSameCall(a: ProgressMessageEvent, b: ProgressMessageEvent): boolean {
+  return a.toolCallId === b.toolCallId && a.loopId === b.loopId && a.toolName === b.toolName && a.runId === b.runId
+}

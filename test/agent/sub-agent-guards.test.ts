@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentTool, agentLoop, type LoopHooks, textOf } from '../../src/index.ts'
+import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import { reduce } from '../../src/store/index.ts'
+import { initialState } from '../../src/store/state.ts'
+import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
+import { ofType, tool } from '../support/play.ts'
+
+type Options = Partial<ConstructorParameters<typeof SubAgentTool>[0]>
+
+afterEach(() => void vi.useRealTimers())
+
+const childScript: Script = [{ toolCalls: [{ id: 'x1', name: 'remove', arguments: { path: 'a.txt' } }] }, { text: 'child done' }]
+const delegate = { toolCalls: [{ id: 'p1', name: 'helper', arguments: { task: 'Remove a.txt.' } }] }
+
+/** An agent with a sub-agent that wants to remove a file. */
+function setup(options: Partial<AgentOptions> = {}, own: Options = {}, removeTool: Partial<AgentTool> = {}) {
+  const ran: unknown[] = []
+  const remove = tool('remove', (args) => `removed ${ran.push(args)}`, removeTool)
+  const helper = new SubAgentTool({ name: 'helper', description: 'Helps.', model: scripted(childScript), tools: [remove], ...own })
+  const agent = new Agent({ model: scripted([delegate, { text: 'done' }]), tools: [helper], ...options })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => events.push(event))
+  return { agent, events, ran, remove, helper }
+}
+
+const toldBy = (events: AgentEvent[]) => ofType(events, 'toolExecutionEnd').map((event) => textOf(event.result.content))
+
+describe('what watches over a run watches over its sub-agents', () => {
+  it('a hook of the parent refuses a call of the child', async () => {
+    const seen: unknown[] = []
+    const hooks: LoopHooks = {
+      beforeToolExecution: ({ toolName, loopId, agentId, agentName }) => {
+        seen.push([toolName, agentName, loopId, agentId])
+        return toolName !== 'remove'
+      },
+    }
+    const { agent, ran, events } = setup({ hooks })
+    const { loopId } = await agent.prompt('go').result
+    const child = ofType(events, 'toolExecutionEnd')[0]?.childLoopId
+    expect(ran).toEqual([])
+    expect(seen).toEqual([
+      ['helper', undefined, loopId, agent.agentId],
+      ['remove', 'helper', child, expect.not.stringContaining(agent.agentId)],
+    ])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('unless it has its own', async () => {
+    const { agent, ran } = setup({ hooks: { beforeToolExecution: ({ toolName }) => toolName === 'helper' } }, { hooks: {} })
+    await agent.prompt('go').result
+    expect(ran).toHaveLength(1)
+  })
+
+  it('each hook says which loop and which agent calls it', async () => {
+    const seen = new Map<string, unknown[]>()
+    const note = (name: string) => (info: { loopId: string; agentId: string; agentName?: string }) => {
+      seen.set(name, [...(seen.get(name) ?? []), [info.agentName, typeof info.loopId, typeof info.agentId]])
+    }
+    const names = ['beforeLoop', 'afterLoop', 'beforeTurn', 'afterTurn', 'beforeToolExecution', 'afterToolExecution'] as const
+    const updates = ['beforeToolExecutionUpdate', 'afterToolExecutionUpdate'] as const
+    const hooks: LoopHooks = Object.fromEntries([...names, ...updates].map((name) => [name, note(name)]))
+    const { agent } = setup({ hooks })
+    await agent.prompt('go').result
+    for (const name of names) {
+      const who = seen.get(name)
+      expect(who).toContainEqual([undefined, 'string', 'string'])
+      expect(who).toContainEqual(['helper', 'string', 'string'])
+    }
+    for (const name of updates) expect(seen.get(name)).toContainEqual([undefined, 'string', 'string'])
+  })
+
+  it('an input filter of the parent judges the task; one of its own does so instead', async () => {
+    const judge = (said: string) =>
+      said.includes('Remove') ? ({ type: 'reject', reason: 'no removing' } as const) : ({ type: 'pass' } as const)
+    const watched = setup({ inputFilters: [judge] })
+    await watched.agent.prompt('go').result
+    expect(watched.ran).toEqual([])
+    expect(toldBy(watched.events)).toEqual([expect.stringContaining('Rejected: no removing')])
+    const own = setup({ inputFilters: [judge] }, { inputFilters: [] })
+    await own.agent.prompt('go').result
+    expect(own.ran).toHaveLength(1)
+  })
+
+  it('the rule of a tool of the parent holds for the same tool of the child, unless that has a rule', async () => {
+    const guarded = tool('remove', () => 'never', { needsApproval: true })
+    for (const [rule, expected] of [
+      [{}, ['remove']],
+      [{ needsApproval: false }, []],
+    ] as const) {
+      const { agent, ran, events, helper } = setup({}, {}, rule)
+      agent.setTools([guarded, helper])
+      const run = agent.prompt('go')
+      run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event))
+      await run.result
+      expect(ofType(events, 'approvalRequested').map(({ toolName }) => toolName)).toEqual(expected)
+      expect(ran).toHaveLength(expected.length === 0 ? 1 : 0)
+    }
+  })
+
+  it('a tool that starts a loop passes it on', async () => {
+    const ran: unknown[] = []
+    const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
+    const nested = tool('helper', async (_, ctx) => {
+      const context = { systemPrompt: '', messages: [], tools: [remove] }
+      const config = { ...ctx.guards?.config, model: scripted(childScript) }
+      const emit = () => undefined
+      return (await agentLoop('go', context, config, { emit, signal: ctx.signal, budget: ctx.budget, ...ctx.guards?.options })).status
+    })
+    const agent = new Agent({ model: scripted([delegate, { text: 'done' }]), tools: [nested] })
+    const run = agent.prompt('go')
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
+    expect((await run.result).status).toBe('completed')
+    expect(ran).toHaveLength(1)
+  })
+})
+
+describe('an approval that a sub-agent needs', () => {
+  const asks = { needsApproval: true }
+
+  it('rises to the run that can answer, and names who asks', async () => {
+    const { agent, ran, events } = setup({}, {}, asks)
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      expect(run.pendingApprovals()).toMatchObject([
+        { toolCallId: 'x1', toolName: 'remove', subAgent: { toolCallId: 'p1', toolName: 'helper' } },
+      ])
+      run.approve(event)
+    })
+    expect((await run.result).status).toBe('completed')
+    expect(ran).toEqual([{ path: 'a.txt' }])
+    expect(grammarFaults(events)).toEqual([])
+    const [requested] = ofType(events, 'approvalRequested')
+    expect(requested?.subAgent?.loopId).toBe(ofType(events, 'toolExecutionEnd')[0]?.childLoopId)
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ toolCallId: 'x1', approved: true, subAgent: { toolCallId: 'p1' } }])
+  })
+
+  it('denied, is told to the sub-agent with the reason', async () => {
+    const { agent, ran, events } = setup({}, {}, asks)
+    const run = agent.prompt('go')
+    run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event, 'not that one'))
+    await run.result
+    expect(ran).toEqual([])
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'not that one' }])
+  })
+
+  it('is withdrawn when the run is stopped, and when nobody answers in time', async () => {
+    const stopped = setup({}, {}, asks)
+    const run = stopped.agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      run.abort()
+      expect(run.pendingApprovals()).toEqual([])
+      expect(() => run.approve(event)).toThrow(/waits for approval/)
+    })
+    expect((await run.result).status).toBe('aborted')
+    expect(unansweredCalls(stopped.agent.messages)).toEqual([])
+
+    const late = setup({ approvalTimeoutMs: 5 }, {}, asks)
+    expect((await late.agent.prompt('go').result).status).toBe('completed')
+    expect(toldBy(late.events)).toEqual([expect.stringContaining('"remove" must be approved by a person, and nobody answered')])
+
+    const cut = setup({}, { timeoutMs: 5 }, asks)
+    expect((await cut.agent.prompt('go').result).status).toBe('completed')
+    for (const { events, ran } of [stopped, late, cut]) {
+      expect(ran).toEqual([])
+      expect(ofType(events, 'approvalRequested')).toHaveLength(1)
+      expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false }])
+      expect(grammarFaults(events)).toEqual([])
+    }
+  })
+
+  it('of two that make the same call has two answers', async () => {
+    const both = { toolCalls: ['p1', 'p2'].map((id) => ({ id, name: 'helper', arguments: { task: id } })) }
+    const { agent, ran, events, remove } = setup({ model: scripted([both, { text: 'done' }]) }, {}, asks)
+    const helper = new SubAgentTool({
+      name: 'helper',
+      description: 'Helps.',
+      model: scripted((request) => (request.messages.length === 1 ? (childScript[0] as never) : { text: 'child done' })),
+      tools: [remove],
+    })
+    agent.setTools([helper])
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      if (event.subAgent?.toolCallId === 'p2') run.approve(event)
+      else run.deny(event)
+    })
+    await run.result
+    expect(ran).toHaveLength(1)
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('takes no time of the run, and none of the sub-agent', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { agent } = setup({ limits: { maxDurationMs: 1000 } }, { maxDurationMs: 1000 }, asks)
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      vi.advanceTimersByTime(1_000_000)
+      run.approve(event)
+    })
+    expect(await run.result).toMatchObject({ status: 'completed' })
+  })
+
+  it('stands in the state of a user interface, beside the call that asks', async () => {
+    const { agent, events } = setup({}, {}, asks)
+    const run = agent.prompt('go')
+    let waiting = initialState()
+    run.subscribe((event) => {
+      waiting = reduce(waiting, event)
+      if (event.type !== 'approvalRequested') return
+      expect(waiting.approvals).toMatchObject([{ toolCallId: 'x1', subAgent: { toolCallId: 'p1' } }])
+      expect(waiting.tools).toMatchObject({ p1: { status: 'running' } })
+      expect(waiting.tools.x1).toBeUndefined()
+      run.approve(event)
+    })
+    await run.result
+    expect(waiting.approvals).toEqual([])
+    expect(events.reduce(reduce, initialState())).toEqual(waiting)
+  })
+})
