@@ -1,7 +1,8 @@
+import { toEntry, toHistory } from '../base/history-input.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
 import { newId } from '../types/ids.ts'
-import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
+import { type MessageInput, now } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
@@ -24,17 +25,17 @@ export class Conversation {
   /** Where it is recorded. Shared with forks: a session has one writer. */
   recorder: { journal?: SessionJournal } = {}
 
-  constructor(messages: readonly (Message | AgentMessage)[], agentId: string = newId(), sessionId: string = newId()) {
-    this.context = { ...blank, messages: messages.map(withId), agentId, sessionId }
+  constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId: string = newId()) {
+    this.context = { ...blank, messages: toHistory(messages, 'messages'), agentId, sessionId }
   }
 
-  append(message: Message | AgentMessage): void {
-    this.context.messages.push(withId(message))
+  append(message: MessageInput): void {
+    this.context.messages.push(toEntry(message, 'message'))
   }
 
   /** Another history; what was sent of the old one says nothing about it. */
-  replace(messages: readonly (Message | AgentMessage)[]): void {
-    this.context.messages = messages.map(withId)
+  replace(messages: readonly MessageInput[]): void {
+    this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
   }
 

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from './settings.ts'
 import type { CostConfig, Usage } from './usage.ts'
 
 /**
@@ -13,4 +14,6 @@ export interface Budget {
   charge(usage: Usage, cost: CostConfig): void
   /** Why no further model call may begin, in the words of the specification, or `undefined`. */
   exceeded(): string | undefined
+  /** The same, as data. */
+  reached?(): ReachedLimit | undefined
 }
