@@ -82,6 +82,10 @@ const expected: Record<string, string> = {
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
+  './options': `
+    aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
+    listOf oneOf options recordOf required tagged texts wholeFrom withMethods
+    Kind OptionTable`,
   './parallel': `
     contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
     Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,

@@ -1,6 +1,15 @@
 import { type Context, type Env, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  checkOptions,
+  options as optionsOf,
+  required,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import {
   type Agent,
   AgentBusyError,
   type AgentEvent,
@@ -34,6 +43,16 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
   logger?: Logger
 }
 
+const agentAppOptions = optionsOf<AgentAppOptions>({
+  agent: required(aFunction),
+  authorize: aFunction,
+  maxBodyBytes: aPositiveNumber,
+  pingMs: aPositiveNumber,
+  resume: aFunction,
+  turnRequests: aFlag,
+  logger: withMethods('a logger', 'warn'),
+})
+
 /**
  * An agent behind HTTP, as a Hono app: serve its `fetch`, or mount it with `app.route('/api', …)`.
  *
@@ -45,11 +64,13 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
  * - Before the first byte a failure is a problem body with its real status; afterwards it is an event of the run.
  * - The body must be `application/json`: a foreign web page cannot send that without asking first, so it cannot start runs on a server that
  *   its visitor can reach.
- * - Without `resume`, a client that goes away aborts its run: nobody could come back to it.
+ * - Without `resume`, a client that goes away aborts its run: nobody could come back to it. So does an event that cannot be written as JSON.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/http-and-workers.md
  */
 export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>): Hono<E> {
+  checkOptions(options, agentAppOptions)
   const { maxBodyBytes = 1024 * 1024, pingMs = 15_000 } = options
   const app = new Hono<E>()
   const limit = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse(tooLarge(maxBodyBytes)) })
@@ -87,11 +108,10 @@ function start(agent: Agent, body: RunBody, signal: AbortSignal | undefined, res
   try {
     return respond(agent.prompt(messages, { ...(signal !== undefined && { signal }), ...(metadata !== undefined && { metadata }) }))
   } catch (error) {
-    if (error instanceof AgentBusyError) return problemResponse({ status: 409, code: 'busy', detail: error.message })
-    if (error instanceof ConfigError && error.code === 'emptyPrompt') {
-      return problemResponse({ status: 400, code: 'emptyPrompt', detail: error.message })
-    }
-    throw error
+    if (AgentBusyError.isInstance(error)) return problemResponse({ status: 409, code: 'busy', detail: error.message })
+    if (!ConfigError.isInstance(error)) throw error
+    // All that is checked here is what the client sent.
+    return problemResponse({ status: 400, code: error.code === 'emptyPrompt' ? 'emptyPrompt' : 'invalidBody', detail: error.message })
   }
 }
 

@@ -44,7 +44,7 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  */
 export async function callModel(loop: LoopState): Promise<ModelAnswer> {
   let request: StreamRequest | undefined
-  const tries: Tries = { attempt: 1, retry: { ...defaultRetry, ...loop.config.retry }, hasRefreshed: false, hasCompacted: false }
+  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false }
   for (;;) {
     const stream = new AssistantStream(loop)
     try {
@@ -59,6 +59,10 @@ export async function callModel(loop: LoopState): Promise<ModelAnswer> {
       if (next === 'shorten') request = undefined
     }
   }
+}
+
+function retryOf({ config: { retry } }: LoopState): RetryConfig {
+  return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...retry }
 }
 
 /** What is sent this turn, reported where that is asked for. */

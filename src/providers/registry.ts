@@ -10,7 +10,7 @@
  */
 import { raceAbort } from '../base/abort.ts'
 import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
-import type { CredentialProvider } from '../types/credentials.ts'
+import type { ApiKey } from '../types/credentials.ts'
 import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
 import type { Model } from '../types/model.ts'
 import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model-config.ts'
@@ -26,7 +26,7 @@ export type ProviderLoader = (transport: TransportOptions) => StreamProvider | P
 /** How a model from a configuration is called. */
 export interface RegistryModelOptions extends TransportOptions {
   /** The key, or where to get one; the configuration holds none. */
-  credentials?: string | CredentialProvider
+  credentials?: ApiKey
 }
 
 /** The parts that are loaded when one of their protocols is called. */

@@ -193,7 +193,7 @@ describe('hooks', () => {
     })
     const [started] = ofType(events, 'compactionStarted')
     const [ended] = ofType(events, 'compactionEnded')
-    expect(heard).toEqual([
+    expect(heard).toMatchObject([
       { estimatedTokens: started?.estimatedTokens, messageCount: started?.messageCount },
       {
         messagesBefore: ended?.messagesBefore,

@@ -1,0 +1,205 @@
+import {
+  aFlag,
+  aFunction,
+  aNumberFromZero,
+  anObject,
+  aPositiveNumber,
+  aSchema,
+  aSignal,
+  aText,
+  either,
+  json,
+  type Kind,
+  kind,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options,
+  recordOf,
+  required,
+  tagged,
+  wholeFrom,
+  withMethods,
+} from '../base/check-options.ts'
+import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/compaction.ts'
+import type { LoopHooks } from '../types/hooks.ts'
+import type { Model } from '../types/model.ts'
+import type { ModelConfig } from '../types/model-config.ts'
+import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
+import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { LoopOptions } from './loop-state.ts'
+
+const off = kind('false', (value) => value === false)
+const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
+
+const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
+  id: required(aText),
+  provider: required(aText),
+  // 0 where it is not known.
+  contextWindow: required(aNumberFromZero),
+  maxTokens: required(aNumberFromZero),
+  cost: required(recordOf(aNumberFromZero)),
+}
+
+const aDescribedModel = options(
+  {
+    config: required(options(modelConfig, true)),
+    provider: required(withMethods('a provider', 'stream', 'encode')),
+    credentials: withMethods('a credential provider', 'current', 'invalidate'),
+  },
+  true,
+)
+
+/** A model, as a factory makes it, that can be called. */
+export const aModel: Kind = {
+  ...aDescribedModel,
+  inside: (value, name) => aDescribedModel.inside?.(value, name) ?? (value as Model).unusable,
+  expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
+}
+
+/** A tool, as `defineTool` makes it. */
+export const aTool: Kind = {
+  ...options(
+    {
+      name: required(aText),
+      description: required(aText),
+      parameters: required(aSchema),
+      execute: required(aFunction),
+      idempotent: aFlag,
+      timeoutMs: aPositiveNumber,
+    },
+    true,
+  ),
+  expected: 'a tool, as defineTool makes it',
+}
+
+export const aThinkingLevel: Kind = oneOf('off', 'minimal', 'low', 'medium', 'high')
+export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')
+export const aLogger: Kind = withMethods('a logger', 'warn')
+export const aJournal: Kind = withMethods('a journal', 'append')
+export const aContinuationKind: Kind = tagged('kind', {
+  initial: {},
+  default: {},
+  rerun: { tag: required(aText) },
+  branch: { tag: required(aText) },
+  compaction: {},
+})
+
+/** Each limit alone, also for sub-agents. */
+export const limitTable: OptionTable<ExecutionLimits> = {
+  maxTurns: aNumberFromZero,
+  maxTotalTokens: aNumberFromZero,
+  maxDurationMs: aNumberFromZero,
+  maxCost: aNumberFromZero,
+}
+
+const { maxTurns: _ofOneLoop, ...shared } = limitTable
+/** Limits of several loops together. */
+export const sharedLimits: Kind = options<Omit<ExecutionLimits, 'maxTurns'>>(shared)
+
+const retryTable: OptionTable<RetryConfig> = {
+  maxRetries: aNumberFromZero,
+  initialDelayMs: aNumberFromZero,
+  backoffMultiplier: aNumberFromZero,
+  maxDelayMs: aNumberFromZero,
+}
+
+const hookTable: OptionTable<LoopHooks> = {
+  beforeLoop: aFunction,
+  afterLoop: aFunction,
+  beforeTurn: aFunction,
+  afterTurn: aFunction,
+  onError: aFunction,
+  beforeToolExecution: aFunction,
+  afterToolExecution: aFunction,
+  beforeToolExecutionUpdate: aFunction,
+  afterToolExecutionUpdate: aFunction,
+  beforeCompactionStart: aFunction,
+  afterCompactionEnd: aFunction,
+}
+
+const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
+
+const compactionTable: OptionTable<CompactionConfig> = {
+  compactAtPct: aShare,
+  compactBudgetThresholdPct: aShare,
+  scope: tagged('type', { fixedCount: { count: required(aNumberFromZero) }, tokenBudget: {} }),
+  keepFirstTurns: aNumberFromZero,
+  keepRecentTurns: aNumberFromZero,
+  maxSummaryTokens: aNumberFromZero,
+  toolOutputMaxLines: aNumberFromZero,
+  focusMessage: aText,
+  strategy: options(strategyTable, true),
+}
+
+const contextTable: OptionTable<ContextConfig> = {
+  maxContextTokens: aNumberFromZero,
+  systemPromptTokens: aNumberFromZero,
+  tokenCounter: withMethods('a token counter', 'text', 'message'),
+  compaction: either(off, options(compactionTable)),
+}
+
+/** What a loop and an agent share. */
+export const settingTable = {
+  model: required(aModel),
+  configId: aText,
+  maxTokens: aPositiveNumber,
+  temperature: aNumberFromZero,
+  cache: either(
+    oneOf('auto', 'disabled'),
+    tagged('type', {
+      auto: {},
+      disabled: {},
+      manual: { cacheSystem: required(aFlag), cacheTools: required(aFlag), cacheMessages: required(aFlag) },
+    }),
+  ),
+  responseFormat: aSchema,
+  toolExecution: either(
+    oneOf('parallel', 'sequential'),
+    tagged('type', { parallel: {}, sequential: {}, batched: { size: required(wholeFrom(1)) } }),
+  ),
+  toolTimeoutMs: aPositiveNumber,
+  limits: either(off, options(limitTable)),
+  retry: either(off, options(retryTable)),
+  approvalTimeoutMs: aPositiveNumber,
+  hooks: options(hookTable),
+  inputFilters: listOf(aFunction),
+  contextConfig: either(off, options(contextTable)),
+  captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
+  transformContext: aFunction,
+  convertToLlm: aFunction,
+  contextTranslation: aFunction,
+  journal: aJournal,
+  logger: aLogger,
+  schemaValidator: withMethods('a schema validator', 'compile'),
+}
+
+export const configTable: OptionTable<LoopConfig> = {
+  ...settingTable,
+  thinkingLevel: aThinkingLevel,
+  firstTurnTrigger: oneOf('user', 'subAgent', 'continuation', 'branch'),
+  steering: aSupplier,
+  followUps: aSupplier,
+}
+
+export const loopOptionTable: OptionTable<LoopOptions> = {
+  emit: required(aFunction),
+  signal: required(aSignal),
+  runId: aText,
+  metadata: json,
+  budget: aBudget,
+  approvals: anObject,
+  runningTools: anObject,
+  approvalRule: aFunction,
+  agentName: aText,
+}
+
+/** What of a context its caller writes; the rest is the loop's own. */
+export const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
+  systemPrompt: required(aText),
+  messages: required(listOf(anObject)),
+  tools: required(listOf(aTool)),
+  agentId: aText,
+  sessionId: aText,
+}
