@@ -247,6 +247,8 @@ export interface CompactionEndedEvent extends EventBase {
   estimatedTokensBefore: number
   estimatedTokensAfter: number
   loopsCompacted: number
+  /** Of the models that it asked; absent where it asked none. */
+  usage?: Usage
   /** Why nothing came of it. */
   error?: RunFailure
 }

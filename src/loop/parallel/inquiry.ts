@@ -58,7 +58,7 @@ export class Inquiry {
       signal: this.signal,
       ...(budget !== undefined && { budget }),
     })
-    this.usage = combineUsage(this.usage, result.usage)
+    this.usage = combineUsage(this.usage, result.totalUsage)
     return result
   }
 }

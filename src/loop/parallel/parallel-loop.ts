@@ -200,7 +200,7 @@ function resultOf(outcomes: readonly ParallelOutcome[], selectedIndex: number, e
     selectedLoopId: loopId,
     outcomes: outcomes.filter((outcome) => outcome !== selected),
     evaluationUsage,
-    totalUsage: outcomes.reduce((sum, outcome) => combineUsage(sum, outcome.result.usage), evaluationUsage),
+    totalUsage: outcomes.reduce((sum, outcome) => combineUsage(sum, outcome.result.totalUsage), evaluationUsage),
     result,
   }
 }

@@ -3,6 +3,7 @@ import { compactionTarget, type ResolvedContext } from '../../context/tokens/con
 import { totalTokens } from '../../context/tokens/estimate.ts'
 import { toRunFailure } from '../../types/errors.ts'
 import type { CompactionFigures } from '../../types/hooks.ts'
+import { combineUsage, type Usage } from '../../types/usage.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 
@@ -62,23 +63,28 @@ async function compactContext(loop: LoopState, view: RequestView, options: Compa
     tokensBefore: ownEstimate,
     tokensAfter: ownEstimate,
   }
+  let usage: Usage | undefined
   try {
     const compacted = await runCompaction(plan, {
       signal: loop.stop.signal,
       budget: loop.budget,
       warn: (event, fields) => loop.warn(event, fields),
+      spent: (more) => {
+        usage = usage === undefined ? more : combineUsage(usage, more)
+      },
     })
     if (compacted === undefined) {
-      await ended(loop, before, 0)
+      await ended(loop, { figures: before, loopsCompacted: 0, usage })
       return false
     }
     await loop.record({ type: 'compaction', overlay: compacted.overlay })
     view.change({ overlay: compacted.overlay })
     const after = view.sent()
-    await ended(loop, { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, room.counter) }, compacted.loopsCompacted)
+    const figures = { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, room.counter) }
+    await ended(loop, { figures, loopsCompacted: compacted.loopsCompacted, usage })
     return true
   } catch (error) {
-    await ended(loop, before, 0, error)
+    await ended(loop, { figures: before, loopsCompacted: 0, usage, error })
     throw error
   }
 }
@@ -87,7 +93,15 @@ function withFocus(room: ResolvedContext, focusMessage: string | undefined): Res
   return focusMessage === undefined ? room : { ...room, compaction: { ...room.compaction, focusMessage } }
 }
 
-async function ended(loop: LoopState, figures: CompactionFigures, loopsCompacted: number, error?: unknown): Promise<void> {
+/** How a compaction has ended, and what the models that it asked have used. */
+interface CompactionEnd {
+  figures: CompactionFigures
+  loopsCompacted: number
+  usage: Usage | undefined
+  error?: unknown
+}
+
+async function ended(loop: LoopState, { figures, loopsCompacted, usage, error }: CompactionEnd): Promise<void> {
   loop.events.emit({
     type: 'compactionEnded',
     messagesBefore: figures.messagesBefore,
@@ -95,6 +109,7 @@ async function ended(loop: LoopState, figures: CompactionFigures, loopsCompacted
     estimatedTokensBefore: figures.tokensBefore,
     estimatedTokensAfter: figures.tokensAfter,
     loopsCompacted,
+    ...(usage !== undefined && { usage }),
     ...(error !== undefined && { error: toRunFailure(error) }),
   })
   await loop.hooks.afterCompaction(figures)
