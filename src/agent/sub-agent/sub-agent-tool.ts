@@ -119,6 +119,7 @@ export class SubAgentTool implements AgentTool {
   readonly #session: SessionStore | undefined
 
   constructor(options: SubAgentOptions) {
+    checkOptions(options, subAgentOptions)
     const {
       name,
       label = name,
@@ -131,7 +132,6 @@ export class SubAgentTool implements AgentTool {
       needsApproval,
       ...settings
     } = options
-    checkOptions(options, subAgentOptions)
     checkSubAgent(name, tools)
     checkToolNames(tools)
     this.name = name
