@@ -11,10 +11,10 @@ import {
   type OptionTable,
   oneOf,
   options,
-  withMethods,
 } from '../base/check-options.ts'
+import { aBudget, aStore, aWorkspace } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import { aBudget, aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/config-table.ts'
+import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/config-table.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
@@ -96,7 +96,6 @@ export function toLoopConfig({ thinking, contextManagement, limits, contextConfi
   }
 }
 
-const aStore = withMethods('a session store', 'journal', 'open', 'tail')
 const aQueueMode = oneOf('oneAtATime', 'all')
 
 /** What every agent may be told, and what each must be. */
@@ -110,7 +109,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   contextManagement: aFlag,
   steeringMode: aQueueMode,
   followUpMode: aQueueMode,
-  workspace: withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove'),
+  workspace: aWorkspace,
   agentId: aText,
   sessionId: aText,
   session: aStore,

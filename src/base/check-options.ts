@@ -179,7 +179,8 @@ function misfitAmong(kinds: Table, value: object, name: string, isOpen: boolean)
 function nearest(name: string, names: readonly string[]): string {
   let found = ''
   let least = Math.max(2, Math.floor(name.length / 2))
-  for (const known of names) {
+  // Of equals the one that stands outermost.
+  for (const known of names.toSorted((a, b) => a.split('.').length - b.split('.').length)) {
     const steps = distance(name.toLowerCase(), known.slice(known.lastIndexOf('.') + 1).toLowerCase())
     if (steps > least || (steps === least && found !== '')) continue
     found = known

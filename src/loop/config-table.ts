@@ -15,16 +15,14 @@ import {
   type OptionTable,
   oneOf,
   options,
-  recordOf,
   required,
   tagged,
   wholeFrom,
   withMethods,
 } from '../base/check-options.ts'
+import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/compaction.ts'
 import type { LoopHooks } from '../types/hooks.ts'
-import type { Model } from '../types/model.ts'
-import type { ModelConfig } from '../types/model-config.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 import type { LoopOptions } from './loop-state.ts'
@@ -32,31 +30,6 @@ import type { LoopOptions } from './loop-state.ts'
 const off = kind('false', (value) => value === false)
 const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
-
-const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
-  id: required(aText),
-  provider: required(aText),
-  // 0 where it is not known.
-  contextWindow: required(aNumberFromZero),
-  maxTokens: required(aNumberFromZero),
-  cost: required(recordOf(aNumberFromZero)),
-}
-
-const aDescribedModel = options(
-  {
-    config: required(options(modelConfig, true)),
-    provider: required(withMethods('a provider', 'stream', 'encode')),
-    credentials: withMethods('a credential provider', 'current', 'invalidate'),
-  },
-  true,
-)
-
-/** A model, as a factory makes it, that can be called. */
-export const aModel: Kind = {
-  ...aDescribedModel,
-  inside: (value, name) => aDescribedModel.inside?.(value, name) ?? (value as Model).unusable,
-  expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
-}
 
 /** A tool, as `defineTool` makes it. */
 export const aTool: Kind = {
@@ -75,9 +48,6 @@ export const aTool: Kind = {
 }
 
 export const aThinkingLevel: Kind = oneOf('off', 'minimal', 'low', 'medium', 'high')
-export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')
-export const aLogger: Kind = withMethods('a logger', 'warn')
-export const aJournal: Kind = withMethods('a journal', 'append')
 export const aContinuationKind: Kind = tagged('kind', {
   initial: {},
   default: {},

@@ -124,11 +124,11 @@ export interface LoopConfig {
 
 /**
  * Throws `ConfigError` `invalidOption` for a configuration that cannot work: an option of a wrong type, one that there is not, a limit that would
- * not limit. `NaN` never works: every comparison with it is false.
+ * not limit. `NaN` never works: every comparison with it is false. `name` is where the configuration stands.
  */
-export function checkConfig(config: LoopConfig): void {
-  checkOptions(config, loopConfig)
-  checkContextConfig(config.contextConfig, config.model?.config ?? { contextWindow: 0, maxTokens: 0 })
+export function checkConfig(config: LoopConfig, name?: string): void {
+  checkOptions(config, loopConfig, name)
+  checkContextConfig(config.contextConfig, config.model.config)
 }
 
 /** As {@link checkConfig}, for the conversation a loop works on. */

@@ -136,6 +136,7 @@ export class SubAgentTool implements AgentTool {
   readonly #session: SessionStore | undefined
 
   constructor(options: SubAgentOptions) {
+    checkOptions(options, subAgentOptions)
     const {
       name,
       label = name,
@@ -148,7 +149,6 @@ export class SubAgentTool implements AgentTool {
       needsApproval,
       ...settings
     } = options
-    checkOptions(options, subAgentOptions)
     checkSubAgent(name, tools)
     checkToolNames(tools)
     this.name = name

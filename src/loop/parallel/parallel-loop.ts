@@ -11,6 +11,7 @@ import {
   required,
   withMethods,
 } from '../../base/check-options.ts'
+import { aBudget } from '../../base/port-kinds.ts'
 import { ExecutionBudget } from '../../context/execution-budget.ts'
 import type { Budget } from '../../types/budget.ts'
 import { ConfigError, errorText } from '../../types/errors.ts'
@@ -23,7 +24,7 @@ import type { ParallelGroupRecord } from '../../types/session.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import { combineUsage, type Usage } from '../../types/usage.ts'
 import { continuationOf } from '../agent-loop.ts'
-import { aBudget, sharedLimits } from '../config-table.ts'
+import { sharedLimits } from '../config-table.ts'
 import { toMessages } from '../input.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { checkConfig, checkContext } from '../loop-config.ts'
@@ -161,10 +162,10 @@ function checkParallel(given: ParallelOptions): { prompt: AgentMessage[]; first:
   checkOptions(given, parallelOptions)
   const { prompt, context, configs, strategy } = given
   const [first] = configs
-  if (first === undefined) throw new ConfigError('branchCount', 'A parallel loop needs at least one configuration.')
+  if (first === undefined) throw new ConfigError('branchCount', 'configs is empty: a parallel loop needs at least one configuration.')
   strategy.check?.(configs.length)
   checkContext(context)
-  for (const config of configs) checkConfig(config)
+  for (const [at, config] of configs.entries()) checkConfig(config, `configs[${at}]`)
   if (prompt !== undefined) return { prompt: toMessages(prompt), first }
   continuationOf(context)
   return { prompt: [], first }

@@ -36,7 +36,7 @@ const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), sy
 export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
   checkOptions(options, judgeOptions)
   const { config, systemPrompt = judgeSystemPrompt } = options
-  checkConfig(config)
+  checkConfig(config, 'config')
   return {
     name: 'llmJudge',
     evaluate: async (input): Promise<Evaluation> => {
