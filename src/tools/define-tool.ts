@@ -93,7 +93,7 @@ const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
 })
 
 function checkTool(options: ToolOptions<ToolParameters, never>): void {
-  checkOptions(options, toolOptions, '', 'invalidTool')
+  if (typeof options !== 'object' || options === null) checkOptions(options, toolOptions, '', 'invalidTool')
   const { name, description } = options
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new ConfigError(
@@ -104,11 +104,7 @@ function checkTool(options: ToolOptions<ToolParameters, never>): void {
   if (typeof description !== 'string' || description.trim() === '') {
     throw new ConfigError('invalidTool', `Tool "${name}" needs a description: it is how the model knows when to use it.`)
   }
-  const { needsApproval } = options
-  if (needsApproval !== undefined && typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
-    const given = JSON.stringify(needsApproval) ?? String(needsApproval)
-    throw new ConfigError('invalidTool', `Tool "${name}": needsApproval is ${given}; use true, false, or a function of the arguments.`)
-  }
+  checkOptions(options, toolOptions, `Tool "${name}"`, 'invalidTool')
   if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
 }
 

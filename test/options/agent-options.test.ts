@@ -114,7 +114,17 @@ checkedOptions<LoopConfig>(
 )
 checkedOptions<LoopOptions>(
   'agentLoop',
-  { emit, signal, runId: 'r', metadata: {}, budget, approvals: new Approvals(), runningTools: new Map() },
+  {
+    emit,
+    signal,
+    runId: 'r',
+    metadata: {},
+    budget,
+    approvals: new Approvals(),
+    approvalRule: () => true,
+    agentName: 'child',
+    runningTools: new Map(),
+  },
   (options) => agentLoop('go', context(), { model }, options),
   ['emit', 'signal'],
 )
@@ -129,11 +139,12 @@ checkedOptions<ParallelOptions>(
 )
 checkedOptions<LlmJudgeOptions>('llmJudge', { config: { model }, systemPrompt: 'x' }, llmJudge, ['config'])
 
-const { cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger } = shared
+const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, retry, schemaValidator, logger } = shared
 checkedOptions<SubAgentOptions>(
   'SubAgentTool',
   {
     ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, maxTokens: 1, temperature: 0 },
+    ...{ approvalTimeoutMs, hooks, inputFilters },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
   },
