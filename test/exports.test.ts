@@ -8,6 +8,7 @@ const expected: Record<string, string> = {
   '.': `
     Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
+    createBudget
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
@@ -15,7 +16,8 @@ const expected: Record<string, string> = {
     ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
     SubAgentRef ToolOutput
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
-    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
+    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest
+    ApprovalRequestedEvent ApprovalResolvedEvent ApprovalRule AssistantMessage BudgetUse HookOrigin ReadableBudget RunGuards SubAgentRef ToolOutput
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState

@@ -62,7 +62,7 @@ class RunningCall {
     this.#changes = changes
     this.stop = new AbortScope(loop.stop)
     this.#stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
-    this.#approvals = approvals && new RisingApprovals(loop, approvals, call)
+    this.#approvals = approvals && new RisingApprovals(loop, approvals, { id: call.id, name: call.name, stop: this.stop })
     runningTools?.set(call.id, timeoutMs)
   }
 

@@ -5,7 +5,7 @@ import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { reduce } from '../../src/store/index.ts'
 import { initialState } from '../../src/store/state.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { ofType, tool } from '../support/play.ts'
+import { listening, ofType, tool } from '../support/play.ts'
 
 type Options = Partial<ConstructorParameters<typeof SubAgentTool>[0]>
 
@@ -122,7 +122,7 @@ describe('an approval that a sub-agent needs', () => {
   it('rises to the run that can answer, and names who asks', async () => {
     const { agent, ran, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
-    run.subscribe((event) => {
+    const check = listening(run, (event) => {
       if (event.type !== 'approvalRequested') return
       expect(run.pendingApprovals()).toMatchObject([
         { toolCallId: 'x1', toolName: 'remove', subAgent: { toolCallId: 'p1', toolName: 'helper' } },
@@ -130,6 +130,7 @@ describe('an approval that a sub-agent needs', () => {
       run.approve(event)
     })
     expect((await run.result).status).toBe('completed')
+    check()
     expect(ran).toEqual([{ path: 'a.txt' }])
     expect(grammarFaults(events)).toEqual([])
     const [requested] = ofType(events, 'approvalRequested')
@@ -149,13 +150,14 @@ describe('an approval that a sub-agent needs', () => {
   it('is withdrawn when the run is stopped, and when nobody answers in time', async () => {
     const stopped = setup({}, {}, asks)
     const run = stopped.agent.prompt('go')
-    run.subscribe((event) => {
+    const check = listening(run, (event) => {
       if (event.type !== 'approvalRequested') return
       run.abort()
       expect(run.pendingApprovals()).toEqual([])
       expect(() => run.approve(event)).toThrow(/waits for approval/)
     })
     expect((await run.result).status).toBe('aborted')
+    check()
     expect(unansweredCalls(stopped.agent.messages)).toEqual([])
 
     const late = setup({ approvalTimeoutMs: 5 }, {}, asks)
@@ -209,7 +211,7 @@ describe('an approval that a sub-agent needs', () => {
     const { agent, events } = setup({}, {}, asks)
     const run = agent.prompt('go')
     let waiting = initialState()
-    run.subscribe((event) => {
+    const check = listening(run, (event) => {
       waiting = reduce(waiting, event)
       if (event.type !== 'approvalRequested') return
       expect(waiting.approvals).toMatchObject([{ toolCallId: 'x1', subAgent: { toolCallId: 'p1' } }])
@@ -218,6 +220,7 @@ describe('an approval that a sub-agent needs', () => {
       run.approve(event)
     })
     await run.result
+    check()
     expect(waiting.approvals).toEqual([])
     expect(events.reduce(reduce, initialState())).toEqual(waiting)
   })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   Agent,
   type AgentEvent,
+  type AgentOptions,
   type AgentRun,
   type AgentTool,
   type ApprovalRequestedEvent,
@@ -11,10 +12,11 @@ import {
   type JsonObject,
   type Model,
   textOf,
+  toolCallsOf,
 } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
-import { approveWaiting, ofType, tool } from '../support/play.ts'
+import { approveWaiting, listening, ofType, tool } from '../support/play.ts'
 
 const remove = (ran: JsonObject[], more: Partial<AgentTool> = {}) =>
   tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true, ...more })
@@ -25,11 +27,12 @@ async function ask(steps: ScriptedStep[], tools: AgentTool[], onRequest: (event:
   const agent = new Agent({ model: scripted([...steps, { text: 'done' }]), tools })
   const run = agent.prompt('go')
   const events: AgentEvent[] = []
-  run.subscribe((event) => {
+  const check = listening(run, (event) => {
     events.push(event)
     if (event.type === 'approvalRequested') onRequest(event, run)
   })
   const result = await run.result
+  check()
   expect(grammarFaults(events)).toEqual([])
   return { agent, events, result }
 }
@@ -156,13 +159,14 @@ describe('a decision', () => {
     const asked: ApprovalRequestedEvent[] = []
     for (const text of ['first', 'second']) {
       const run = agent.prompt(text)
-      run.subscribe((event) => {
+      const check = listening(run, (event) => {
         if (event.type !== 'approvalRequested') return
         const [first] = asked
         if (asked.push(event) > 1 && first !== undefined) expect(() => run.approve(first)).toThrow(/No tool call "c1" waits/)
         run.approve(event)
       })
       await run.result
+      check()
     }
     expect(ran).toHaveLength(2)
   })
@@ -180,15 +184,34 @@ describe('a decision', () => {
     expect(approvals.pending()).toEqual([])
   })
 
-  it('cannot be about arguments that a listener changed', async () => {
+  it('cannot be about arguments that a listener changed, in the event, the list or the history', async () => {
     const ran: JsonObject[] = []
-    await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
+    const { events, agent } = await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
       Object.assign(event.arguments, { path: 'b.txt' })
       const [pending] = run.pendingApprovals()
       Object.assign(pending?.arguments ?? {}, { path: 'c.txt' })
+      expect(run.pendingApprovals()).toMatchObject([{ argumentsHash: event.argumentsHash }])
       run.approve(event)
     })
     expect(ran).toEqual([{ path: 'a.txt' }])
+    expect(ofType(events, 'toolExecutionStart')).toMatchObject([{ args: { path: 'a.txt' } }])
+    expect(agent.messages[1]).toMatchObject({ content: [{ arguments: { path: 'a.txt' } }] })
+
+    const intents: unknown[] = []
+    const journal: AgentOptions['journal'] = {
+      append: async ({ entry }) => void (entry.type === 'toolIntent' && intents.push(entry.arguments)),
+    }
+    const other = new Agent({ model: scripted([asking({ path: 'a.txt' }), { text: 'done' }]), tools: [remove(ran)], journal })
+    const run = other.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      const message = other.messages[1]
+      const [call] = message?.role === 'assistant' ? toolCallsOf(message.content) : []
+      Object.assign(call?.arguments ?? {}, { path: 'd.txt' })
+      run.approve(event)
+    })
+    await run.result
+    expect([ran.at(-1), ...intents]).toEqual([{ path: 'a.txt' }, { path: 'a.txt' }])
   })
 })
 

@@ -170,8 +170,7 @@ async function enact(given: Scenario) {
         // Before: a call may run as soon as it is approved.
         if (shown !== undefined) yeses.note(event, shown)
         run.approve(ref)
-        // A yes to what no longer waits must have been refused.
-        expect(shown).toBeDefined()
+        if (shown === undefined) unasked.push('approved a request that no longer waits')
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'ConfigError') throw error
         if (shown !== undefined) yeses.use(Yeses.key(event.subAgent?.loopId ?? event.loopId, event.toolCallId, shown))

@@ -13,7 +13,7 @@ import {
 } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { approveWaiting, ofType, tool } from '../support/play.ts'
+import { approveWaiting, listening, ofType, tool } from '../support/play.ts'
 
 const calls = [{ id: 'c1', name: 'remove', arguments: { path: 'a.txt' } }]
 const script = [{ toolCalls: calls }, { text: 'done' }]
@@ -25,11 +25,13 @@ async function ask(onRequest: (run: AgentRun) => void, options: Partial<AgentOpt
   const agent = new Agent({ model: scripted(script), tools: [remove], ...options })
   const run = agent.prompt('go')
   const events: AgentEvent[] = []
-  run.subscribe((event) => {
+  const check = listening(run, (event) => {
     events.push(event)
     if (event.type === 'approvalRequested') onRequest(run)
   })
-  return { agent, events, ran, result: await run.result }
+  const result = await run.result
+  check()
+  return { agent, events, ran, result }
 }
 
 const lastResult = (events: AgentEvent[]) => textOf(ofType(events, 'toolExecutionEnd')[0]?.result.content ?? [])

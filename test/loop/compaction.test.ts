@@ -185,17 +185,19 @@ describe('trigger', () => {
 describe('hooks', () => {
   it('hear of a compaction before and after', async () => {
     const heard: unknown[] = []
-    const { events } = await playLong({
+    const { events, agent, result } = await playLong({
       hooks: {
-        beforeCompactionStart: ({ estimatedTokens, messageCount }) => void heard.push({ estimatedTokens, messageCount }),
-        afterCompactionEnd: (figures) => heard.push(figures),
+        beforeCompactionStart: ({ signal: _, ...info }) => void heard.push(info),
+        afterCompactionEnd: (info) => heard.push(info),
       },
     })
     const [started] = ofType(events, 'compactionStarted')
     const [ended] = ofType(events, 'compactionEnded')
+    const who = { loopId: result.loopId, agentId: agent.agentId }
     expect(heard).toMatchObject([
-      { estimatedTokens: started?.estimatedTokens, messageCount: started?.messageCount },
+      { ...who, estimatedTokens: started?.estimatedTokens, messageCount: started?.messageCount },
       {
+        ...who,
         messagesBefore: ended?.messagesBefore,
         messagesAfter: ended?.messagesAfter,
         tokensBefore: ended?.estimatedTokensBefore,

@@ -75,3 +75,18 @@ export async function seen(run: AgentRun, type: AgentEvent['type']): Promise<voi
 export function approveWaiting(run: AgentRun, toolCallId?: string): void {
   for (const pending of run.pendingApprovals()) if (toolCallId === undefined || pending.toolCallId === toolCallId) run.approve(pending)
 }
+
+/** Subscribes; what `listener` throws, which no run is disturbed by, is thrown by the returned function. */
+export function listening(run: AgentRun, listener: (event: AgentEvent) => void): () => void {
+  const faults: unknown[] = []
+  run.subscribe((event) => {
+    try {
+      listener(event)
+    } catch (error) {
+      faults.push(error)
+    }
+  })
+  return () => {
+    if (faults.length > 0) throw faults[0]
+  }
+}
