@@ -40,6 +40,7 @@ import { promptUnreliable, testMyStore } from '../../examples/recipes/test-your-
 import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
 import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
 import { fileTools } from '../../examples/recipes/workspace-tools.ts'
+import { goOn } from '../../examples/recipes/written-messages.ts'
 
 const hello = () => scripted([{ text: 'Hello.' }, { text: 'Again.' }])
 const mail = (to: string) =>
@@ -311,4 +312,11 @@ testMyStore({ describe, it, expect }, memoryDriver)
 
 it('a broken service is a result', async () => {
   expect(await promptUnreliable('Hi')).toEqual({ status: 'error', calls: 2 })
+})
+
+describe('written-messages', () => {
+  it('goes on with a conversation that was kept as roles and texts', async () => {
+    const model = scripted((request) => ({ text: `${request.systemPrompt} ${request.messages.length}` }))
+    expect(await goOn(model, 'And of Denmark?')).toBe('Answer in one word. 3')
+  })
 })
