@@ -17,7 +17,7 @@ import { type PausedTurn, runTurns, type TurnsStart } from './turns.ts'
  * **Contract**
  * - Appends to `context.messages`; writes missing `agentId`, `sessionId`, `loopId` back to `context`.
  * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
- * - Rejects only with `ConfigError`, `emptyPrompt` or `invalidOption`, before the first event and with `context` unchanged.
+ * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context` unchanged.
  *
  * Source: docs/concepts/loop-and-turns.md
  */
@@ -29,7 +29,7 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
 
 /**
  * Continues a conversation that ends with a user message or a tool result, or with calls that wait for an approval. Answers that failed or
- * were aborted do not count: they are never sent, and continuing after one asks the model again.
+ * were aborted do not count: continuing after one asks the model again, as if it had said nothing.
  *
  * **Contract**
  * - As {@link agentLoop}, without new input. `parentLoopId` defaults to the loop before.

@@ -27,7 +27,7 @@ export interface UserMessage {
   timestamp: number
 }
 
-/** What a model answered. A failed or aborted answer keeps its partial content and says why. */
+/** What a model answered. A failed or aborted answer keeps its partial content and says why; of an aborted one the text is sent once a user message follows. */
 export interface AssistantMessage {
   role: 'assistant'
   content: Content[]

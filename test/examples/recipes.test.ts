@@ -42,6 +42,7 @@ import { promptUnreliable, testMyStore } from '../../examples/recipes/test-your-
 import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
 import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
 import { fileTools } from '../../examples/recipes/workspace-tools.ts'
+import { goOn } from '../../examples/recipes/written-messages.ts'
 
 const hello = () => scripted([{ text: 'Hello.' }, { text: 'Again.' }])
 const mail = (to: string) =>
@@ -334,5 +335,12 @@ describe('a loop in a tool', () => {
     const agent = new Agent({ model: asking, tools: [proofreader(scripted([{ text: 'the' }]))] })
     expect(await agent.prompt('Correct it.').text()).toBe('Done.')
     expect(agent.messages.find((message) => message.role === 'toolResult')).toMatchObject({ content: [{ type: 'text', text: 'the' }] })
+  })
+})
+
+describe('written-messages', () => {
+  it('goes on with a conversation that was kept as roles and texts', async () => {
+    const model = scripted((request) => ({ text: `${request.systemPrompt} ${request.messages.length}` }))
+    expect(await goOn(model, 'And of Denmark?')).toBe('Answer in one word. 3')
   })
 })

@@ -83,7 +83,10 @@ export function createModel(
   const { apiKeyVariable } = defaults
   // What is no text was made of something: an options object, AWS credentials.
   const isKnown = credentials !== undefined && options.apiKey === undefined
-  const unusable = apiKeyVariable === undefined || isKnown ? undefined : whyUnusable(id, options, apiKeyVariable)
+  const { baseUrl, ...others } = options
+  // The service's own address says nothing: it wants a key.
+  const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
+  const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
   if (unusable !== undefined) model.unusable = unusable
   return model
 }

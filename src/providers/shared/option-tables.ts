@@ -90,16 +90,16 @@ export function checkFactory(id: string, given: object, kind: Kind): void {
 const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
 
 /**
- * Why model `id` cannot be called: nothing says how a key gets into its requests, no option, no proxy (`baseUrl`), no `fetch` or header that brings
- * one. A blank key is none: that is what a variable is that was not set.
+ * Why model `id`, at the service's own address, cannot be called: nothing says how a key gets into its requests, no option, no `fetch` or header that
+ * brings one. A blank key is none: that is what a variable is that was not set.
  */
 export function whyUnusable(
   id: string,
-  given: Pick<ProviderOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'headers'>,
+  given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>,
   variable: string,
 ): string | undefined {
-  const { apiKey, baseUrl, fetch, headers = {} } = given
+  const { apiKey, fetch, headers = {} } = given
   const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
-  if (isGiven || baseUrl !== undefined || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
+  if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
   return `The key of model "${id}" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ${variable}, which this package does not read by itself. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
 }

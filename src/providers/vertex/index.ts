@@ -56,7 +56,7 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     reasoning: true,
     contextWindow: contextWindowOf(id),
     maxTokens: 8192,
-    apiKeyVariable: project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
+    apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
   const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })
   // What is no URL is reported by the call, as everywhere.
