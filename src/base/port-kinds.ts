@@ -2,7 +2,6 @@ import type { Model } from '../types/model.ts'
 import type { ModelConfig } from '../types/model-config.ts'
 import {
   aNumberFromZero,
-  aPositiveNumber,
   aText,
   type Kind,
   type OptionTable,
