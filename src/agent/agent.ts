@@ -304,8 +304,7 @@ export class Agent {
       // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
       this.configure({ systemPrompt, thinking, maxTokens, temperature, configId })
     }
-    this.#conversation.become(own)
-    if (journal !== undefined) this.#conversation.recorder = { journal }
+    this.#conversation.become(own, journal)
   }
 
   // Identity
@@ -336,9 +335,8 @@ export class Agent {
 
   /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
   checkAndRotate(idleMs: number): string | undefined {
-    const { lastActiveAt, sessionId: previousSessionId } = this
-    if (lastActiveAt === undefined || now() - lastActiveAt <= idleMs) return undefined
-    return this.newSession({ type: 'inactivityTimeout', at: now(), thresholdSecs: Math.floor(idleMs / 1000), previousSessionId })
+    const formation = this.#conversation.idleFormation(idleMs)
+    return formation && this.newSession(formation)
   }
 
   /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
@@ -354,8 +352,7 @@ export class Agent {
    * and no two agents forked from one get the same loop id. See `exploreBranches`.
    */
   fork(overrides: Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> = {}): Agent {
-    const { agentId, sessionId } = this
-    const agent = this.with({ ...overrides, agentId, sessionId })
+    const agent = this.with({ ...overrides, agentId: this.agentId, sessionId: this.sessionId })
     agent.#conversation.descendFrom(this.#conversation)
     return agent
   }

@@ -59,9 +59,9 @@ export function beginRun(agent: RunningAgent, { start, kind, said }: RunStart, g
   return run
 }
 
-function loopConfig(settings: AgentSettings, { recorder }: Conversation): LoopConfig {
+function loopConfig(settings: AgentSettings, conversation: Conversation): LoopConfig {
   const config = toLoopConfig(settings)
   const { session } = settings
-  if (session !== undefined) config.journal = recorder.journal ??= session.journal()
+  if (session !== undefined) config.journal = conversation.journalIn(session)
   return config
 }

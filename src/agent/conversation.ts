@@ -7,7 +7,7 @@ import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type MessageInput, now } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
-import type { SessionJournal } from '../types/session-store.ts'
+import type { SessionJournal, SessionStore } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
@@ -80,8 +80,8 @@ export class Conversation {
     )
   }
 
-  /** Becomes what `snapshot` describes; its lists and objects are this conversation's own from now on. */
-  become({ agentId, sessionId, lastLoopId, loopCounts, messages, state }: AgentSnapshot): void {
+  /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
+  become({ agentId, sessionId, lastLoopId, loopCounts, messages, state }: AgentSnapshot, journal?: SessionJournal): void {
     // Within a session the counts stay one object: forks hold it too.
     const isSame = sessionId === this.context.sessionId
     const known = isSame ? this.context.loopCounts : undefined
@@ -89,6 +89,21 @@ export class Conversation {
     this.context = { ...blank, messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     this.lastLoopId = lastLoopId
+    if (journal !== undefined) this.recorder = { journal }
+  }
+
+  /** Where it is recorded: in `session`, unless it has a journal already. */
+  journalIn(session: SessionStore): SessionJournal {
+    this.recorder.journal ??= session.journal()
+    return this.recorder.journal
+  }
+
+  /** Why another session begins when the last run began more than `idleMs` ago; `undefined` when this one stays. */
+  idleFormation(idleMs: number): SessionFormation | undefined {
+    const at = now()
+    if (this.lastActiveAt === undefined || at - this.lastActiveAt <= idleMs) return undefined
+    const { sessionId: previousSessionId } = this.context
+    return { type: 'inactivityTimeout', at, thresholdSecs: Math.floor(idleMs / 1000), previousSessionId }
   }
 
   /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. */

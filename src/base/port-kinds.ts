@@ -1,15 +1,6 @@
 import type { Model } from '../types/model.ts'
 import type { ModelConfig } from '../types/model-config.ts'
-import {
-  aNumberFromZero,
-  aText,
-  type Kind,
-  type OptionTable,
-  options,
-  recordOf,
-  required,
-  withMethods,
-} from './check-options.ts'
+import { aNumberFromZero, aText, type Kind, type OptionTable, options, recordOf, required, withMethods } from './check-options.ts'
 
 export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')
 export const aLogger: Kind = withMethods('a logger', 'warn')

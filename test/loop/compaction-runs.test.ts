@@ -101,6 +101,23 @@ describe('strategies', () => {
     })
   })
 
+  it.each([
+    ['an answer', [{ text: 'A summary.', usage: { input: 300, output: 20 } }], 300],
+    ['a failure', [{ text: 'half', fail: { code: 'api' as const, message: 'down', afterText: true }, usage: { input: 40 } }], 0],
+  ])('what llmCompaction spent on %s is on its event, and in the total of the run', async (_, script, atLeast) => {
+    const { events, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: scripted(script) }) }) })
+    const [ended] = ofType(events, 'compactionEnded')
+    const spent = ended?.usage?.input ?? 0
+    expect(spent).toBeGreaterThanOrEqual(atLeast)
+    expect(result.totalUsage.input).toBe(result.usage.input + spent)
+    expect(ofType(events, 'agentEnd')[0]?.totalUsage).toEqual(result.totalUsage)
+  })
+
+  it('a compaction that asks no model has no usage', async () => {
+    const { events } = await playLong({ contextConfig: keeping(2, 3) })
+    expect(ofType(events, 'compactionEnded')[0]).not.toHaveProperty('usage')
+  })
+
   it('llmCompaction that fails leaves it to the default', async () => {
     const writer = scripted([{ fail: { code: 'api', message: 'down' } }])
     const { model, result } = await playLong({ contextConfig: keeping(2, 3, { strategy: llmCompaction({ model: writer }) }) })
