@@ -46,7 +46,7 @@ export const aFunction: Kind = kind('a function', (value) => typeof value === 'f
 /** An object that is no list. */
 export const anObject: Kind = kind('an object', isObject)
 /** An object or a function: schemas of some libraries are functions. */
-export const aSchema: Kind = kind('a schema', (value) => isObject(value) || typeof value === 'function')
+export const aSchema: Kind = kind('a Standard Schema or a JSON Schema', (value) => isObject(value) || typeof value === 'function')
 /** A number that is not NaN. */
 export const aNumber: Kind = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value))
 /** A number from 0, infinity included. */
