@@ -239,7 +239,7 @@ export function toRunFailure(error: unknown): RunFailure {
 /** The failure of code of the application that a run cannot do without, with its own code; `name` is the option it was passed as. */
 export function callbackFailed(name: string, cause: unknown): PhiError {
   const code = PhiError.isInstance(cause) ? cause.code : 'other'
-  return new PhiError(code, `${name} failed: ${errorText(cause)}. The run stopped.`, { cause })
+  return new PhiError(code, `${name} failed: ${errorText(cause).replace(/\.$/, '')}. The run stopped.`, { cause })
 }
 
 /** The message of anything thrown, however odd. Never throws: it runs where a failure is being handled. */
