@@ -88,7 +88,7 @@ const expected: Record<string, string> = {
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
   './options': `
-    aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
+    aDocument aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
     listOf oneOf options recordOf required tagged texts wholeFrom withMethods
     Kind OptionTable`,
   './parallel': `

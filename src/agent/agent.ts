@@ -1,6 +1,8 @@
+import { aDocument, anObject, checkOptions } from '../base/check-options.ts'
 import { continuationOf, type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/input.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
+import { checkSnapshot } from '../session/checks/snapshot.ts'
 import { AgentBusyError } from '../types/errors.ts'
 import type { AgentEvent, PendingApproval } from '../types/event.ts'
 import { type AgentMessage, type MessageInput, now, type PromptInput } from '../types/message.ts'
@@ -292,13 +294,13 @@ export class Agent {
   }
 
   /**
-   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. For text from outside use
-   * `parseSnapshot`, which checks it. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
+   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. Throws `SessionError` for what
+   * is no snapshot, as `parseSnapshot` does for text. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
    * own; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
    */
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
-    const own = journal === undefined ? structuredClone(snapshot) : snapshot
+    const own = journal === undefined ? copyOf(snapshot) : snapshot
     if (own.settings !== undefined) {
       const { systemPrompt, thinking, maxTokens, temperature, configId } = own.settings
       // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
@@ -341,6 +343,7 @@ export class Agent {
 
   /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
   with(overrides: Partial<AgentOptions>): Agent {
+    checkOptions(overrides, anObject, 'overrides')
     const modes = { steeringMode: this.#steering.mode, followUpMode: this.#followUps.mode }
     const agent = new Agent({ ...this.#settings, ...modes, messages: this.messages, ...overrides })
     if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
@@ -383,6 +386,11 @@ export class Agent {
     )
     return this.#run
   }
+}
+
+function copyOf(snapshot: AgentSnapshot): AgentSnapshot {
+  checkOptions(snapshot, aDocument, 'snapshot')
+  return structuredClone(checkSnapshot(snapshot))
 }
 
 function promptStart(messages: AgentMessage[]): RunStart {

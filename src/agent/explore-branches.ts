@@ -1,4 +1,4 @@
-import { aText, checkOptions, options as optionsOf } from '../base/check-options.ts'
+import { aText, checkOptions, listOf, options as optionsOf, required } from '../base/check-options.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
 import { sharedLimits } from '../loop/config-table.ts'
 import type { PromptInput } from '../types/message.ts'
@@ -43,7 +43,7 @@ const exploreOptions = optionsOf<ExploreOptions>({ ...ofPrompt, limits: sharedLi
  */
 export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], given: ExploreOptions = {}): Branch[] {
   checkOptions(given, exploreOptions)
-  for (const { tag } of specs) checkOptions(tag, aText, 'tag')
+  checkOptions(specs, listOf(optionsOf({ tag: required(aText) }, true)), 'specs')
   const { limits, ...options } = given
   const branches: Branch[] = []
   const none = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }

@@ -9,7 +9,7 @@
  * @module
  */
 import { ConfigError, type MisuseCode } from '../types/errors.ts'
-import { isPlain, jsonFault, kindOf } from './json-fault.ts'
+import { isPlain, jsonFault, kindOf, maxJsonDepth } from './json-fault.ts'
 
 /** What a value must be. */
 export interface Kind {
@@ -62,6 +62,9 @@ export const aSignal: Kind = kind(
 )
 /** Plain JSON of at most 200 levels. */
 export const json: Kind = { ...anything, expected: 'JSON', inside: (value, name) => withStop(jsonFault(value, name)) }
+
+/** Plain JSON that holds such JSON in some of its places, as a message does. */
+export const aDocument: Kind = { ...json, inside: (value, name) => withStop(jsonFault(value, name, maxJsonDepth + 20)) }
 
 /** A whole number from `least`. */
 export function wholeFrom(least: number): Kind {

@@ -2,6 +2,7 @@ import { ConfigError } from '../types/errors.ts'
 import { type AgentMessage, type Message, type MessageInput, now, type PromptInput, type TurnId, text, withId } from '../types/message.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import {
+  aDocument,
   aFlag,
   aNumber,
   anObject,
@@ -106,6 +107,7 @@ export function toMessage(input: MessageInput, name: string): Message | AgentMes
     )
   }
   checkOptions(input, message, name, 'invalidMessage')
+  checkOptions(input, aDocument, name, 'invalidMessage')
   if (input.role === 'extension') return withId(input)
   return isWhole(input) ? input : filledIn(input)
 }

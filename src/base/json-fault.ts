@@ -7,12 +7,13 @@ export const maxJsonDepth = 200
  *
  * The cost is one walk, also where a part stands in many places.
  */
-export function jsonFault(value: unknown, path: string): string | undefined {
-  return faultOf(value, path, { depth: 1, above: new Set(), known: new Map() })
+export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): string | undefined {
+  return faultOf(value, path, { depth: 1, levels, above: new Set(), known: new Map() })
 }
 
 interface Walk {
   depth: number
+  readonly levels: number
   /** What the value is part of. */
   above: Set<object>
   /** At which depth a part was found to be sound. */
@@ -26,8 +27,8 @@ function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
   const { depth, above, known } = walk
   if ((known.get(value) ?? 0) >= depth) return undefined
   if (above.has(value)) return `${path} is part of itself, which JSON cannot hold`
-  if (depth > maxJsonDepth) return `${path.slice(0, 60)}… is nested deeper than ${maxJsonDepth} levels`
-  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${kindOf(value)}, which JSON cannot hold`
+  if (depth > walk.levels) return `${path.slice(0, 60)}… is nested deeper than ${walk.levels} levels`
+  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${classOf(value)}, which JSON cannot hold`
   above.add(value)
   walk.depth += 1
   const fault = Array.isArray(value) ? faultInList(value, path, walk) : faultInObject(value, path, walk)
@@ -52,6 +53,11 @@ function faultInObject(object: object, path: string, walk: Walk): string | undef
     if (fault !== undefined) return fault
   }
   return undefined
+}
+
+function classOf(value: object): string {
+  const kind = kindOf(value)
+  return kind === 'an object' ? 'an object of a class' : kind
 }
 
 /** An object literal, also one of another realm. */

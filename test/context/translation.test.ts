@@ -160,6 +160,11 @@ describe('an agent', () => {
     expect(seen).toEqual(['convert', 'translate for scripted'])
     expect(requests[0]).toContain('sig-1')
     expect(requests[1]).not.toContain('sig-1')
+    // Untranslated, foreign reasoning is left out, as by every codec.
+    const [untranslated, translated] = model.provider.requests.map(({ messages }) => JSON.stringify(messages))
+    expect(untranslated).not.toMatch(/sig-1|\[Reasoning\]/)
+    expect(translated).not.toContain('sig-1')
+    expect(translated).toContain('[Reasoning]')
     expect(JSON.stringify(agent.messages)).toContain('sig-1')
   })
 

@@ -20,7 +20,10 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SessionError('invalidMessages', `messages: not valid JSON (${text.length} characters)`)
+    throw new SessionError(
+      'invalidMessages',
+      `messages: not valid JSON (${typeof text === 'string' ? `${text.length} characters` : typeName(text)})`,
+    )
   }
 }
 
