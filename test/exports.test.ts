@@ -12,12 +12,12 @@ const expected: Record<string, string> = {
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
-    RunError createBudget
+    RunError
     ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
     SubAgentRef ToolOutput
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
-    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest
-    ApprovalRequestedEvent ApprovalResolvedEvent ApprovalRule AssistantMessage BudgetUse HookOrigin ReadableBudget RunGuards SubAgentRef ToolOutput
+    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
+    ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
