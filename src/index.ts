@@ -1,6 +1,6 @@
 // Any new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
-export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
+export type { AgentOptions, CompactOptions, PromptOptions } from './agent/agent-options.ts'
 export { type Branch, type BranchSpec, type ExploreOptions, exploreBranches } from './agent/explore-branches.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
 export { type AgentProfile, applyProfile, profileDefaults } from './agent/profile.ts'
@@ -39,7 +39,7 @@ export type {
 } from './types/compaction.ts'
 export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/content.ts'
 export type { ContextChange, ContextState, PruneRecord, RevertCategory, RevertPolicy, RevertRecord } from './types/context-change.ts'
-export { type CredentialProvider, staticCredential } from './types/credentials.ts'
+export { type ApiKey, type CredentialProvider, staticCredential } from './types/credentials.ts'
 export {
   AgentBusyError,
   ConfigError,
@@ -114,6 +114,7 @@ export {
   type LlmMessage,
   type Message,
   type MessageEnvelope,
+  type MessageInput,
   type PromptInput,
   type StopReason,
   type ToolResultMessage,
@@ -140,7 +141,7 @@ export type {
   ToolDefinition,
 } from './types/provider.ts'
 export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
-export type { AgentRun, Receipt, ReceiptStatus, RunResult } from './types/run.ts'
+export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
 export type {
   ChildLoopRef,
   LoopEvent,
@@ -168,7 +169,7 @@ export type {
   SessionWriter,
   StorePromises,
 } from './types/session-store.ts'
-export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type RetryConfig } from './types/settings.ts'
+export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type ReachedLimit, type RetryConfig } from './types/settings.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'

@@ -12,9 +12,12 @@ const expected: Record<string, string> = {
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
+    RunError
+    ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
+    SubAgentRef ToolOutput
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
-    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest
-    ApprovalRequestedEvent ApprovalResolvedEvent ApprovalRule AssistantMessage BudgetUse HookOrigin ReadableBudget RunGuards SubAgentRef ToolOutput
+    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
+    ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
@@ -84,6 +87,10 @@ const expected: Record<string, string> = {
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
+  './options': `
+    aDocument aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
+    listOf oneOf options recordOf required tagged texts wholeFrom withMethods
+    Kind OptionTable`,
   './parallel': `
     contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
     Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,
@@ -109,13 +116,13 @@ const expected: Record<string, string> = {
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
     BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
-    createAgentApp problemResponse toSse
+    bearer createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,
   './adapters/browser': `
     indexedDbSessionStore
     IndexedDbSessionOptions IndexedDbSessionStore`,
   './adapters/cloudflare': `
-    IndexObject LiveSessionObject SessionObject createWorker durableObjectSessionStore forwardToSession kvSessionStore
+    IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
     ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
     ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
   './adapters/ajv': `

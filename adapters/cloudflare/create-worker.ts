@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { aFunction, aPositiveNumber, checkOptions, options as optionsOf, required, withMethods } from '../../src/base/check-options.ts'
 import type { Agent } from '../../src/index.ts'
 import { type AgentAppOptions, createAgentApp } from '../http/index.ts'
 
@@ -10,6 +11,14 @@ export interface WorkerOptions<Bindings extends object> extends Pick<AgentAppOpt
   authorize: (env: Bindings, request: Request) => boolean | Promise<boolean>
 }
 
+const workerOptions = optionsOf<WorkerOptions<object>>({
+  agent: required(aFunction),
+  authorize: required(aFunction),
+  maxBodyBytes: aPositiveNumber,
+  pingMs: aPositiveNumber,
+  logger: withMethods('a logger', 'warn'),
+})
+
 /**
  * An agent as a Cloudflare Worker: `export default createWorker({ … })`.
  *
@@ -18,6 +27,7 @@ export interface WorkerOptions<Bindings extends object> extends Pick<AgentAppOpt
  * **Contract**: workerd notices that a client went away when it cannot write to it, so an idle run is aborted at a ping, not at once.
  */
 export function createWorker<Bindings extends object>(options: WorkerOptions<Bindings>): Hono<{ Bindings: Bindings }> {
+  checkOptions(options, workerOptions)
   const { agent, authorize, ...rest } = options
   return createAgentApp<{ Bindings: Bindings }>({
     ...rest,

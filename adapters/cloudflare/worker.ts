@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'hono/utils/buffer'
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { bearer } from '../http/index.ts'
 import { createWorker } from './create-worker.ts'
 
 /** What this Worker can be given: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
@@ -10,7 +10,7 @@ interface Bindings {
   ANTHROPIC_API_KEY?: string
   /** Default `claude-sonnet-4-6`. */
   ANTHROPIC_MODEL?: string
-  /** What callers send as `Authorization: Bearer …`. Required as soon as there is a key to spend. */
+  /** What callers send as `Authorization: Bearer …`. 8 characters or more. Required as soon as there is a key to spend. */
   ACCESS_TOKEN?: string
 }
 
@@ -40,10 +40,8 @@ function demoModel(): Model {
 
 const app = createWorker<Bindings>({
   agent: (env) => new Agent({ model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }),
-  async authorize(env, request) {
-    if (env.ACCESS_TOKEN === undefined) return env.ANTHROPIC_API_KEY === undefined
-    return timingSafeEqual(request.headers.get('authorization') ?? '', `Bearer ${env.ACCESS_TOKEN}`)
-  },
+  // Open to everybody only as long as there is no key to spend and nobody has set a token.
+  authorize: (env, request) => (env.ANTHROPIC_API_KEY === undefined && env.ACCESS_TOKEN === undefined) || bearer(env.ACCESS_TOKEN)(request),
 })
 
 app.get('/', (c) => {

@@ -1,6 +1,15 @@
 import { type Context, type Env, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  checkOptions,
+  options as optionsOf,
+  required,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import {
   type Agent,
   AgentBusyError,
   type AgentEvent,
@@ -17,8 +26,8 @@ import type { SseOptions } from './to-sse.ts'
 
 /** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
-  /** The agent that answers this request. Called once per request, after `authorize`. */
-  agent: (c: Context<E>) => Agent | Promise<Agent>
+  /** The agent that answers this request. Called once per request, after `authorize`. A problem is answered as it is. */
+  agent: (c: Context<E>) => Agent | Problem | Promise<Agent | Problem>
   /** Whether this request may start a run, or read one. Default: everybody may, so leave it out only where nobody else can reach the server. */
   authorize?: (c: Context<E>) => boolean | Promise<boolean>
   /** Largest request body in bytes. Default 1 MiB. */
@@ -34,6 +43,16 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
   logger?: Logger
 }
 
+const agentAppOptions = optionsOf<AgentAppOptions>({
+  agent: required(aFunction),
+  authorize: aFunction,
+  maxBodyBytes: aPositiveNumber,
+  pingMs: aPositiveNumber,
+  resume: aFunction,
+  turnRequests: aFlag,
+  logger: withMethods('a logger', 'warn'),
+})
+
 /**
  * An agent behind HTTP, as a Hono app: serve its `fetch`, or mount it with `app.route('/api', …)`.
  *
@@ -45,11 +64,13 @@ export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
  * - Before the first byte a failure is a problem body with its real status; afterwards it is an event of the run.
  * - The body must be `application/json`: a foreign web page cannot send that without asking first, so it cannot start runs on a server that
  *   its visitor can reach.
- * - Without `resume`, a client that goes away aborts its run: nobody could come back to it.
+ * - Without `resume`, a client that goes away aborts its run: nobody could come back to it. So does an event that cannot be written as JSON.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/http-and-workers.md
  */
 export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>): Hono<E> {
+  checkOptions(options, agentAppOptions)
   const { maxBodyBytes = 1024 * 1024, pingMs = 15_000 } = options
   const app = new Hono<E>()
   const limit = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse(tooLarge(maxBodyBytes)) })
@@ -63,6 +84,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     const { body, problem } = parseRunBody(await c.req.text())
     if (problem !== undefined) return problemResponse(problem)
     const agent = await options.agent(c)
+    if ('detail' in agent) return problemResponse(agent)
     if (options.resume !== undefined) return start(agent, body, undefined, (run) => streamed(run, { ...options, pingMs }))
     return start(agent, body, c.req.raw.signal, (run) => streamed(run, { ...options, pingMs, onCancel: (reason) => run.abort(reason) }))
   })
@@ -87,11 +109,10 @@ function start(agent: Agent, body: RunBody, signal: AbortSignal | undefined, res
   try {
     return respond(agent.prompt(messages, { ...(signal !== undefined && { signal }), ...(metadata !== undefined && { metadata }) }))
   } catch (error) {
-    if (error instanceof AgentBusyError) return problemResponse({ status: 409, code: 'busy', detail: error.message })
-    if (error instanceof ConfigError && error.code === 'emptyPrompt') {
-      return problemResponse({ status: 400, code: 'emptyPrompt', detail: error.message })
-    }
-    throw error
+    if (AgentBusyError.isInstance(error)) return problemResponse({ status: 409, code: 'busy', detail: error.message })
+    if (!ConfigError.isInstance(error)) throw error
+    // All that is checked here is what the client sent.
+    return problemResponse({ status: 400, code: error.code === 'emptyPrompt' ? 'emptyPrompt' : 'invalidBody', detail: error.message })
   }
 }
 
@@ -126,7 +147,8 @@ function isJson(contentType: string | undefined): boolean {
 const unauthorized: Problem = {
   status: 401,
   code: 'unauthorized',
-  detail: 'This request may not start or read a run. Send the credentials this server asks for.',
+  detail:
+    'This request may not start or read a run. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
 }
 const unknownRun: Problem = { status: 404, code: 'notFound', detail: 'There is no such run. Take loopId from its events.' }
 const invalidCursor: Problem = { status: 400, code: 'invalidCursor', detail: 'Last-Event-ID is no cursor. Send the last id you received.' }

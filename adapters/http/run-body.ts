@@ -1,3 +1,4 @@
+import { checkOptions, json } from '../../src/base/check-options.ts'
 import { type Content, type JsonValue, type UserMessage, userMessage } from '../../src/index.ts'
 import type { Problem } from './problem.ts'
 
@@ -18,6 +19,8 @@ type Checked = { body: RunBody; problem?: never } | { body?: never; problem: Pro
 export function parseRunBody(text: string): Checked {
   const value = parseJson(text)
   if (!isObject(value)) return invalid('The body is not a JSON object. Send { "prompt": "…" }.')
+  const tooDeep = faultOf(value)
+  if (tooDeep !== undefined) return invalid(tooDeep)
   const messages = promptOf(value.prompt)
   if (typeof messages === 'string') return invalid(messages)
   return { body: value.metadata === undefined ? { messages } : { messages, metadata: value.metadata } }
@@ -25,9 +28,11 @@ export function parseRunBody(text: string): Checked {
 
 function promptOf(prompt: JsonValue | undefined): UserMessage[] | string {
   if (typeof prompt === 'string') return prompt.trim() === '' ? 'The prompt is empty.' : [userMessage(prompt)]
-  if (!Array.isArray(prompt) || prompt.length === 0) return 'prompt must be a text or a list of user messages.'
+  const entries = isObject(prompt) ? [prompt] : prompt
+  if (!Array.isArray(entries) || entries.length === 0) return 'prompt must be a text or a list of user messages.'
   const messages: UserMessage[] = []
-  for (const [index, entry] of prompt.entries()) {
+  for (const [index, entry] of entries.entries()) {
+    if (isObject(entry) && entry.role === 'system') return `prompt[${index}].role is "system": the systemPrompt is for the server to set.`
     const content = userContent(entry)
     if (content === undefined) return `prompt[${index}] must be { "role": "user", "content": text or a list of text and image blocks }.`
     messages.push({ role: 'user', content, timestamp: Date.now() })
@@ -50,6 +55,16 @@ function userBlock(block: JsonValue): Content | undefined {
   if (type === 'text' && typeof text === 'string') return { type, text }
   if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return { type, data, mimeType }
   return undefined
+}
+
+/** What of it is nested so deep that nobody could store or send it. */
+function faultOf(value: JsonValue): string | undefined {
+  try {
+    checkOptions(value, json, 'body')
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 function parseJson(text: string): JsonValue | undefined {

@@ -8,7 +8,7 @@ const ping = encoder.encode(':\n\n')
 export interface SseStreamOptions extends SseOptions {
   /** Milliseconds between pings. */
   pingMs: number
-  /** Called when the client went away. */
+  /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
   onCancel?: (reason: unknown) => void
 }
 
@@ -19,7 +19,8 @@ export interface SseStreamOptions extends SseOptions {
  * - An event is read only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
  * - No timer and no reader outlives the stream, however it ends.
- * - When the events themselves cannot be read on, the last frame is `event: error`, without an `id`.
+ * - When the events cannot be read on, or one cannot be written as JSON, the last frame is `event: error`, without an `id`. The reader is let go, and
+ *   `onCancel` is called: this client gets nothing more of the run.
  */
 export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
   const events = source[Symbol.asyncIterator]()
@@ -39,6 +40,9 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
       if (!frame.isLast) return
       stopPing()
       controller.close()
+      if (frame.error === undefined) return
+      options.onCancel?.(frame.error)
+      await events.return?.()
     },
     async cancel(reason) {
       stopPing()
@@ -48,7 +52,14 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
   })
 }
 
-async function nextFrame(events: AsyncIterator<AgentEvent>, options: SseOptions): Promise<{ text?: string; isLast: boolean }> {
+interface Frame {
+  text?: string
+  isLast: boolean
+  /** Why it is the last before the run has ended. */
+  error?: unknown
+}
+
+async function nextFrame(events: AsyncIterator<AgentEvent>, options: SseOptions): Promise<Frame> {
   try {
     // A pull that gave nothing would not be repeated: events that are withheld are passed over here.
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
@@ -61,6 +72,7 @@ async function nextFrame(events: AsyncIterator<AgentEvent>, options: SseOptions)
     return {
       text: `event: error\ndata: ${JSON.stringify({ code, message: error instanceof Error ? error.message : String(error) })}\n\n`,
       isLast: true,
+      error,
     }
   }
 }

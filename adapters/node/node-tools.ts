@@ -1,9 +1,12 @@
+import { checkOptions, either, kind, options as optionsOf } from '../../src/base/check-options.ts'
 import type { AgentTool } from '../../src/index.ts'
 import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import type { BashOptions } from './bash/bash-settings.ts'
+import { bashTable } from './bash/bash-settings.ts'
 import { bashTool } from './bash/bash-tool.ts'
 import type { HostPrograms } from './policy/programs.ts'
 import type { ProtectionOptions } from './policy/workspace-policy.ts'
+import { protectionTable } from './policy/workspace-policy.ts'
 import { ripgrepSearcher } from './search/ripgrep.ts'
 import { nodeWorkspace } from './workspace/node-workspace.ts'
 
@@ -17,15 +20,29 @@ export interface NodeToolsOptions extends ProtectionOptions {
   programs?: HostPrograms
 }
 
+const { root: _root, programs: _programs, unprotected: _names, allowSystemRoot: _any, ...ofBash } = bashTable
+const nodeToolOptions = optionsOf<NodeToolsOptions>({
+  ...protectionTable,
+  root: bashTable.root,
+  programs: bashTable.programs,
+  bash: either(
+    kind('false', (value) => value === false),
+    optionsOf(ofBash),
+  ),
+})
+
 /**
  * The six built-in tools over one directory: `bash`, `read_file`, `write_file`, `edit_file`, `list_files`, `search`, in this order.
  *
  * `search` uses ripgrep where it is installed. One policy of protected names holds for `bash` and the file tools. Throws what `nodeWorkspace`
  * and `bashTool` throw: without bubblewrap `SandboxUnavailable`, unless `bash` is `false` or says `sandbox: 'none'`.
  */
-export function nodeTools({ root, bash = {}, programs = {}, ...protection }: NodeToolsOptions): AgentTool[] {
+export function nodeTools(options: NodeToolsOptions): AgentTool[] {
+  checkOptions(options, nodeToolOptions)
+  const { root, bash = {}, programs = {}, ...protection } = options
+  const { allowSystemRoot } = protection
   const workspace = nodeWorkspace(root, protection)
-  const searcher = ripgrepSearcher(root, { ...protection, programs })
+  const searcher = ripgrepSearcher(root, { ...(allowSystemRoot !== undefined && { allowSystemRoot }), programs })
   return [
     ...(bash === false ? [] : [bashTool({ ...bash, ...protection, root, programs })]),
     readFileTool({ workspace }),

@@ -7,6 +7,8 @@ declare const Bun: {
 }
 
 const model = scripted(() => ({ text: 'Hello from Bun.' }), { delayMs: 20 })
-const app = agentApp(model, process.env.ACCESS_TOKEN ?? 'demo')
+const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
+const app = agentApp(model, token)
 const server = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), fetch: app.fetch })
 console.log(`http://127.0.0.1:${server.port}/runs`)
+if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)

@@ -1,5 +1,6 @@
 // npx wrangler dev -c examples/cloudflare/live-sessions.toml     (in this repository, after `npm run build`)
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
+// Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
 //
 // POST /sessions/mine/runs            { "prompt": "…" }: a run, as server-sent events; it goes on when you leave
 // GET  /sessions/mine/runs/…/events   the events after `Last-Event-ID`
@@ -7,8 +8,7 @@
 // GET  /sessions/mine                 what was said
 // GET  /sessions                      the ids, the most recent first
 import { Hono } from 'hono'
-import { timingSafeEqual } from 'hono/utils/buffer'
-import { durableObjectSessionStore, forwardToSession, LiveSessionObject, type ObjectNamespace } from 'phi-core/adapters/cloudflare'
+import { bearer, durableObjectSessionStore, forwardToSession, LiveSessionObject, type ObjectNamespace } from 'phi-core/adapters/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
 export { IndexObject } from 'phi-core/adapters/cloudflare'
@@ -17,7 +17,7 @@ export { IndexObject } from 'phi-core/adapters/cloudflare'
 interface Bindings {
   ANTHROPIC_API_KEY: string
   ANTHROPIC_BASE_URL?: string
-  ACCESS_TOKEN: string
+  ACCESS_TOKEN?: string
   CONVERSATIONS: ObjectNamespace
   INDEX: ObjectNamespace
 }
@@ -37,7 +37,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
 const app = new Hono<{ Bindings: Bindings }>()
 
 app.use(async (c, next) => {
-  const isKnown = await timingSafeEqual(c.req.header('authorization') ?? '', `Bearer ${c.env.ACCESS_TOKEN}`)
+  const isKnown = await bearer(c.env.ACCESS_TOKEN)(c)
   return isKnown ? next() : c.text('Send the access token as Authorization: Bearer …\n', 401)
 })
 

@@ -9,6 +9,10 @@ declare const Deno: {
 }
 
 const model = scripted(() => ({ text: 'Hello from Deno.' }), { delayMs: 20 })
-const app = agentApp(model, Deno.env.get('ACCESS_TOKEN') ?? 'demo')
-const onListen = ({ port }: { port: number }) => console.log(`http://127.0.0.1:${port}/runs`)
+const token = Deno.env.get('ACCESS_TOKEN') ?? crypto.randomUUID()
+const app = agentApp(model, token)
+const onListen = ({ port }: { port: number }) => {
+  console.log(`http://127.0.0.1:${port}/runs`)
+  if (Deno.env.get('ACCESS_TOKEN') === undefined) console.log(`Authorization: Bearer ${token}`)
+}
 Deno.serve({ hostname: '127.0.0.1', port: Number(Deno.env.get('PORT') ?? 3000), onListen }, app.fetch)

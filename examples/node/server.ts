@@ -4,8 +4,9 @@ import { agentApp } from '../recipes/http-app.ts'
 import { type Listening, serve } from './serve.ts'
 
 const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })
-const token = process.env.ACCESS_TOKEN ?? 'demo'
+const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
 
 /** Disposing it stops the server. */
 export const server: Listening = await serve(agentApp(model, token).fetch, Number(process.env.PORT ?? 3000))
 console.log(`${server.url}/runs`)
+if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)

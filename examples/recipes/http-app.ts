@@ -1,11 +1,10 @@
-import { timingSafeEqual } from 'hono/utils/buffer'
 import { Agent, type Model } from 'phi-core'
-import { createAgentApp } from 'phi-core/adapters/http'
+import { bearer, createAgentApp } from 'phi-core/adapters/http'
 
 /** A Hono app with `POST /runs`: serve its `fetch` in Node, Deno, Bun or a Worker, or mount it with `app.route('/api', …)`. */
-export function agentApp(model: Model, token: string) {
+export function agentApp(model: Model, token: string | undefined) {
   return createAgentApp({
     agent: () => new Agent({ model, systemPrompt: 'You are a helpful assistant.' }),
-    authorize: (c) => timingSafeEqual(c.req.header('authorization') ?? '', `Bearer ${token}`),
+    authorize: bearer(token),
   })
 }

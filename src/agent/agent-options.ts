@@ -1,10 +1,27 @@
-import { checkConfig, checkPositive, type LoopConfig } from '../loop/loop-config.ts'
+import {
+  aFlag,
+  anything,
+  aPositiveNumber,
+  aSchema,
+  aSignal,
+  aText,
+  checkOptions,
+  json,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options,
+} from '../base/check-options.ts'
+import { aBudget, aStore, aWorkspace } from '../base/port-kinds.ts'
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
+import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/config-table.ts'
+import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind } from '../types/event.ts'
 import type { Journal } from '../types/journal.ts'
 import type { JsonValue } from '../types/json.ts'
-import type { AgentMessage, Message } from '../types/message.ts'
+import type { MessageInput } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import type { ResponseFormatInput } from '../types/provider.ts'
 import type { SessionStore } from '../types/session-store.ts'
@@ -22,7 +39,7 @@ export interface AgentOptions extends LoopSettings {
   systemPrompt?: string
   tools?: readonly AgentTool[]
   /** History to begin with. */
-  messages?: readonly (Message | AgentMessage)[]
+  messages?: readonly MessageInput[]
   /** Default `off`. */
   thinking?: LoopConfig['thinkingLevel']
   /** One switch for execution limits and context management. Default `true`. */
@@ -62,6 +79,12 @@ export interface PromptOptions {
   responseFormat?: ResponseFormatInput
 }
 
+/** What a caller may say about a compaction. */
+export interface CompactOptions extends Omit<PromptOptions, 'kind' | 'responseFormat'> {
+  /** What a summary should keep above all. */
+  focusMessage?: string
+}
+
 /** The settings of an agent as the loop takes them. */
 export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, ...rest }: AgentSettings): LoopConfig {
   return {
@@ -73,22 +96,81 @@ export function toLoopConfig({ thinking, contextManagement, limits, contextConfi
   }
 }
 
-/** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */
-export function checkOptions(options: Partial<AgentOptions>): void {
-  if ('model' in options && options.model?.provider === undefined) {
-    throw new ConfigError('invalidOption', 'An agent needs a model, for example new Agent({ model: anthropic("claude-…", { apiKey }) }).')
-  }
-  checkConfig(options)
-  if (options.session && options.journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
-  checkPositive('replayBytes', options.replayBytes)
-  if (options.tools !== undefined) checkTools(options.tools)
+const aQueueMode = oneOf('oneAtATime', 'all')
+
+/** What every agent may be told, and what each must be. */
+export const agentTable: OptionTable<AgentOptions> = {
+  ...settingTable,
+  systemPrompt: aText,
+  tools: listOf(aTool),
+  // Checked, and completed, by `toHistory`.
+  messages: anything,
+  thinking: aThinkingLevel,
+  contextManagement: aFlag,
+  steeringMode: aQueueMode,
+  followUpMode: aQueueMode,
+  workspace: aWorkspace,
+  agentId: aText,
+  sessionId: aText,
+  session: aStore,
+  replayBytes: aPositiveNumber,
 }
 
-function checkTools(tools: readonly AgentTool[]): void {
+export const promptTable: OptionTable<PromptOptions> = {
+  signal: aSignal,
+  metadata: json,
+  budget: aBudget,
+  kind: aContinuationKind,
+  responseFormat: aSchema,
+}
+
+const {
+  messages: _history,
+  agentId: _agent,
+  sessionId: _session,
+  steeringMode: _mode,
+  followUpMode: _otherMode,
+  ...settingsOfAgent
+} = agentTable
+const agentOptions = options<AgentOptions>(agentTable)
+const agentSettings = options<AgentSettings>(settingsOfAgent)
+const promptOptions = options<PromptOptions>(promptTable)
+const { kind: _kind, responseFormat: _format, ...ofCompaction } = promptTable
+const compactOptions = options<CompactOptions>({ ...ofCompaction, focusMessage: aText })
+
+/** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */
+export function checkAgentOptions(given: AgentOptions): void {
+  checkOptions(given, agentOptions)
+  checkTogether(given)
+}
+
+/** As {@link checkAgentOptions}, for what may be changed of an agent. */
+export function checkSettings(given: AgentSettings): void {
+  checkOptions(given, agentSettings)
+  checkTogether(given)
+}
+
+function checkTogether({ session, journal, tools = [], contextManagement, contextConfig, model }: AgentSettings): void {
+  if (contextManagement !== false) checkContextConfig(contextConfig, model.config)
+  if (session && journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
+  checkToolNames(tools)
+}
+
+/** As {@link checkAgentOptions}, for one run, before there is one. */
+export function checkPromptOptions(given: PromptOptions): void {
+  checkOptions(given, promptOptions)
+}
+
+/** As {@link checkPromptOptions}, for `compact`. */
+export function checkCompactOptions(given: CompactOptions): void {
+  checkOptions(given, compactOptions)
+}
+
+/** Throws `ConfigError` `invalidTool` for two tools of one name. */
+export function checkToolNames(tools: readonly AgentTool[]): void {
   const seen = new Set<string>()
-  for (const { name, timeoutMs } of tools) {
+  for (const { name } of tools) {
     if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
     seen.add(name)
-    checkPositive(`timeoutMs of tool "${name}"`, timeoutMs)
   }
 }

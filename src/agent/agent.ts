@@ -1,15 +1,13 @@
-import { continuationOf, type LoopOrigin, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
+import { aDocument, anObject, checkOptions } from '../base/check-options.ts'
+import { continuationOf, type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/input.ts'
-import type { LoopConfig } from '../loop/loop-config.ts'
-import { nextLoopId } from '../loop/loop-id.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
+import { checkSnapshot } from '../session/checks/snapshot.ts'
 import { AgentBusyError } from '../types/errors.ts'
-import type { AgentEvent, ContinuationKind, PendingApproval } from '../types/event.ts'
-import { newId } from '../types/ids.ts'
-import { type AgentMessage, type Message, now, type PromptInput } from '../types/message.ts'
+import type { AgentEvent, PendingApproval } from '../types/event.ts'
+import { type AgentMessage, type MessageInput, now, type PromptInput } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
-import type { ResponseFormatInput } from '../types/provider.ts'
 import type { AgentRun, Receipt } from '../types/run.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal } from '../types/session-store.ts'
@@ -17,10 +15,19 @@ import type { QueueMode } from '../types/settings.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
-import { type AgentOptions, type AgentSettings, checkOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
+import {
+  type AgentOptions,
+  type AgentSettings,
+  type CompactOptions,
+  checkAgentOptions,
+  checkCompactOptions,
+  checkSettings,
+  type PromptOptions,
+} from './agent-options.ts'
+import { beginRun, type RunStart } from './begin-run.ts'
 import { Conversation } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
-import { RunHandle } from './run-handle.ts'
+import type { RunHandle } from './run-handle.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time.
@@ -48,8 +55,8 @@ export class Agent {
 
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
   constructor(options: AgentOptions) {
+    checkAgentOptions(options)
     const { messages = [], agentId, sessionId, steeringMode = 'oneAtATime', followUpMode = 'oneAtATime', ...settings } = options
-    checkOptions({ ...settings, model: settings.model })
     this.#settings = settings
     this.#conversation = new Conversation(messages, agentId, sessionId)
     this.#steering = new MessageQueue(steeringMode)
@@ -64,7 +71,7 @@ export class Agent {
    */
   prompt(input: PromptInput, options: PromptOptions = {}): AgentRun {
     this.#assertIdle()
-    return this.#begin({ type: 'prompt', messages: toMessages(input) }, { kind: 'initial' }, options)
+    return this.#begin(promptStart(toMessages(input)), options)
   }
 
   /**
@@ -73,7 +80,7 @@ export class Agent {
    */
   continueLoop(options: PromptOptions = {}): AgentRun {
     this.#assertIdle()
-    return this.#begin(continuationOf(this.#conversation.context), { kind: 'default' }, options)
+    return this.#begin({ start: continuationOf(this.#conversation.context), kind: { kind: 'default' } }, options)
   }
 
   /**
@@ -82,21 +89,21 @@ export class Agent {
    */
   send(input: PromptInput, options: PromptOptions = {}): AgentRun {
     this.#assertIdle()
-    const messages = toMessages(input)
-    const continuation = tryContinuation(this.#conversation.context)
-    if (continuation === undefined) return this.#begin({ type: 'prompt', messages }, { kind: 'initial' }, options)
-    this.#steering.add(messages, undefined)
-    return this.#begin(continuation, { kind: 'default' }, options)
+    const said = toMessages(input)
+    const start = tryContinuation(this.#conversation.context)
+    return this.#begin(start === undefined ? promptStart(said) : { start, kind: { kind: 'default' }, said }, options)
   }
 
   /**
    * Compacts what is sent of the history now, as a run of its own with kind `compaction`; the history stays. `focusMessage` says what a summary
    * should keep. Throws `AgentBusyError` while a run is on.
    */
-  compact({ focusMessage, ...options }: Omit<PromptOptions, 'kind' | 'responseFormat'> & { focusMessage?: string } = {}): AgentRun {
+  compact(options: CompactOptions = {}): AgentRun {
     this.#assertIdle()
+    checkCompactOptions(options)
+    const { focusMessage, ...others } = options
     const start: LoopStart = { type: 'compaction', ...(focusMessage !== undefined && { focusMessage }) }
-    return this.#begin(start, { kind: 'compaction' }, options)
+    return this.#begin({ start, kind: { kind: 'compaction' } }, others)
   }
 
   /** True from `prompt` until `agentEnd`. */
@@ -150,12 +157,12 @@ export class Agent {
 
   /** Queues a message for the next checkpoint of the run, or, when idle, for the beginning of the next one. */
   steer(input: PromptInput): Receipt {
-    return this.#run?.steer(input) ?? this.#steering.add(toMessages(input), undefined)
+    return this.#run?.steer(input) ?? this.#steering.add(toMessages(input))
   }
 
   /** Queues a message that is answered when the agent would otherwise stop. */
   followUp(input: PromptInput): Receipt {
-    return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input), undefined)
+    return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input))
   }
 
   /** Gives back the steering messages that wait. */
@@ -187,7 +194,7 @@ export class Agent {
   /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
   configure(changes: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined }): void {
     const settings = { ...this.#settings, ...changes } as AgentSettings // what is undefined counts as left out, and the check refuses no model
-    checkOptions(settings)
+    checkSettings(settings)
     this.#settings = settings
   }
 
@@ -251,13 +258,13 @@ export class Agent {
   }
 
   /** Adds an entry to the history. Throws `AgentBusyError` while a run is on. */
-  appendMessage(message: Message | AgentMessage): void {
+  appendMessage(message: MessageInput): void {
     this.#assertIdle()
     this.#conversation.append(message)
   }
 
   /** Replaces the history. Throws `AgentBusyError` while a run is on. */
-  replaceMessages(messages: readonly (Message | AgentMessage)[]): void {
+  replaceMessages(messages: readonly MessageInput[]): void {
     this.#assertIdle()
     this.#conversation.replace(messages)
   }
@@ -287,13 +294,13 @@ export class Agent {
   }
 
   /**
-   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. For text from outside use
-   * `parseSnapshot`, which checks it. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
+   * Becomes what `checkpoint` described: identity, history, what of it is sent, and settings. Model and tools stay. Throws `SessionError` for what
+   * is no snapshot, as `parseSnapshot` does for text. With `journal`, what follows is written there, and the snapshot is not copied: it becomes this agent's
    * own; see `resumeAgent`. Throws `AgentBusyError` while a run is on.
    */
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
-    const own = journal === undefined ? structuredClone(snapshot) : snapshot
+    const own = journal === undefined ? copyOf(snapshot) : snapshot
     if (own.settings !== undefined) {
       const { systemPrompt, thinking, maxTokens, temperature, configId } = own.settings
       // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
@@ -336,6 +343,7 @@ export class Agent {
 
   /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
   with(overrides: Partial<AgentOptions>): Agent {
+    checkOptions(overrides, anObject, 'overrides')
     const modes = { steeringMode: this.#steering.mode, followUpMode: this.#followUps.mode }
     const agent = new Agent({ ...this.#settings, ...modes, messages: this.messages, ...overrides })
     if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
@@ -361,40 +369,30 @@ export class Agent {
     if (this.#run !== undefined) throw new AgentBusyError()
   }
 
-  #begin(start: LoopStart, defaultKind: ContinuationKind, { kind = defaultKind, responseFormat, ...options }: PromptOptions): AgentRun {
-    const { sessionId, systemPrompt, tools } = this
-    const { replayBytes, logger } = this.#settings
-    const { lastLoopId: parentLoopId } = this.#conversation.context
-    const config = this.#loopConfig(responseFormat)
-    const context = Object.assign(this.#conversation.context, { systemPrompt, tools })
-    const loopId = nextLoopId(context, sessionId, config)
-    const origin: LoopOrigin = { kind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
-    this.#conversation.lastLoopId = loopId
-    this.#conversation.lastActiveAt = now()
-    const run: RunHandle = new RunHandle({
-      ...options,
-      id: newId(),
-      loopId,
-      sessionId,
-      steering: this.#steering,
-      followUps: this.#followUps,
-      listeners: this.#listeners,
-      start: (loopOptions) => startLoop({ start, origin, context, config, options: loopOptions }),
-      onEnd: () => {
-        if (this.#run === run) this.#run = undefined
+  #begin(what: RunStart, options: PromptOptions): AgentRun {
+    this.#run = beginRun(
+      {
+        settings: this.#settings,
+        conversation: this.#conversation,
+        steering: this.#steering,
+        followUps: this.#followUps,
+        listeners: this.#listeners,
+        onEnd: (run) => {
+          if (this.#run === run) this.#run = undefined
+        },
       },
-      replayBytes,
-      logger,
-    })
-    this.#run = run
-    return run
+      what,
+      options,
+    )
+    return this.#run
   }
+}
 
-  #loopConfig(responseFormat: ResponseFormatInput | undefined): LoopConfig {
-    const config: LoopConfig = { ...toLoopConfig(this.#settings), steering: this.#steering, followUps: this.#followUps }
-    const { session } = this.#settings
-    if (session !== undefined) config.journal = this.#conversation.journalIn(session)
-    if (responseFormat !== undefined) config.responseFormat = responseFormat
-    return config
-  }
+function copyOf(snapshot: AgentSnapshot): AgentSnapshot {
+  checkOptions(snapshot, aDocument, 'snapshot')
+  return structuredClone(checkSnapshot(snapshot))
+}
+
+function promptStart(messages: AgentMessage[]): RunStart {
+  return { start: { type: 'prompt', messages }, kind: { kind: 'initial' } }
 }

@@ -1,10 +1,11 @@
 import { copyJson } from '../base/copy-json.ts'
+import { toEntry, toHistory } from '../base/history-input.ts'
 import { waitingApprovals } from '../base/waiting-approvals.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
 import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
-import { type AgentMessage, type Message, now, withId } from '../types/message.ts'
+import { type MessageInput, now } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal, SessionStore } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
@@ -28,8 +29,8 @@ export class Conversation {
   /** Where it is recorded. Shared with forks: a session has one writer. */
   recorder: { journal?: SessionJournal } = {}
 
-  constructor(messages: readonly (Message | AgentMessage)[], agentId: string = newId(), sessionId: string = newId()) {
-    this.context = { ...blank, messages: messages.map(withId), agentId, sessionId }
+  constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId: string = newId()) {
+    this.context = { ...blank, messages: toHistory(messages, 'messages'), agentId, sessionId }
   }
 
   /** Calls at the end of the history that wait for a person, or would: those whose process ended before anybody could answer. */
@@ -38,13 +39,13 @@ export class Conversation {
     return copyJson(waitingApprovals(this.context.messages, (name) => (rules.get(name) ?? false) !== false))
   }
 
-  append(message: Message | AgentMessage): void {
-    this.context.messages.push(withId(message))
+  append(message: MessageInput): void {
+    this.context.messages.push(toEntry(message, 'message'))
   }
 
   /** Another history; what was sent of the old one says nothing about it. */
-  replace(messages: readonly (Message | AgentMessage)[]): void {
-    this.context.messages = messages.map(withId)
+  replace(messages: readonly MessageInput[]): void {
+    this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
   }
 

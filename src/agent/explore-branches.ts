@@ -1,9 +1,11 @@
+import { aText, checkOptions, listOf, options as optionsOf, required } from '../base/check-options.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
+import { sharedLimits } from '../loop/config-table.ts'
 import type { PromptInput } from '../types/message.ts'
 import type { AgentRun } from '../types/run.ts'
 import type { ExecutionLimits } from '../types/settings.ts'
 import type { Agent } from './agent.ts'
-import type { AgentOptions, PromptOptions } from './agent-options.ts'
+import { type AgentOptions, type PromptOptions, promptTable } from './agent-options.ts'
 
 /** How a branch differs from the conversation it leaves. */
 export interface BranchSpec extends Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> {
@@ -26,6 +28,9 @@ export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
   limits?: Partial<Omit<ExecutionLimits, 'maxTurns'>>
 }
 
+const { kind: _ofBranches, ...ofPrompt } = promptTable
+const exploreOptions = optionsOf<ExploreOptions>({ ...ofPrompt, limits: sharedLimits })
+
 /**
  * Runs several continuations of a conversation at once, each on an agent of its own in the same session.
  *
@@ -36,7 +41,10 @@ export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
  *
  * Source: docs/concepts/continuations-and-snapshots.md
  */
-export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], { limits, ...options }: ExploreOptions = {}): Branch[] {
+export function exploreBranches(agent: Agent, specs: readonly BranchSpec[], given: ExploreOptions = {}): Branch[] {
+  checkOptions(given, exploreOptions)
+  checkOptions(specs, listOf(optionsOf({ tag: required(aText) }, true)), 'specs')
+  const { limits, ...options } = given
   const branches: Branch[] = []
   const none = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }
   const budget = limits === undefined ? options.budget : new ExecutionBudget({ ...none, ...limits }, options.budget)

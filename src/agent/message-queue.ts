@@ -6,14 +6,14 @@ import type { QueueMode } from '../types/settings.ts'
 /** A receipt that can be settled. */
 class QueuedMessage implements Receipt {
   readonly message: AgentMessage
-  readonly owner: string | undefined
+  readonly owner: RunQueue | undefined
   /** What was said together: delivered together. */
   readonly input: readonly AgentMessage[]
   readonly settled: Promise<'delivered' | 'returned'>
   status: ReceiptStatus = 'queued'
   #resolve: (status: 'delivered' | 'returned') => void = () => undefined
 
-  constructor(message: AgentMessage, input: readonly AgentMessage[], owner: string | undefined) {
+  constructor(message: AgentMessage, input: readonly AgentMessage[], owner: RunQueue | undefined) {
     this.message = message
     this.input = input
     this.owner = owner
@@ -30,15 +30,15 @@ class QueuedMessage implements Receipt {
 }
 
 /**
- * Messages that wait for a checkpoint of a loop.
+ * Messages that wait for a checkpoint of a run.
  *
  * **Contract**
  * - Every message is delivered once or returned once; its receipt says which.
- * - What is queued while idle belongs to nobody and opens the next run; an abort returns only what was queued for the aborted run.
+ * - What is queued while idle belongs to nobody and waits for a run that takes it in; what is queued for a run is returned with it.
  *
  * Source: docs/concepts/steering-and-follow-ups.md
  */
-export class MessageQueue implements MessageSupplier {
+export class MessageQueue {
   mode: QueueMode
   #items: QueuedMessage[] = []
 
@@ -46,50 +46,81 @@ export class MessageQueue implements MessageSupplier {
     this.mode = mode
   }
 
-  /** Queues `messages` for the run `owner`, or for the next run. The receipt is that of the last message. */
-  add(messages: readonly AgentMessage[], owner: string | undefined): Receipt {
+  /** Queues `messages` for the run of `owner`, or for the next one. The receipt is that of the last message. */
+  add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(message, messages, owner))
     this.#items.push(...items)
     return lastOf(items)
   }
 
-  waiting(): boolean {
+  get isWaiting(): boolean {
     return this.#items.length > 0
   }
 
-  peek(): AgentMessage[] {
+  /** What one checkpoint delivers. */
+  next(): AgentMessage[] {
     const next = this.#items[0]?.input
     return this.#items.filter(({ input }) => this.mode === 'all' || input === next).map((item) => item.message)
   }
 
-  take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {
-    return this.#remove((item) => only.includes(item.message)).map((item) => item.settle('delivered').message)
-  }
-
-  giveBack(messages: readonly AgentMessage[]): void {
-    for (const item of this.#remove(({ message }) => messages.includes(message))) item.settle('returned')
-  }
-
-  /** Gives back what was queued for `owner`. */
-  returnOwned(owner: string): void {
-    for (const item of this.#remove((item) => item.owner === owner)) item.settle('returned')
+  /** Takes out those that `goes` names, and settles their receipts. */
+  settle(status: 'delivered' | 'returned', goes: (item: QueuedMessage) => boolean): QueuedMessage[] {
+    const settled = this.#items.filter(goes)
+    this.#items = this.#items.filter((item) => !goes(item))
+    for (const item of settled) item.settle(status)
+    return settled
   }
 
   /** Gives back everything. */
   clear(): void {
-    for (const item of this.#remove(() => true)) item.settle('returned')
-  }
-
-  #remove(goes: (item: QueuedMessage) => boolean): QueuedMessage[] {
-    const removed = this.#items.filter(goes)
-    this.#items = this.#items.filter((item) => !goes(item))
-    return removed
+    for (const { owner, message } of this.settle('returned', () => true)) owner?.returned.push(message)
   }
 }
 
-/** The receipt of messages that came too late to be queued. */
-export function returnedReceipt(messages: readonly AgentMessage[]): Receipt {
-  return lastOf(messages.map((message) => new QueuedMessage(message, messages, undefined).settle('returned')))
+/** A queue as one run sees it: it may take all that waits, and gives up what was queued for it alone. */
+export class RunQueue implements MessageSupplier {
+  /** What was queued for this run and given back, in order. */
+  readonly returned: AgentMessage[] = []
+  readonly #queue: MessageQueue
+  #isClosed = false
+
+  constructor(queue: MessageQueue) {
+    this.#queue = queue
+  }
+
+  /** Queues `messages` for this run; once it is closed they are returned at once. */
+  add(messages: readonly AgentMessage[]): Receipt {
+    const receipt = this.#queue.add(messages, this)
+    if (this.#isClosed) this.close()
+    return receipt
+  }
+
+  /** Nothing more reaches this run: gives back what was queued for it. */
+  close(): void {
+    this.#isClosed = true
+    for (const { message } of this.#queue.settle('returned', ({ owner }) => owner === this)) this.returned.push(message)
+  }
+
+  waiting(): boolean {
+    return this.#queue.isWaiting
+  }
+
+  peek(): AgentMessage[] {
+    return this.#queue.next()
+  }
+
+  take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {
+    return this.#queue.settle('delivered', ({ message }) => only.includes(message)).map(({ message }) => message)
+  }
+
+  giveBack(messages: readonly AgentMessage[]): void {
+    this.#queue.settle('returned', ({ message }) => messages.includes(message))
+  }
+
+  leave(): readonly AgentMessage[] {
+    this.close()
+    return this.returned
+  }
 }
 
 function lastOf(items: readonly QueuedMessage[]): QueuedMessage {

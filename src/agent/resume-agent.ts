@@ -1,9 +1,10 @@
+import { aFlag, aText, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { snapshotOf } from '../session/views/snapshot-of.ts'
 import { SessionError } from '../types/errors.ts'
 import { logWarning } from '../types/logger.ts'
 import type { SessionStore } from '../types/session-store.ts'
 import { Agent } from './agent.ts'
-import type { AgentOptions } from './agent-options.ts'
+import { type AgentOptions, agentTable } from './agent-options.ts'
 
 /** How a stored session is taken up again. */
 export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId' | 'agentId' | 'messages'> {
@@ -12,6 +13,9 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
   /** Begins the session where there is none. Default: that is `notFound`. */
   create?: boolean
 }
+
+const { session: _store, sessionId: _session, agentId: _agent, messages: _history, ...ofAgent } = agentTable
+const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, create: aFlag })
 
 /**
  * An agent that goes on with a session as `store` has it, in this or another process: history, node ids, compaction, prunes and reverts, and loop
@@ -29,6 +33,7 @@ export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId
  * Source: docs/concepts/sessions.md
  */
 export async function resumeAgent(store: SessionStore, sessionId: string, options: ResumeOptions): Promise<Agent> {
+  checkOptions(options, resumeOptions)
   const { loopId, create = false, ...settings } = options
   const tail = await store.tail(sessionId).catch((error: unknown) => {
     if (create && SessionError.isInstance(error) && error.code === 'notFound') return undefined

@@ -9,16 +9,16 @@ import type { AgentEvent, PendingApproval } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
 import { type Logger, logWarning } from '../types/logger.ts'
 import type { AgentMessage, PromptInput } from '../types/message.ts'
-import type { AgentRun, Receipt, RunResult } from '../types/run.ts'
-import { type MessageQueue, returnedReceipt } from './message-queue.ts'
+import { type AgentRun, type Receipt, RunError, type RunResult } from '../types/run.ts'
+import type { RunQueue } from './message-queue.ts'
 
 /** What a run needs from its agent. */
 export interface RunHandleOptions {
   id: string
   loopId: string
   sessionId: string
-  steering: MessageQueue
-  followUps: MessageQueue
+  steering: RunQueue
+  followUps: RunQueue
   listeners: Iterable<(event: AgentEvent) => void>
   /** Starts the loop; called once, in a microtask, so that a caller can subscribe first. */
   start: (options: LoopOptions) => Promise<RunResult>
@@ -78,7 +78,9 @@ export class RunHandle implements AgentRun {
   }
 
   async text(): Promise<string> {
-    return (await this.result).text
+    const result = await this.result
+    if (result.status !== 'completed') throw new RunError(result)
+    return result.text
   }
 
   message(id: string): AgentMessage | undefined {
@@ -86,11 +88,11 @@ export class RunHandle implements AgentRun {
   }
 
   steer(input: PromptInput): Receipt {
-    return this.#queue(this.#options.steering, input)
+    return this.#options.steering.add(toMessages(input))
   }
 
   followUp(input: PromptInput): Receipt {
-    return this.#queue(this.#options.followUps, input)
+    return this.#options.followUps.add(toMessages(input))
   }
 
   approve(request: ApprovalRef): void {
@@ -114,14 +116,7 @@ export class RunHandle implements AgentRun {
   abort(reason?: unknown): void {
     // Also after `agentEnd`, while a hook has the last word.
     this.#controller.abort(reason)
-    if (this.#hasEnded) return
-    this.#options.steering.returnOwned(this.id)
-    this.#options.followUps.returnOwned(this.id)
-  }
-
-  #queue(queue: MessageQueue, input: PromptInput): Receipt {
-    const messages = toMessages(input)
-    return this.#hasEnded || this.#controller.signal.aborted ? returnedReceipt(messages) : queue.add(messages, this.id)
+    this.#close()
   }
 
   async #run(): Promise<RunResult> {
@@ -157,6 +152,12 @@ export class RunHandle implements AgentRun {
 
   #end(): void {
     this.#hasEnded = true
+    this.#close()
     this.#options.onEnd()
+  }
+
+  #close(): void {
+    this.#options.steering.close()
+    this.#options.followUps.close()
   }
 }

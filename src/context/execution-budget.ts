@@ -1,6 +1,6 @@
 import type { Budget, BudgetUse, ReadableBudget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
-import { defaultLimits, type ExecutionLimits } from '../types/settings.ts'
+import { defaultLimits, type ExecutionLimits, type ReachedLimit } from '../types/settings.ts'
 import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../types/usage.ts'
 
 /**
@@ -68,21 +68,38 @@ export class ExecutionBudget implements ReadableBudget {
   }
 
   exceeded(): string | undefined {
-    return this.#ownExceeded() ?? this.#parent?.exceeded()
+    return this.reached()?.reason
   }
 
-  #ownExceeded(): string | undefined {
+  reached(): ReachedLimit | undefined {
+    return this.#ownReached() ?? reachedAbove(this.#parent)
+  }
+
+  #ownReached(): ReachedLimit | undefined {
     if (this.#limits === undefined) return undefined
     const { maxTurns, maxTotalTokens, maxDurationMs, maxCost } = this.#limits
-    if (this.#turns >= maxTurns) return `Max turns reached (${this.#turns}/${maxTurns})`
-    if (this.#tokens >= maxTotalTokens) return `Max tokens reached (${this.#tokens}/${maxTotalTokens})`
+    const reached = (name: ReachedLimit['name'], used: number, max: number, words: string) => ({ name, reason: words, max, used })
+    if (this.#turns >= maxTurns) return reached('maxTurns', this.#turns, maxTurns, `Max turns reached (${this.#turns}/${maxTurns})`)
+    if (this.#tokens >= maxTotalTokens) {
+      return reached('maxTotalTokens', this.#tokens, maxTotalTokens, `Max tokens reached (${this.#tokens}/${maxTotalTokens})`)
+    }
     const elapsedMs = this.#elapsedMs()
-    if (elapsedMs >= maxDurationMs) return `Max duration reached (${seconds(elapsedMs)}s/${seconds(maxDurationMs)}s)`
+    if (elapsedMs >= maxDurationMs) {
+      const words = `Max duration reached (${seconds(elapsedMs)}s/${seconds(maxDurationMs)}s)`
+      return reached('maxDurationMs', elapsedMs, maxDurationMs, words)
+    }
     if (maxCost !== undefined && this.#cost >= maxCost && this.#cost > 0) {
-      return `Max cost reached ($${this.#cost.toFixed(4)}/$${maxCost.toFixed(4)})`
+      return reached('maxCost', this.#cost, maxCost, `Max cost reached ($${this.#cost.toFixed(4)}/$${maxCost.toFixed(4)})`)
     }
     return undefined
   }
+}
+
+/** What a budget above says: one of somebody else's may only have words. */
+function reachedAbove(budget: Budget | undefined): ReachedLimit | undefined {
+  if (budget?.reached !== undefined) return budget.reached()
+  const reason = budget?.exceeded()
+  return reason === undefined ? undefined : { name: 'budget', reason }
 }
 
 function seconds(ms: number): number {

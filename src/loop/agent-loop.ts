@@ -5,8 +5,8 @@ import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, tex
 import { openCallsOf } from '../types/open-calls.ts'
 import type { RunEnding, RunResult } from '../types/run.ts'
 import { compactNow, loadView, needsView } from './compaction.ts'
-import { promptSupplier, toMessages } from './input.ts'
-import { type AgentContext, checkConfig, type LoopConfig } from './loop-config.ts'
+import { toMessages } from './input.ts'
+import { type AgentContext, checkLoop, type LoopConfig } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { type LoopOptions, LoopState } from './loop-state.ts'
 import { type PausedTurn, runTurns, type TurnsStart } from './turns.ts'
@@ -17,19 +17,19 @@ import { type PausedTurn, runTurns, type TurnsStart } from './turns.ts'
  * **Contract**
  * - Appends to `context.messages`; writes missing `agentId`, `sessionId`, `loopId` back to `context`.
  * - Emits `agentStart` first and exactly one `agentEnd` last, whatever happens. Model failure, abort and limits resolve.
- * - Rejects only with `ConfigError`, `emptyPrompt` or `invalidOption`, before the first event and with `context` unchanged.
+ * - Rejects only with `ConfigError` (`emptyPrompt`, `invalidMessage`, `invalidOption`), before the first event and with `context` unchanged.
  *
  * Source: docs/concepts/loop-and-turns.md
  */
 export async function agentLoop(prompt: PromptInput, context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
-  checkConfig(config)
+  checkLoop(context, config, options)
   const start: LoopStart = { type: 'prompt', messages: toMessages(prompt) }
   return startLoop({ start, origin: { kind: { kind: 'initial' }, ...parentOf(context.parentLoopId) }, context, config, options })
 }
 
 /**
  * Continues a conversation that ends with a user message or a tool result, or with calls that wait for an approval. Answers that failed or
- * were aborted do not count: they are never sent, and continuing after one asks the model again.
+ * were aborted do not count: continuing after one asks the model again, as if it had said nothing.
  *
  * **Contract**
  * - As {@link agentLoop}, without new input. `parentLoopId` defaults to the loop before.
@@ -39,7 +39,7 @@ export async function agentLoop(prompt: PromptInput, context: AgentContext, conf
  * Source: docs/concepts/continuations-and-snapshots.md
  */
 export async function continueLoop(context: AgentContext, config: LoopConfig, options: LoopOptions): Promise<RunResult> {
-  checkConfig(config)
+  checkLoop(context, config, options)
   const start = continuationOf(context)
   const { continuationKind: kind = { kind: 'default' }, parentLoopId, lastLoopId } = context
   return startLoop({ start, origin: { kind, ...parentOf(parentLoopId ?? lastLoopId) }, context, config, options })
@@ -118,23 +118,30 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const { context, config, options } = request
   const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
   const loop = new LoopState(ids, context, config, options)
+  const turns = turnsStart(loop, request)
   const end = (ending: RunEnding): RunResult => {
     loop.stop.release()
     context.lastLoopId = ids.loopId
+    const returned = loop.inputs.leave()
     const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
-    loop.events.emit({ type: 'agentEnd', ...ended })
+    loop.events.emit({ type: 'agentEnd', ...ended, ...(returned.length > 0 && { returned }) })
     const { runId, sessionId, loopId } = ids
-    return { runId, loopId, sessionId, text: finalText(loop.added), ...ended }
+    return { runId, loopId, sessionId, text: finalText(loop.added), returned, ...ended }
   }
-  const result = await run(loop, request, end)
-  const { runId, loopId, sessionId, text, messages, totalUsage, ...ended } = result
+  const result = await run(loop, request, turns, end)
+  const { runId, loopId, sessionId, text, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result
 }
 
 /** Nothing is awaited that is not there: without hooks and journal the first event comes at once. */
-async function run(loop: LoopState, { start, origin }: LoopRequest, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
+async function run(
+  loop: LoopState,
+  { start, origin }: LoopRequest,
+  turns: TurnsStart,
+  end: (ending: RunEnding) => RunResult,
+): Promise<RunResult> {
   try {
     if (needsView(loop)) await loadView(loop)
     const asked = loop.hooks.beforeLoop()
@@ -143,21 +150,22 @@ async function run(loop: LoopState, { start, origin }: LoopRequest, end: (ending
     if (announced !== undefined) await announced
     if (refused !== undefined) return end(refused)
     if (start.type === 'compaction') return end(await compactNow(loop, start.focusMessage))
-    return await runTurns(loop, turnsStart(loop, start, origin), end)
+    return await runTurns(loop, turns, end)
   } catch (error) {
     // Little below lets an error through; what does must not cost the caller its agentEnd.
     return end({ status: 'error', error: loop.fail(error) })
   }
 }
 
-function turnsStart(loop: LoopState, start: Exclude<LoopStart, { type: 'compaction' }>, { kind }: LoopOrigin): TurnsStart {
-  const isBranch = kind.kind === 'branch'
+/** The prompt belongs to the run from here on: whatever ends it, what it did not take in is returned. */
+function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
+  const isBranch = origin.kind.kind === 'branch'
   if (start.type === 'prompt') {
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
-    return { input: { supplier: promptSupplier(start.messages) }, trigger }
+    return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false }
   }
-  const { paused } = start
-  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', ...(paused !== undefined && { paused }) }
+  const paused = start.type === 'continuation' ? start.paused : undefined
+  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer: true, ...(paused !== undefined && { paused }) }
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */

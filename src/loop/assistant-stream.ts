@@ -1,3 +1,5 @@
+import { jsonFault, kindOf } from '../base/json-fault.ts'
+import type { Content } from '../types/content.ts'
 import type { ProviderError } from '../types/errors.ts'
 import { newId } from '../types/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message.ts'
@@ -47,6 +49,7 @@ export class AssistantStream {
   finish(message: AssistantMessage): AssistantEntry {
     const entry = this.#enveloped(message)
     uniqueCallIds(entry)
+    keepSound(entry)
     return this.#close(entry)
   }
 
@@ -55,6 +58,7 @@ export class AssistantStream {
     const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
     // A copy: whoever still writes to the live message cannot change what is in the history.
     const entry = partial ? { ...partial, content: partial.content.map((block) => ({ ...block })) } : this.#empty()
+    keepSound(entry)
     return this.#close({ ...entry, stopReason, errorMessage })
   }
 
@@ -93,6 +97,31 @@ export class AssistantStream {
       timestamp: now(),
     })
   }
+}
+
+/**
+ * What a model or a service wrote is kept only as far as it can be stored, copied and sent again: arguments that are no JSON object of at most 200
+ * levels are invalid, state of a service that is no such JSON is dropped.
+ */
+function keepSound(message: AssistantMessage): void {
+  if (message.content.every((block) => faultOf(block) === undefined)) return
+  message.content = message.content.map(soundBlock)
+}
+
+function soundBlock(block: Content): Content {
+  const fault = faultOf(block)
+  if (fault === undefined || block.type === 'image') return block
+  const { providerState: _broken, ...sound } = block
+  return sound.type === 'toolCall' ? { ...sound, arguments: {}, invalidArguments: fault } : sound
+}
+
+function faultOf(block: Content): string | undefined {
+  if (block.type === 'image') return undefined
+  const stateFault = block.providerState === undefined ? undefined : jsonFault(block.providerState, 'providerState')
+  if (block.type !== 'toolCall' || stateFault !== undefined) return stateFault
+  const { arguments: args } = block
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return `arguments are ${kindOf(args)}`
+  return jsonFault(args, 'arguments')
 }
 
 /** Services have repeated a call id within one message; every call must be answerable on its own. */

@@ -161,7 +161,9 @@ export class HookRunner {
       if (loop.failure !== undefined) return { status: 'error', error: loop.failure }
       if (loop.stop.aborted) return { status: 'aborted' }
       this.#log(name, error)
-      const failed = new PhiError('hookFailed', `The ${name} hook failed: ${errorText(error)}. The run stopped.`, { cause: error })
+      const failed = new PhiError('hookFailed', `The ${name} hook failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, {
+        cause: error,
+      })
       loop.fail(failed)
       return { status: 'error', error: { code: failed.code, message: failed.message } }
     }

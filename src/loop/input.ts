@@ -1,21 +1,22 @@
 import type { AbortScope } from '../base/abort.ts'
-import { ConfigError, errorText } from '../types/errors.ts'
+import { toHistory } from '../base/history-input.ts'
+import { ConfigError, callbackFailed, errorText, type PhiError } from '../types/errors.ts'
 import type { RunFailure } from '../types/event.ts'
 import type { FilterVerdict, InputFilter } from '../types/input-filter.ts'
 import type { JournalEntry } from '../types/journal.ts'
 import type { JsonObject } from '../types/json.ts'
-import { type AgentMessage, isLlmMessage, type Message, type PromptInput, text, textOf, userMessage, withId } from '../types/message.ts'
+import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../types/message.ts'
 import type { RunEnding } from '../types/run.ts'
 import type { EventEmitter } from './event-emitter.ts'
 import type { LoopConfig, MessageSupplier } from './loop-config.ts'
 
 /**
- * What a caller handed in, as history entries with ids.
+ * What a caller handed in, as history entries.
  *
- * Throws `ConfigError` `emptyPrompt` for no messages, blank text or a user message without content.
+ * Throws `ConfigError`: `invalidMessage` for what is no message, `emptyPrompt` for no messages, blank text or a user message without content.
  */
 export function toMessages(input: PromptInput): AgentMessage[] {
-  const messages = listOf(input).map(withId)
+  const messages = toHistory(input, 'prompt')
   if (messages.length === 0) throw new ConfigError('emptyPrompt', 'The prompt has no messages. Pass text or at least one message.')
   for (const message of messages) {
     if (message.role !== 'user') continue
@@ -25,18 +26,8 @@ export function toMessages(input: PromptInput): AgentMessage[] {
   return messages
 }
 
-function listOf(input: PromptInput): readonly (Message | AgentMessage)[] {
-  if (typeof input === 'string') return [userMessage(input)]
-  return isList(input) ? input : [input]
-}
-
-// Array.isArray does not narrow readonly arrays.
-function isList(input: Exclude<PromptInput, string>): input is readonly (Message | AgentMessage)[] {
-  return Array.isArray(input)
-}
-
 /** Hands over a prompt, once. */
-export function promptSupplier(messages: AgentMessage[]): MessageSupplier {
+function promptSupplier(messages: AgentMessage[]): MessageSupplier {
   let rest = messages
   return {
     waiting: () => rest.length > 0,
@@ -46,6 +37,7 @@ export function promptSupplier(messages: AgentMessage[]): MessageSupplier {
       rest = []
       return taken
     },
+    leave: () => rest,
   }
 }
 
@@ -69,20 +61,45 @@ export interface TurnInput {
   origin?: 'steering' | 'followUp'
 }
 
-/** The next input of a loop goes into the history here; what was refused never gets there. */
+/** What one turn takes in. */
+export interface Intake {
+  readonly messages: readonly AgentMessage[]
+  /** Whether a model has something to answer: extensions are for the application alone. */
+  readonly hasWords: boolean
+  readonly isSteered: boolean
+}
+
+/**
+ * The next input of a loop goes into the history here; what was refused never gets there.
+ *
+ * **Contract**
+ * - What is taken is delivered, in the same step: nobody can take it back between the last look at a queue and the turn that answers it.
+ * - What the run was given and has not taken in comes out of `leave`, once.
+ */
 export class InputGate {
   readonly #loop: InputLoop
+  /** Callbacks that may make a message of an extension. */
+  readonly #showsExtensions: boolean
+  #prompt: MessageSupplier | undefined
+  readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
   readonly #steering: MessageSupplier | undefined
   readonly #followUps: MessageSupplier | undefined
   /** What has passed the filters and waits for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
-  constructor(loop: InputLoop, { inputFilters = [], steering, followUps }: LoopConfig) {
+  constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm }: LoopConfig) {
     this.#loop = loop
+    this.#showsExtensions = transformContext !== undefined || convertToLlm !== undefined
     this.#filters = inputFilters
     this.#steering = steering
     this.#followUps = followUps
+  }
+
+  /** The input of the first turn. */
+  prompt(messages: AgentMessage[]): TurnInput {
+    this.#prompt = promptSupplier(messages)
+    return { supplier: this.#prompt }
   }
 
   /** Whether somebody steers now. A supplier that throws ends the run. */
@@ -96,10 +113,9 @@ export class InputGate {
     return { supplier: this.#followUps, origin: 'followUp' }
   }
 
-  /** Nothing waits any more: it was taken back while a filter or a hook looked at it. */
-  get isEmpty(): boolean {
-    const hasTaken = this.#passed.size > 0 && [...this.#passed.values()].some(({ isTaken }) => isTaken)
-    return !hasTaken && !this.#isWaiting(this.#steering) && !this.#isWaiting(this.#followUps)
+  /** Whether something waits, passed or not. */
+  get isWaiting(): boolean {
+    return this.#passed.size > 0 || this.isSteered || this.#isWaiting(this.#followUps)
   }
 
   /**
@@ -110,28 +126,58 @@ export class InputGate {
     return this.#filters.length === 0 ? undefined : this.#filterAll(input)
   }
 
-  /**
-   * Takes what may go into the history now: `input`, then steering. Nothing once the run was stopped: then it belongs to the next one. Rejects
-   * with `JournalError`, and with what a supplier throws.
-   */
-  accept({ supplier, origin }: TurnInput): Promise<void> | undefined {
-    const accepted = this.#acceptFrom(supplier, origin)
-    return accepted === undefined
-      ? this.#acceptFrom(this.#steering, 'steering')
-      : accepted.then(() => this.#acceptFrom(this.#steering, 'steering'))
+  /** Takes what may go into the history now: `input`, then steering. Nothing once the run was stopped. A supplier that throws ends the run. */
+  take({ supplier, origin }: TurnInput): Intake {
+    const said = this.#takeFrom(supplier, origin)
+    const steered = this.#takeFrom(this.#steering, 'steering')
+    const messages = [...said, ...steered]
+    const hasWords = this.#showsExtensions ? messages.length > 0 : messages.some(isLlmMessage)
+    return { messages, hasWords, isSteered: steered.length > 0 }
   }
 
-  #acceptFrom(supplier: MessageSupplier | undefined, origin: TurnInput['origin']): Promise<void> | undefined {
-    if (supplier === undefined || this.#loop.stop.aborted) return undefined
-    const messages = this.#filters.length === 0 ? supplier.take() : this.#takePassed(supplier)
-    return messages.length === 0 ? undefined : addInput(this.#loop, messages, origin)
+  /** Puts what was taken into the history, and what was steered meanwhile. Rejects with `JournalError`. */
+  accept({ messages, isSteered }: Intake): Promise<void> | undefined {
+    const added = addInput(this.#loop, messages)
+    if (isSteered) return added
+    return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
+  }
+
+  /** What the run was given and did not take in. Its queues give up what they hold for this run alone. */
+  leave(): AgentMessage[] {
+    const rest = [this.#prompt, this.#steering, this.#followUps].flatMap((supplier) => (supplier === undefined ? [] : this.#left(supplier)))
+    return [...new Set([...rest, ...this.#refused])]
+  }
+
+  #acceptSteering(): Promise<void> | undefined {
+    return addInput(this.#loop, this.#takeFrom(this.#steering, 'steering'))
+  }
+
+  #left(supplier: MessageSupplier): readonly AgentMessage[] {
+    const passed = this.#passed.get(supplier)
+    try {
+      return [...(passed?.isTaken ? passed.originals : []), ...(supplier.leave?.() ?? [])]
+    } catch (error) {
+      this.#loop.warn('supplierFailed', { message: errorText(error) })
+      return []
+    }
+  }
+
+  #takeFrom(supplier: MessageSupplier | undefined, origin: TurnInput['origin']): readonly AgentMessage[] {
+    if (supplier === undefined || this.#loop.stop.aborted) return []
+    try {
+      const taken = this.#filters.length === 0 ? supplier.take() : this.#takePassed(supplier)
+      return origin === undefined ? taken : taken.map((message) => withOrigin(message, origin))
+    } catch (error) {
+      this.#loop.fail(supplierFailed(origin, error))
+      return []
+    }
   }
 
   #isWaiting(supplier: MessageSupplier | undefined): boolean {
     try {
       return supplier?.waiting() === true
     } catch (error) {
-      this.#loop.fail(error)
+      this.#loop.fail(supplierFailed(supplier === this.#steering ? 'steering' : 'followUp', error))
       return false
     }
   }
@@ -156,6 +202,7 @@ export class InputGate {
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
+      this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
     }
@@ -210,16 +257,28 @@ function warned(messages: readonly AgentMessage[], warnings: readonly string[]):
   })
 }
 
+/** The failure of a queue of somebody else's, named. */
+function supplierFailed(origin: TurnInput['origin'], error: unknown): PhiError {
+  return callbackFailed(origin === 'followUp' ? 'followUps' : 'steering', error)
+}
+
+function withOrigin(message: AgentMessage, kind: NonNullable<TurnInput['origin']>): AgentMessage {
+  return isLlmMessage(message) ? { provenanceHint: { kind }, ...message } : message
+}
+
 /**
  * Puts messages that no model wrote into the history, all of them before anything is awaited, makes them durable and reports each once it is.
- * Rejects with `JournalError`.
+ * Rejects with `JournalError`. No promise where nothing has to be awaited.
  */
-async function addInput(loop: InputLoop, inputs: readonly AgentMessage[], origin: TurnInput['origin']): Promise<void> {
+function addInput(loop: InputLoop, inputs: readonly AgentMessage[]): Promise<void> | undefined {
   const turnId = { loopId: loop.events.loopId, turnIndex: loop.turnIndex }
-  const hint = origin && { provenanceHint: { kind: origin } }
-  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...hint, ...message, turnId } : message))
+  const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...message, turnId } : message))
   for (const message of stamped) loop.append(message)
-  for (const message of stamped) {
+  return stamped.length === 0 ? undefined : reportInput(loop, stamped)
+}
+
+async function reportInput(loop: InputLoop, messages: readonly AgentMessage[]): Promise<void> {
+  for (const message of messages) {
     const recorded = loop.record({ type: 'input', message })
     if (recorded !== undefined) await recorded
     loop.events.message(message)
@@ -229,7 +288,7 @@ async function addInput(loop: InputLoop, inputs: readonly AgentMessage[], origin
 /** As input, what the loop itself has to say. Never rejects: a journal that refuses it fails the run. */
 export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<void> {
   try {
-    await addInput(loop, [notice], undefined)
+    await addInput(loop, [notice])
   } catch (error) {
     loop.fail(error)
   }

@@ -1,8 +1,8 @@
+import { checkOptions, options } from '../base/check-options.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import type { ContextTranslation } from '../context/translation.ts'
 import type { ContextConfig } from '../types/compaction.ts'
 import type { ContextState } from '../types/context-change.ts'
-import { ConfigError } from '../types/errors.ts'
 import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { InputFilter } from '../types/input-filter.ts'
@@ -13,9 +13,11 @@ import type { Model } from '../types/model.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
 import type { CacheStrategy, ResponseFormatInput } from '../types/provider.ts'
 import type { SessionFormation } from '../types/session.ts'
-import { defaultLimits, defaultRetry, type ExecutionLimits, type RetryConfig } from '../types/settings.ts'
+import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
+import { configTable, contextOptionTable, loopOptionTable } from './config-table.ts'
+import type { LoopOptions } from './loop-state.ts'
 
 /**
  * The conversation a loop works on.
@@ -54,12 +56,14 @@ export interface AgentContext {
  * - `take` hands over what one checkpoint delivers. Taken means delivered: the loop puts it into the history at once.
  * - With input filters the loop looks first: `peek` shows what `take` would hand over, `take(only)` then takes those of them that still
  *   wait, and `giveBack` is told what a filter refused. A supplier without `peek` is asked to `take` before the filters run.
+ * - `leave` is called once, when the loop ends: it gives up what it held for this loop alone, which is then `returned` in the result.
  */
 export interface MessageSupplier {
   waiting(): boolean
   peek?(): readonly AgentMessage[]
   take(only?: readonly AgentMessage[]): AgentMessage[]
   giveBack?(messages: readonly AgentMessage[]): void
+  leave?(): readonly AgentMessage[]
 }
 
 /** What `transformContext` returns. */
@@ -78,17 +82,17 @@ export interface LoopConfig {
   maxTokens?: number
   temperature?: number
   /** Default `auto`. */
-  cache?: CacheStrategy
+  cache?: CacheStrategy | 'auto' | 'disabled'
   /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput
   /** Default `parallel`. */
-  toolExecution?: ToolExecutionStrategy
+  toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */
   toolTimeoutMs?: number
   /** Default: `defaultLimits`; `false` switches them off. */
   limits?: Partial<ExecutionLimits> | false
-  /** Default: `defaultRetry`. */
-  retry?: Partial<RetryConfig>
+  /** Default: `defaultRetry`; `false`: a call that failed is not repeated. */
+  retry?: Partial<RetryConfig> | false
   /** Milliseconds to wait for an approval before the run ends `paused`. Default: forever. */
   approvalTimeoutMs?: number
   /** Code of the application at fixed points of the loop. */
@@ -119,32 +123,26 @@ export interface LoopConfig {
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a setting that cannot work, naming it, its value and what is allowed. `NaN` never works: every
- * comparison with it is false, so that a limit would not limit and retries would not end.
+ * Throws `ConfigError` `invalidOption` for a configuration that cannot work: an option of a wrong type, one that there is not, a limit that would
+ * not limit. `NaN` never works: every comparison with it is false. `name` is where the configuration stands.
  */
-export function checkConfig(config: Partial<LoopConfig>): void {
-  const { toolExecution, limits, retry, contextConfig } = config
-  const size = toolExecution?.type === 'batched' ? toolExecution.size : 1
-  if (!(Number.isInteger(size) && size > 0)) throw invalid('toolExecution.size', size, 'a whole number from 1')
-  for (const name of ['maxTokens', 'toolTimeoutMs', 'approvalTimeoutMs'] as const) checkPositive(name, config[name])
-  if (limits) checkFromZero('limits', { maxCost: 0, ...defaultLimits, ...limits })
-  checkFromZero('retry', { ...defaultRetry, ...retry })
-  if (contextConfig) checkFromZero('contextConfig', { ...contextConfig, ...contextConfig.compaction })
-  checkContextConfig(contextConfig, config.model?.config ?? { contextWindow: 0, maxTokens: 0 })
+export function checkConfig(config: LoopConfig, name?: string): void {
+  checkOptions(config, loopConfig, name)
+  checkContextConfig(config.contextConfig, config.model.config)
 }
 
-/** Throws `ConfigError` `invalidOption` unless `value` is greater than 0 or left out. */
-export function checkPositive(name: string, value = 1): void {
-  if (!(value > 0)) throw invalid(name, value, 'greater than 0, or left out')
+/** As {@link checkConfig}, for the conversation a loop works on. */
+export function checkContext(context: AgentContext): void {
+  checkOptions(context, loopContext, 'context')
 }
 
-/** Checks every number among `values`. */
-function checkFromZero(group: string, values: object): void {
-  for (const [name, value] of Object.entries(values)) {
-    if (typeof value === 'number' && !(value >= 0)) throw invalid(`${group}.${name}`, value, 'a number from 0')
-  }
+/** As {@link checkConfig}, for everything a loop is called with. */
+export function checkLoop(context: AgentContext, config: LoopConfig, given: LoopOptions): void {
+  checkContext(context)
+  checkConfig(config)
+  checkOptions(given, loopOptions)
 }
 
-function invalid(name: string, value: number, allowed: string): ConfigError {
-  return new ConfigError('invalidOption', `${name} is ${value}; it must be ${allowed}.`)
-}
+const loopConfig = options<LoopConfig>(configTable)
+const loopOptions = options<LoopOptions>(loopOptionTable)
+const loopContext = options(contextOptionTable, true)

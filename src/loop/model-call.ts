@@ -1,6 +1,8 @@
 import { startTimer } from '../base/abort.ts'
+import { kindOf } from '../base/json-fault.ts'
 import { retryDelayMs } from '../base/retry-delay.ts'
-import { errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
+import type { CredentialProvider } from '../types/credentials.ts'
+import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
 import type { RunFailure } from '../types/event.ts'
 import type { StreamRequest } from '../types/provider.ts'
 import { defaultRetry, type RetryConfig } from '../types/settings.ts'
@@ -44,7 +46,7 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  */
 export async function callModel(loop: LoopState): Promise<ModelAnswer> {
   let request: StreamRequest | undefined
-  const tries: Tries = { attempt: 1, retry: { ...defaultRetry, ...loop.config.retry }, hasRefreshed: false, hasCompacted: false }
+  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false }
   for (;;) {
     const stream = new AssistantStream(loop)
     try {
@@ -61,6 +63,10 @@ export async function callModel(loop: LoopState): Promise<ModelAnswer> {
   }
 }
 
+function retryOf({ config: { retry } }: LoopState): RetryConfig {
+  return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...retry }
+}
+
 /** What is sent this turn, reported where that is asked for. */
 async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
   const deriving = deriveRequest(loop)
@@ -73,13 +79,23 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
   const { provider, credentials } = loop.config.model
   const { stop } = loop
   let sent = request
-  if (credentials !== undefined && !stop.aborted) {
-    sent = { ...request, credential: await stop.race(Promise.resolve(credentials.current(stop.signal))) }
-  }
+  if (credentials !== undefined && !stop.aborted) sent = { ...request, credential: await keyOf(loop, credentials) }
   stop.throwIfAborted()
   const message = stream.finish(await stop.race(provider.stream(sent, stream.accept, stop.signal)))
   if (message.stopReason !== 'error') return { message }
   return { message, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
+}
+
+/** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
+async function keyOf({ stop }: LoopState, credentials: CredentialProvider): Promise<string> {
+  try {
+    const key: unknown = await stop.race((async () => credentials.current(stop.signal))())
+    if (typeof key === 'string') return key
+    throw new ConfigError('invalidOption', `the credential provider gave ${kindOf(key)} instead of a key`)
+  } catch (error) {
+    if (stop.aborted || ProviderError.isInstance(error)) throw error
+    throw callbackFailed('credentials', error)
+  }
 }
 
 function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unknown): ModelAnswer {

@@ -1,12 +1,15 @@
 import { copyJson, isSameJson } from '../base/copy-json.ts'
+import { toMessage } from '../base/history-input.ts'
+import { kindOf } from '../base/json-fault.ts'
 import { provenanceOf } from '../context/requests/provenance.ts'
-import { errorText } from '../types/errors.ts'
+import { callbackFailed, errorText } from '../types/errors.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../types/message.ts'
 import type { StreamRequest, ToolDefinition } from '../types/provider.ts'
 import type { AnnotatedRequest, CapturedHttp } from '../types/request-capture.ts'
 import type { AgentTool } from '../types/tool.ts'
 import { responseFormatOf } from '../validation/response-format.ts'
 import { toolJsonSchema } from '../validation/tool-parameters.ts'
+import type { LoopConfig } from './loop-config.ts'
 import type { LoopState } from './loop-state.ts'
 
 /** A request, and the history entries it was made of, as they were before `convertToLlm`. */
@@ -33,18 +36,28 @@ export function deriveRequest(loop: LoopState): DerivedRequest | Promise<Derived
 
 function requestOf({ config, context }: LoopState, messages: readonly Message[]): StreamRequest {
   const model = config.model.config
+  const { cache = 'auto' } = config
   const request: StreamRequest = {
     model,
     systemPrompt: context.systemPrompt,
-    messages: config.contextTranslation?.(messages, model) ?? messages,
+    messages: translated(config, messages),
     tools: definitionsOf(context.tools),
     thinkingLevel: config.thinkingLevel ?? 'off',
-    cache: config.cache ?? { type: 'auto' },
+    cache: typeof cache === 'string' ? { type: cache } : cache,
   }
   if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
   if (config.temperature !== undefined) request.temperature = config.temperature
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
+}
+
+function translated({ contextTranslation, model }: LoopConfig, messages: readonly Message[]): readonly Message[] {
+  if (contextTranslation === undefined) return messages
+  try {
+    return listOf(contextTranslation(messages, model.config), 'contextTranslation')
+  } catch (error) {
+    throw callbackFailed('contextTranslation', error)
+  }
 }
 
 /** The tools as the model sees them; the same array for the same list of tools. */
@@ -70,31 +83,47 @@ async function throughCallbacks(loop: LoopState, history: readonly AgentMessage[
   const entries =
     transformContext === undefined
       ? history
-      : (await onCopies(history, (copies) => stop.race(called(() => transformContext(copies, stop.signal))))).map(withId)
+      : (await onCopies('transformContext', loop, history, (copies) => transformContext(copies, stop.signal))).map(withId)
   const messages =
     convertToLlm === undefined
       ? entries.filter(isLlmMessage)
-      : await onCopies(entries, (copies) => stop.race(called(() => convertToLlm(copies))))
+      : (await onCopies('convertToLlm', loop, entries, (copies) => convertToLlm(copies))).filter(isSpoken)
   return { entries, request: requestOf(loop, messages) }
 }
 
-/** A callback that throws at once is a rejection too. */
-async function called<T>(callback: () => T | Promise<T>): Promise<T> {
-  return callback()
+function isSpoken(message: Message | AgentMessage): message is Message {
+  return message.role !== 'extension'
 }
 
-async function onCopies<T>(entries: readonly AgentMessage[], callback: (copies: AgentMessage[]) => Promise<readonly T[]>): Promise<T[]> {
+/** What a callback makes of copies of `entries`; those it left as they were keep their identity. What it throws is named after it. */
+async function onCopies(
+  name: string,
+  { stop }: LoopState,
+  entries: readonly AgentMessage[],
+  callback: (copies: AgentMessage[]) => readonly (Message | AgentMessage)[] | Promise<readonly (Message | AgentMessage)[]>,
+): Promise<(Message | AgentMessage)[]> {
   const originals = new Map<unknown, AgentMessage>()
   const copies = entries.map((entry) => {
     const copy = copyJson(entry)
     originals.set(copy, entry)
     return copy
   })
-  const returned = await callback(copies)
-  return returned.map((message) => {
-    const original = originals.get(message)
-    return isSameJson(message, original) ? original : message
-  })
+  try {
+    // An async function, so that a callback that throws at once is a rejection too.
+    const returned = await stop.race((async () => callback(copies))())
+    return listOf(returned, name).map((message, at) => {
+      const original = originals.get(message)
+      return isSameJson(message, original) ? original : toMessage(message, `${name}()[${at}]`)
+    })
+  } catch (error) {
+    if (stop.aborted) throw error
+    throw callbackFailed(name, error)
+  }
+}
+
+function listOf<T>(returned: readonly T[], name: string): readonly T[] {
+  if (Array.isArray(returned)) return returned
+  throw new TypeError(`${name}() returned ${kindOf(returned)} instead of a list of messages`)
 }
 
 /**

@@ -107,7 +107,8 @@ function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): Plan
 
 /** How many calls run at the same time. */
 function stepSize({ config }: LoopState, calls: number): number {
-  const strategy = config.toolExecution ?? { type: 'parallel' }
+  const { toolExecution = 'parallel' } = config
+  const strategy = typeof toolExecution === 'string' ? { type: toolExecution } : toolExecution
   if (strategy.type === 'sequential') return 1
   if (strategy.type === 'batched') return strategy.size
   return Math.max(1, calls)

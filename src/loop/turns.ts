@@ -6,7 +6,7 @@ import type { RunEnding, RunResult } from '../types/run.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { keepWithinContext } from './compaction.ts'
-import { addNotice, type TurnInput } from './input.ts'
+import { addNotice, type Intake, type TurnInput } from './input.ts'
 import type { LoopState } from './loop-state.ts'
 import { callModel } from './model-call.ts'
 import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './tool-calls.ts'
@@ -21,6 +21,8 @@ export interface PausedTurn {
 export interface TurnsStart {
   input: TurnInput
   trigger: TurnTrigger
+  /** The history itself is to be answered, whatever the input says. */
+  mustAnswer: boolean
   /** Calls of an earlier run that still have to be run. */
   paused?: PausedTurn
 }
@@ -39,13 +41,14 @@ interface TurnOutcome extends CallOutcome {
  * **Contract**
  * - Never rejects; calls `end` once with how the run ended and resolves with what it returns. The last look at the queues and `end` are one
  *   step: what is queued before it is answered, nobody can queue in between.
+ * - Input without a word for the model goes into the history and causes no turn.
  * - Limits are checked before each turn; a limit adds the documented message to the history.
  *
  * Source: docs/concepts/loop-and-turns.md
  */
 export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
   warnOfUselessCostLimit(loop)
-  let { input, trigger } = start
+  let { input, trigger, mustAnswer } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !loop.stop.aborted) {
     const refused = await loop.hooks.beforeTurn()
@@ -55,19 +58,27 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
     if (ended !== undefined) return end(ended)
     trigger = 'continuation'
   }
-  for (let mustContinue = true; ; ) {
+  for (let hasLookedInVain = false; ; ) {
     const refused = await mayBegin(loop, input)
     if (refused !== undefined) return end(refused)
-    if (!mustContinue && loop.inputs.isEmpty) return end(completed(loop))
-    const outcome = await modelTurn(loop, input, trigger)
-    loop.budget.recordTurn()
-    const ended = await endedBy(loop, outcome)
-    if (ended !== undefined) return end(ended)
-    loop.turnIndex += 1
-    trigger = 'continuation'
+    const intake = loop.inputs.take(input)
     input = {}
-    mustContinue = outcome.results.length > 0
-    if (mustContinue || loop.inputs.isSteered) continue
+    if (mustAnswer || intake.hasWords) {
+      const outcome = await modelTurn(loop, intake, trigger)
+      loop.budget.recordTurn()
+      const ended = await endedBy(loop, outcome)
+      if (ended !== undefined) return end(ended)
+      loop.turnIndex += 1
+      trigger = 'continuation'
+      mustAnswer = outcome.results.length > 0
+    } else {
+      // Taken back while a filter or a hook looked at it. What waits and cannot be had twice in a row never comes.
+      const isInVain = intake.messages.length === 0
+      if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting)) return end(stoppedEnding(loop) ?? completed(loop))
+      hasLookedInVain = isInVain
+      await acceptInput(loop, intake)
+    }
+    if (mustAnswer || loop.inputs.isSteered) continue
     const followUps = loop.inputs.followUps()
     if (followUps === undefined) return end(completed(loop))
     input = followUps
@@ -78,10 +89,10 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
 async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> {
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
-  const reason = loop.budget.exceeded()
-  if (reason !== undefined) {
-    await addNotice(loop, withId(userMessage(`[Agent stopped: ${reason}]`)))
-    return loop.failure === undefined ? { status: 'limit' } : { status: 'error', error: loop.failure }
+  const limit = loop.budget.reached()
+  if (limit !== undefined) {
+    await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
+    return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
   }
   return (await loop.inputs.filter(input)) ?? (await loop.hooks.beforeTurn())
 }
@@ -105,6 +116,15 @@ function stoppedEnding({ failure, stop }: LoopState): RunEnding | undefined {
 /** The model has nothing more to do. A queue that could not be looked into has failed the run. */
 function completed({ failure }: LoopState): RunEnding {
   return failure === undefined ? { status: 'completed' } : { status: 'error', error: failure }
+}
+
+/** Input that no turn answers. Never rejects: a journal that refuses it fails the run. */
+async function acceptInput(loop: LoopState, intake: Intake): Promise<void> {
+  try {
+    await loop.inputs.accept(intake)
+  } catch (error) {
+    loop.fail(error)
+  }
 }
 
 /** Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue. Models never see it. */
@@ -135,9 +155,9 @@ async function turn(
 }
 
 /** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */
-function modelTurn(loop: LoopState, input: TurnInput, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
+function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   return turn(loop, triggeredBy, async (started) => {
-    const { message, calls, failure } = await answer(loop, input, started)
+    const { message, calls, failure } = await answer(loop, intake, started)
     // Also when the run has failed by now: each is answered then, and none is run.
     const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
     return { ...outcome, message, usage: message.usage, failure }
@@ -162,10 +182,10 @@ interface Answer {
 }
 
 /** Accepts the input, asks the model, and puts both into the history. */
-async function answer(loop: LoopState, input: TurnInput, started: Promise<unknown> | undefined): Promise<Answer> {
+async function answer(loop: LoopState, intake: Intake, started: Promise<unknown> | undefined): Promise<Answer> {
   let answered: Answer | undefined
   try {
-    const accepted = loop.inputs.accept(input)
+    const accepted = loop.inputs.accept(intake)
     if (accepted !== undefined) await accepted
     const compacting = keepWithinContext(loop)
     if (compacting !== undefined) await compacting

@@ -9,13 +9,15 @@
  * @module
  */
 import { raceAbort } from '../base/abort.ts'
+import { checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
-import type { CredentialProvider } from '../types/credentials.ts'
+import type { ApiKey } from '../types/credentials.ts'
 import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
 import type { Model } from '../types/model.ts'
 import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model-config.ts'
 import type { StreamProvider } from '../types/provider.ts'
 import { credentialsOf, type TransportOptions } from './shared/model-options.ts'
+import { aKey, transportTable } from './shared/option-tables.ts'
 
 export type { TransportOptions } from './shared/model-options.ts'
 export { protocolOf } from './shared/protocol-name.ts'
@@ -26,8 +28,10 @@ export type ProviderLoader = (transport: TransportOptions) => StreamProvider | P
 /** How a model from a configuration is called. */
 export interface RegistryModelOptions extends TransportOptions {
   /** The key, or where to get one; the configuration holds none. */
-  credentials?: string | CredentialProvider
+  credentials?: ApiKey
 }
+
+const modelOptions = optionsOf<RegistryModelOptions>({ ...transportTable, credentials: aKey })
 
 /** The parts that are loaded when one of their protocols is called. */
 const parts = {
@@ -96,6 +100,7 @@ export class ProviderRegistry {
 
   /** The model of `config`, ready to be called. Throws `ConfigError` `invalidOption` when nobody speaks its protocol. */
   createModel(config: ModelConfig, options: RegistryModelOptions = {}): Model {
+    checkOptions(options, modelOptions)
     const { credentials: key, ...transport } = options
     const provider = Object.keys(transport).length === 0 ? this.get(config.api) : this.#provider(config.api, transport)
     const credentials = credentialsOf(key)

@@ -1,3 +1,4 @@
+import { aFunction, anObject, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
 import { reduce } from './reduce.ts'
@@ -23,6 +24,8 @@ export interface Store {
   follow(source: AsyncIterable<AgentEvent>): Promise<void>
 }
 
+const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anObject })
+
 /**
  * A store for user interfaces, free of any framework.
  *
@@ -32,6 +35,7 @@ export interface Store {
  * - A store follows one run at a time; give it the next run of the same conversation when the last one ended.
  */
 export function createStore(source?: AsyncIterable<AgentEvent>, options: StoreOptions = {}): Store {
+  checkOptions(options, storeOptions)
   const schedule = options.schedule ?? queueMicrotask
   const listeners = new Set<() => void>()
   let next = options.initial ?? initialState()

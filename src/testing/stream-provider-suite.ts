@@ -3,6 +3,7 @@ import { textOf, toolCallsOf } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from './fault-fetch.ts'
 import { callModel, errorOf, type FixtureAnswer, joinedDeltas, messageOf, nextTask, type ProviderFixture } from './provider-fixture.ts'
+import { seededRandom } from './seeded-random.ts'
 import { refusalTests } from './stream-provider-refusals.ts'
 import type { TestRunner } from './test-runner.ts'
 
@@ -111,6 +112,18 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
     expect([...deltas.keys()]).toEqual([])
   })
 
+  it('emits each delta at the index of a block of its kind', async () => {
+    const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    const { content } = messageOf(outcome, fixture.name)
+    for (const event of outcome.events) {
+      if (event.type === 'start') continue
+      const block = content[event.contentIndex]
+      expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+      if (event.type !== 'toolCallDelta' || block?.type !== 'toolCall') continue
+      expect([block.id, block.name]).toEqual([event.toolCallId, event.toolName])
+    }
+  })
+
   it('emits nothing after it settled', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     await nextTask()
@@ -135,6 +148,18 @@ function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answe
       const outcome = await callModel(create(faultFetch(serving(fixture, split === undefined ? {} : { split }))), what)
       expect(comparable(messageOf(outcome, what), answer)).toEqual(expected)
       expect([...joinedDeltas(outcome.events)]).toEqual([...joinedDeltas(whole.events)])
+    }
+  })
+
+  it('settles on damaged bytes, with a message or a ProviderError', async () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const random = seededRandom(seed)
+      const body = bytesOf(fixture).slice()
+      for (let edits = 1 + Math.floor(random() * 8); edits > 0; edits--)
+        body[Math.floor(random() * body.length)] = Math.floor(random() * 256)
+      const what = `${fixture.name} damaged by seed ${seed}`
+      const outcome = await callModel(create(faultFetch(serving({ ...fixture, body }))), what)
+      if (outcome.message === undefined) errorOf(outcome, what)
     }
   })
 }

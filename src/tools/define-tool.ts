@@ -1,3 +1,17 @@
+import {
+  aFlag,
+  aFunction,
+  anObject,
+  anything,
+  aPositiveNumber,
+  aSchema,
+  aText,
+  checkOptions,
+  either,
+  options as optionsOf,
+  required,
+} from '../base/check-options.ts'
+import { kindOf } from '../base/json-fault.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
@@ -46,7 +60,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
 export function defineTool<Schema extends StandardSchema>(options: ToolOptions<Schema, SchemaOutput<Schema>>): AgentTool
 export function defineTool<Args extends object = JsonObject>(options: ToolOptions<JsonSchema, Args>): AgentTool
 export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): AgentTool {
-  checkOptions(options)
+  checkTool(options)
   const { needsApproval, execute, ...rest } = options
   const tool: AgentTool = {
     ...rest,
@@ -65,19 +79,32 @@ function eraseApproval<Args>(ask: boolean | ((args: Args) => boolean | Promise<b
   return typeof ask === 'function' ? (args) => ask(args as Args) : ask
 }
 
-function checkOptions(options: ToolOptions<ToolParameters, never>): void {
+const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
+  // Said in the words of tools below.
+  name: anything,
+  description: anything,
+  execute: anything,
+  label: aText,
+  parameters: required(aSchema),
+  jsonSchema: anObject,
+  needsApproval: either(aFlag, aFunction),
+  idempotent: aFlag,
+  timeoutMs: aPositiveNumber,
+})
+
+function checkTool(options: ToolOptions<ToolParameters, never>): void {
+  if (typeof options !== 'object' || options === null) checkOptions(options, toolOptions, '', 'invalidTool')
   const { name, description } = options
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new ConfigError('invalidTool', `Tool name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
+    throw new ConfigError(
+      'invalidTool',
+      `Tool name ${typeof name === 'string' ? JSON.stringify(name) : kindOf(name)}: use 1 to 64 letters, digits, "_" or "-".`,
+    )
   }
   if (typeof description !== 'string' || description.trim() === '') {
     throw new ConfigError('invalidTool', `Tool "${name}" needs a description: it is how the model knows when to use it.`)
   }
-  const { needsApproval } = options
-  if (needsApproval !== undefined && typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
-    const given = JSON.stringify(needsApproval) ?? String(needsApproval)
-    throw new ConfigError('invalidTool', `Tool "${name}": needsApproval is ${given}; use true, false, or a function of the arguments.`)
-  }
+  checkOptions(options, toolOptions, `Tool "${name}"`, 'invalidTool')
   if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
 }
 

@@ -1,3 +1,5 @@
+import { checkOptions, options as optionsOf, required } from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import { ToolError, WorkspaceError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
@@ -19,6 +21,8 @@ interface EditFileArgs {
 
 const maxBytes = 20 * 1024 * 1024
 
+const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWorkspace) })
+
 /**
  * `edit_file`: replaces the one occurrence of `old_text` by `new_text`.
  *
@@ -30,7 +34,9 @@ const maxBytes = 20 * 1024 * 1024
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function editFileTool({ workspace }: EditFileOptions): AgentTool {
+export function editFileTool(options: EditFileOptions): AgentTool {
+  checkOptions(options, editFileToolOptions)
+  const { workspace } = options
   return defineTool<EditFileArgs>({
     name: 'edit_file',
     label: 'Edit File',

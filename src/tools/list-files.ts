@@ -1,3 +1,5 @@
+import { aPositiveNumber, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import { ToolError, WorkspaceError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
@@ -25,6 +27,12 @@ interface ListFilesArgs {
   max_depth?: number
 }
 
+const listFilesToolOptions = optionsOf<ListFilesOptions>({
+  workspace: required(aWorkspace),
+  maxResults: aPositiveNumber,
+  timeoutMs: aPositiveNumber,
+})
+
 /**
  * `list_files`: files below a directory, optionally those that match a glob.
  *
@@ -36,7 +44,9 @@ interface ListFilesArgs {
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function listFilesTool({ workspace, maxResults = 200, timeoutMs = 10_000 }: ListFilesOptions): AgentTool {
+export function listFilesTool(options: ListFilesOptions): AgentTool {
+  checkOptions(options, listFilesToolOptions)
+  const { workspace, maxResults = 200, timeoutMs = 10_000 } = options
   return defineTool<ListFilesArgs>({
     name: 'list_files',
     label: 'List Files',

@@ -1,3 +1,5 @@
+import { aPositiveNumber, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import { ToolError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
@@ -33,6 +35,8 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
   ['bmp', 'image/bmp'],
 ])
 
+const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWorkspace), maxBytes: aPositiveNumber })
+
 /**
  * `read_file`: a text file with line numbers, or an image.
  *
@@ -44,7 +48,9 @@ const imageTypes: ReadonlyMap<string, string> = new Map([
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function readFileTool({ workspace, maxBytes = 1024 * 1024 }: ReadFileOptions): AgentTool {
+export function readFileTool(options: ReadFileOptions): AgentTool {
+  checkOptions(options, readFileToolOptions)
+  const { workspace, maxBytes = 1024 * 1024 } = options
   return defineTool<ReadFileArgs>({
     name: 'read_file',
     label: 'Read File',

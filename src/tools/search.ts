@@ -1,3 +1,5 @@
+import { aFunction, aPositiveNumber, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import { WorkspaceError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
@@ -30,6 +32,13 @@ interface SearchArgs {
 
 const maxLineShown = 500
 
+const searchToolOptions = optionsOf<SearchToolOptions>({
+  workspace: required(aWorkspace),
+  maxResults: aPositiveNumber,
+  timeoutMs: aPositiveNumber,
+  searcher: aFunction,
+})
+
 /**
  * `search`: lines that match a regular expression.
  *
@@ -41,6 +50,7 @@ const maxLineShown = 500
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function searchTool(options: SearchToolOptions): AgentTool {
+  checkOptions(options, searchToolOptions)
   const { workspace, maxResults = 50, timeoutMs = 30_000, searcher = workspaceSearcher(workspace) } = options
   return defineTool<SearchArgs>({
     name: 'search',

@@ -1,3 +1,5 @@
+import { checkOptions, options as optionsOf, required } from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
 import { accessError } from './access-error.ts'
@@ -9,6 +11,8 @@ export interface WriteFileOptions {
   workspace: Workspace
 }
 
+const writeFileToolOptions = optionsOf<WriteFileOptions>({ workspace: required(aWorkspace) })
+
 /**
  * `write_file`: writes a whole text file as UTF-8, creating parent directories.
  *
@@ -16,7 +20,9 @@ export interface WriteFileOptions {
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
-export function writeFileTool({ workspace }: WriteFileOptions): AgentTool {
+export function writeFileTool(options: WriteFileOptions): AgentTool {
+  checkOptions(options, writeFileToolOptions)
+  const { workspace } = options
   return defineTool<{ path: string; content: string }>({
     name: 'write_file',
     label: 'Write File',

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from './settings.ts'
 import type { CostConfig, Usage } from './usage.ts'
 
 /**
@@ -16,6 +17,8 @@ export interface Budget {
   charge(usage: Usage, cost: CostConfig): void
   /** Why no further model call may begin, in the words of the specification, or `undefined`. */
   exceeded(): string | undefined
+  /** The same, as data. */
+  reached?(): ReachedLimit | undefined
   /** Stops the clock, here and above; returns how to let it go on, once. It goes on when all that stopped it have let it. Default: time goes on. */
   pause?(): () => void
 }

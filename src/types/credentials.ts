@@ -11,6 +11,9 @@ export interface CredentialProvider {
   invalidate(): void | Promise<void>
 }
 
+/** A key, where to get one at each call, or a credential provider that also learns of a rejected one. */
+export type ApiKey = string | ((signal: AbortSignal) => string | Promise<string>) | CredentialProvider
+
 /** A key that never changes: a rejected one stays rejected, so there is no second try. */
 export interface StaticCredential extends CredentialProvider {
   readonly isStatic: true

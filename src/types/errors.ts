@@ -140,6 +140,7 @@ export type MisuseCode =
   | 'invalidOption'
   | 'invalidTool'
   | 'unsupportedSchema'
+  | 'invalidMessage'
   | 'emptyPrompt'
   | 'emptyHistory'
   | 'trailingAssistant'
@@ -225,9 +226,20 @@ export class LoadError extends PhiError {
   }
 }
 
-/** What failed, as data. */
+/** What failed, as data, and what of ours was behind it. */
 export function toRunFailure(error: unknown): RunFailure {
-  return { code: PhiError.isInstance(error) ? error.code : 'other', message: errorText(error) }
+  if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
+  const { code, cause } = error
+  const failure: RunFailure = { code, message: errorText(error) }
+  // Only what is ours, and says more: nobody knows what others put into their errors.
+  if (!PhiError.isInstance(cause) || cause.code === code) return failure
+  return { ...failure, cause: { code: cause.code, message: errorText(cause) } }
+}
+
+/** The failure of code of the application that a run cannot do without, with its own code; `name` is the option it was passed as. */
+export function callbackFailed(name: string, cause: unknown): PhiError {
+  const code = PhiError.isInstance(cause) ? cause.code : 'other'
+  return new PhiError(code, `${name} failed: ${errorText(cause).replace(/\.$/, '')}. The run stopped.`, { cause })
 }
 
 /**

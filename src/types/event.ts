@@ -4,6 +4,7 @@ import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } fro
 import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 import type { StreamDelta } from './provider.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
+import type { ReachedLimit } from './settings.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 
@@ -41,6 +42,8 @@ export type RunStatus = 'completed' | 'error' | 'aborted' | 'limit' | 'paused' |
 export interface RunFailure {
   code: string
   message: string
+  /** What was behind that: of code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
+  cause?: { code: string; message: string }
 }
 
 /** A call that waits for a person. `argumentsHash` is the SHA-256 (hex) of the canonical JSON of the arguments. */
@@ -95,9 +98,13 @@ export interface AgentEndEvent extends EventBase {
   /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
   totalUsage?: Usage
   error?: RunFailure
+  /** Present when `status` is `limit`. */
+  limit?: ReachedLimit
   /** What refused to go on, and why: an input filter, or a hook. */
   rejection?: string
   pendingApprovals?: PendingApproval[]
+  /** What the run was given and did not take into the history, where there is any. */
+  returned?: AgentMessage[]
 }
 
 /** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */

@@ -27,7 +27,7 @@ export interface UserMessage {
   timestamp: number
 }
 
-/** What a model answered. A failed or aborted answer keeps its partial content and says why. */
+/** What a model answered. A failed or aborted answer keeps its partial content and says why; of an aborted one the text is sent once a user message follows. */
 export interface AssistantMessage {
   role: 'assistant'
   content: Content[]
@@ -92,8 +92,23 @@ export type LlmMessage = Message & MessageEnvelope
 /** One entry of a history. */
 export type AgentMessage = LlmMessage | ExtensionMessage
 
-/** Anything a caller may hand in as input: text, bare messages, or messages that already carry an envelope. */
-export type PromptInput = string | Message | AgentMessage | readonly (Message | AgentMessage)[]
+/** `Whole`, of which only `Needed` must be given, with `content` as blocks or as text. */
+type Written<Whole extends Message, Needed extends keyof Whole> = Pick<Whole, Needed | 'role'> &
+  Partial<Omit<Whole, Needed | 'content' | 'usage'>> &
+  Partial<MessageEnvelope> & { content: string | readonly Content[] }
+
+/**
+ * A message as people write it: `{ role: 'user', content: 'hi' }`. What is left out is filled in: an id, the time, `stopReason`, `usage` of zero, and
+ * `unknown` as the model that said it.
+ */
+export type MessageInput =
+  | Written<UserMessage, 'role'>
+  | (Written<AssistantMessage, 'role'> & { usage?: Partial<Usage> })
+  | Written<ToolResultMessage, 'toolCallId' | 'toolName'>
+  | (Omit<ExtensionMessage, 'id'> & { id?: string })
+
+/** Anything a caller may hand in as input: text, one message, or a list of them, complete or as people write them. */
+export type PromptInput = string | MessageInput | readonly MessageInput[]
 
 /** Milliseconds since the epoch, as an integer. */
 export function now(): number {
@@ -112,8 +127,8 @@ export function extensionMessage(kind: string, data: JsonValue): ExtensionMessag
 }
 
 /** `message` with an id: the same object when it has one, else a copy with a new one. */
-export function withId(message: Message | AgentMessage): AgentMessage {
-  return 'id' in message ? message : { ...message, id: newId() }
+export function withId(message: Message | AgentMessage | Omit<ExtensionMessage, 'id'>): AgentMessage {
+  return 'id' in message && message.id !== undefined ? message : { ...message, id: newId() }
 }
 
 /** True for entries a model may see, false for extensions. */

@@ -11,4 +11,6 @@ export interface Model {
   provider: StreamProvider
   /** Absent for services that need no key. */
   credentials?: CredentialProvider
+  /** Why it cannot be called: its factory was given no key. Whoever is to call it, such as `new Agent`, throws this as `ConfigError`. */
+  unusable?: string
 }

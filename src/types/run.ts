@@ -1,11 +1,14 @@
 import type { ApprovalRef } from './approval.ts'
+import { PhiError } from './errors.ts'
 import type { AgentEvent, PendingApproval, RunFailure, RunStatus } from './event.ts'
 import type { AgentMessage, PromptInput } from './message.ts'
+import type { ReachedLimit } from './settings.ts'
 import type { Usage } from './usage.ts'
 
 /** How a run ends, and what only that ending has to say. */
 export type RunEnding =
-  | { status: 'completed' | 'limit' | 'aborted' }
+  | { status: 'completed' | 'aborted' }
+  | { status: 'limit'; limit: ReachedLimit }
   | { status: 'error'; error: RunFailure }
   | { status: 'rejected'; rejection: string }
   | { status: 'paused'; pendingApprovals: PendingApproval[] }
@@ -24,14 +27,51 @@ export interface RunResult {
   usage: Usage
   /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. */
   totalUsage: Usage
+  /**
+   * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, steering and
+   * follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
+   */
+  returned: AgentMessage[]
   /** Present when `status` is `error`. */
   error?: RunFailure
+  /** Present when `status` is `limit`. */
+  limit?: ReachedLimit
+  /** Present when `status` is `rejected`: who said no, and why. */
   rejection?: string
   /** Present when `status` is `paused`. */
   pendingApprovals?: PendingApproval[]
 }
 
-/** Where a queued message is: waiting, in the history, or given back because its run was aborted or its queue cleared. */
+/**
+ * A run that did not complete, as `run.text()` throws it. `code` is that of the run's error, else its status: `aborted`, `limit`, `paused`,
+ * `rejected`.
+ */
+export class RunError extends PhiError {
+  /** What the run came to all the same, with the text it had so far. */
+  declare readonly result: RunResult
+
+  constructor(result: RunResult) {
+    super(result.error?.code ?? result.status, whyNotCompleted(result))
+    this.name = 'RunError'
+    // Not enumerable: logging an error must not print a conversation.
+    Object.defineProperty(this, 'result', { value: result, enumerable: false })
+  }
+
+  static override isInstance(value: unknown): value is RunError {
+    return PhiError.isInstance(value) && value.name === 'RunError'
+  }
+}
+
+function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [] }: RunResult): string {
+  if (error !== undefined) return error.message
+  if (status === 'limit') return `The run stopped at a limit: ${limit?.reason}. Raise it in limits, or continue with agent.continueLoop().`
+  if (status === 'rejected') return `The run was rejected: ${rejection}`
+  if (status !== 'paused') return `The run was ${status} before it had an answer.`
+  const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
+  return `The run is paused: calls of ${tools} wait for an approval. Continue it with agent.continueLoop() and decide.`
+}
+
+/** Where a queued message is: waiting, in the history, or given back because its run ended first or its queue was cleared. */
 export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
 
 /** The promise that a queued message is not lost. */
@@ -59,19 +99,19 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string
   readonly loopId: string
   readonly sessionId: string
-  /** Always settles. Model failure, abort and limits resolve; only misuse rejects. */
+  /** Always resolves, however the run ended. */
   readonly result: Promise<RunResult>
   /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
   subscribe(listener: (event: AgentEvent) => void): () => void
   /** Events after the cursor `after` (default 0: all). Throws `CursorExpired` when some of them are forgotten. */
   events(options?: { after?: number }): AsyncIterable<AgentEvent>
-  /** The text of the final answer, once the run has ended. */
+  /** The text of the final answer of a run that completed; rejects with `RunError` when it ended otherwise, `result` and all in it. */
   text(): Promise<string>
   /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
   message(id: string): AgentMessage | undefined
   /**
-   * Injects a message at the next checkpoint of this run. When a limit, an error or a pause ends the run before, the message stays queued and
-   * opens the next one. After the end the receipt is `returned` at once.
+   * Injects a message at the next checkpoint of this run. When the run ends before, whatever the reason, the message is `returned`: by its receipt
+   * and in the result. After the end the receipt is `returned` at once.
    */
   steer(input: PromptInput): Receipt
   /** Adds a message that is answered when the run would otherwise stop; otherwise as `steer`. */

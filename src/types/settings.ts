@@ -12,6 +12,17 @@ export interface ExecutionLimits {
   maxCost?: number
 }
 
+/** The limit that a run has reached. */
+export interface ReachedLimit {
+  /** `budget`: one that the caller passed and that does not say more. */
+  name: keyof ExecutionLimits | 'budget'
+  /** In the words of the specification: `Max turns reached (50/50)`. */
+  reason: string
+  /** The limit, and what had been used, in its unit. */
+  max?: number
+  used?: number
+}
+
 /** The defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 

@@ -74,14 +74,15 @@ describe('send', () => {
     expect(requestText(model.provider.requests[1])).not.toContain('two')
   })
 
-  it('is heard also when the run is stopped before it began: the message waits for the next', async () => {
+  it('is returned when the run is stopped before it began, and does not come back with the next prompt', async () => {
     const { agent, model } = agentOn([{ text: 'hello' }])
     agent.appendMessage(userMessage('unanswered'))
     const run = agent.send('said')
     run.abort()
-    await run.result
-    await agent.continueLoop().result
-    expect(requestText(model.provider.requests.at(-1))).toContain('said')
+    expect(await run.result).toMatchObject({ status: 'aborted', returned: [{ role: 'user', content: [{ text: 'said' }] }] })
+    await agent.send('again').result
+    expect(requestText(model.provider.requests.at(-1))).toMatch(/unanswered.*again/)
+    expect(requestText(model.provider.requests.at(-1))).not.toContain('said')
   })
 
   it('several messages at once are all delivered before the model is asked', async () => {

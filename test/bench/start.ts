@@ -12,7 +12,7 @@ import { quantile } from './task.ts'
 const repetitions = 21
 const programs = {
   bare: ['-e', 'process.exit()'],
-  import: ['--input-type=module', '-e', "await Promise.all([import('phi-core'), import('phi-core/providers/anthropic')])\nprocess.exit()"],
+  import: ['-e', "Promise.all([import('phi-core'), import('phi-core/providers/anthropic')]).then(() => process.exit())"],
   request: ['--input-type=module', '-e', `${entry}\nglobalThis.fetch = () => process.exit()\nawait run('test-key')`],
 }
 

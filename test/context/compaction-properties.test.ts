@@ -75,7 +75,17 @@ describe('compaction of any history', () => {
         expect(tornPairs(messages, deriveView(messages, state))).toEqual([])
       }
     })
-    await fc.assert(property, { numRuns: 10_000 })
+    // A memo in the only turn that an earlier compaction left: it is no turn of the history.
+    const memoAlone = [334207423, 641988111, 1034991984, 355405531]
+    const smallest = {
+      keepFirstTurns: 0,
+      keepRecentTurns: 0,
+      maxSummaryTokens: 0,
+      toolOutputMaxLines: 0,
+      scope: { type: 'tokenBudget' as const },
+    }
+    const traitsOfIt = { force: false, evicts: false, prunes: true, steps: [34, 17] as [number, number] }
+    await fc.assert(property, { numRuns: 10_000, examples: [[memoAlone, smallest, 67, traitsOfIt]] })
   })
 
   it('goes on with what is left in memory', { timeout: 60_000 }, async () => {

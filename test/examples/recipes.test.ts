@@ -13,6 +13,7 @@ import { weather } from '../../examples/recipes/json-schema-tool.ts'
 import { readOn } from '../../examples/recipes/late-reader.ts'
 import { carefulAgent } from '../../examples/recipes/limits-and-retries.ts'
 import { localTools } from '../../examples/recipes/local-tools.ts'
+import { proofreader } from '../../examples/recipes/loop-in-a-tool.ts'
 import { described, fromConfiguration } from '../../examples/recipes/model-capabilities.ts'
 import {
   addingModel,
@@ -28,6 +29,7 @@ import {
   throughProxy,
   withOwnKey,
 } from '../../examples/recipes/models.ts'
+import { costOfBoth } from '../../examples/recipes/own-budget.ts'
 import { twoLoops } from '../../examples/recipes/own-loop.ts'
 import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-and-continue.ts'
 import { cachedShare, classifier } from '../../examples/recipes/prompt-caching.ts'
@@ -40,6 +42,7 @@ import { promptUnreliable, testMyStore } from '../../examples/recipes/test-your-
 import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
 import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
 import { fileTools } from '../../examples/recipes/workspace-tools.ts'
+import { goOn } from '../../examples/recipes/written-messages.ts'
 
 const hello = () => scripted([{ text: 'Hello.' }, { text: 'Again.' }])
 const mail = (to: string) =>
@@ -311,4 +314,33 @@ testMyStore({ describe, it, expect }, memoryDriver)
 
 it('a broken service is a result', async () => {
   expect(await promptUnreliable('Hi')).toEqual({ status: 'error', calls: 2 })
+})
+
+describe('a budget of your own', () => {
+  it('adds up what both prompts cost', async () => {
+    const cost = { inputPerMillion: 1, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+    const usage = { input: 100_000, output: 1 }
+    const model = scripted([
+      { text: 'a', usage },
+      { text: 'b', usage },
+    ])
+    const agent = new Agent({ model: { ...model, config: { ...model.config, cost } } })
+    expect(await costOfBoth(agent, 'one', 'two')).toBeCloseTo(0.2)
+  })
+})
+
+describe('a loop in a tool', () => {
+  it('gives back what its model said', async () => {
+    const asking = scripted([{ toolCalls: [{ name: 'proofread', arguments: { text: 'teh' } }] }, { text: 'Done.' }])
+    const agent = new Agent({ model: asking, tools: [proofreader(scripted([{ text: 'the' }]))] })
+    expect(await agent.prompt('Correct it.').text()).toBe('Done.')
+    expect(agent.messages.find((message) => message.role === 'toolResult')).toMatchObject({ content: [{ type: 'text', text: 'the' }] })
+  })
+})
+
+describe('written-messages', () => {
+  it('goes on with a conversation that was kept as roles and texts', async () => {
+    const model = scripted((request) => ({ text: `${request.systemPrompt} ${request.messages.length}` }))
+    expect(await goOn(model, 'And of Denmark?')).toBe('Answer in one word. 3')
+  })
 })

@@ -8,10 +8,12 @@ import { remoteRun } from '../../examples/recipes/http-client.ts'
 import { baseUrl } from '../harness/env.ts'
 import { serveWorker } from '../harness/workerd-serve.ts'
 
+const token = 'a-test-token'
+
 /** Prompts the server at `url` as examples/recipes/http-client.ts does; returns the text that arrived in deltas. */
-async function streamedText(url: string, token: string): Promise<string> {
+async function streamedText(url: string, sent: string): Promise<string> {
   let text = ''
-  for await (const event of remoteRun(url, 'Hi', token)) {
+  for await (const event of remoteRun(url, 'Hi', sent)) {
     if (event.type === 'messageUpdate' && event.delta.type === 'text') text += event.delta.delta
     if (event.type === 'agentEnd') expect(event.status).toBe('completed')
   }
@@ -21,7 +23,7 @@ async function streamedText(url: string, token: string): Promise<string> {
 /** Starts an example that serves until it is killed; resolves with the address it prints. */
 async function started(...command: [string, ...string[]]): Promise<string> {
   const [program, ...flags] = command
-  const env = { ...process.env, PORT: '0', ACCESS_TOKEN: 'token' }
+  const env = { ...process.env, PORT: '0', ACCESS_TOKEN: token }
   const child: ChildProcess = spawn(resolve('node_modules/.bin', program), flags, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject)
@@ -52,10 +54,11 @@ describe('examples of each runtime', () => {
 
   it('node/server.ts', async () => {
     vi.stubEnv('PORT', '0')
+    vi.stubEnv('ACCESS_TOKEN', token)
     onTestFinished(() => void vi.unstubAllEnvs())
     const { server } = await import('../../examples/node/server.ts')
     try {
-      expect(await streamedText(server.url, 'demo')).toBe('Hello from Node.')
+      expect(await streamedText(server.url, token)).toBe('Hello from Node.')
       await expect(streamedText(server.url, 'wrong')).rejects.toThrow('401')
     } finally {
       await server[Symbol.asyncDispose]()
@@ -87,21 +90,27 @@ describe('examples of each runtime', () => {
       '--allow-net=127.0.0.1',
       '--allow-env',
     ]
-    expect(await streamedText(await started('deno', 'run', ...flags, 'examples/deno/server.ts'), 'token')).toBe('Hello from Deno.')
+    expect(await streamedText(await started('deno', 'run', ...flags, 'examples/deno/server.ts'), token)).toBe('Hello from Deno.')
   })
 
   it('bun/server.ts', { timeout: 30_000 }, async () => {
-    expect(await streamedText(await started('bun', 'examples/bun/server.ts'), 'token')).toBe('Hello from Bun.')
+    expect(await streamedText(await started('bun', 'examples/bun/server.ts'), token)).toBe('Hello from Bun.')
   })
 
   it('cloudflare/worker.ts, in workerd without Node compatibility', { timeout: 30_000 }, async () => {
     const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), {
       ANTHROPIC_API_KEY: 'test-key',
       ANTHROPIC_BASE_URL: `${baseUrl()}/anthropic/text/${crypto.randomUUID()}`,
-      ACCESS_TOKEN: 'token',
+      ACCESS_TOKEN: token,
     })
     onTestFinished(worker.stop)
-    expect(await streamedText(worker.url, 'token')).toBe('Hello, world.')
+    expect(await streamedText(worker.url, token)).toBe('Hello, world.')
     await expect(streamedText(worker.url, 'wrong')).rejects.toThrow('401')
+  })
+
+  it('cloudflare/worker.ts lets nobody in before it has a token', { timeout: 30_000 }, async () => {
+    const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), { ANTHROPIC_API_KEY: 'test-key' })
+    onTestFinished(worker.stop)
+    for (const sent of ['undefined', 'null', '']) await expect(streamedText(worker.url, sent)).rejects.toThrow('401')
   })
 })

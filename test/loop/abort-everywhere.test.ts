@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { MessageQueue } from '../../src/agent/message-queue.ts'
+import { MessageQueue, RunQueue } from '../../src/agent/message-queue.ts'
 import {
   type AgentContext,
   type AgentEvent,
@@ -86,7 +86,7 @@ async function playStopped(stop: Stop): Promise<Played> {
     await at(`${name}, later`)
     return value
   }
-  const { config, context, queues, receipts } = everything(around)
+  const { config, context, receipts } = everything(around)
   const approvals = new Approvals()
   const emit = (event: AgentEvent) => {
     events.push(event)
@@ -104,19 +104,19 @@ async function playStopped(stop: Stop): Promise<Played> {
   for (let n = 0; n < 3; n += 1) await task()
   expect(events.length, 'events after the end').toBe(count)
   expect(approvals.pending()).toEqual([])
-  for (const queue of queues) queue.returnOwned('this run')
   return { events, result, context, receipts, places, listening: listening.size }
 }
 
 type Around = <T>(name: string, value: T) => Promise<T>
 
 function everything(around: Around) {
-  const steering = new MessageQueue('oneAtATime')
-  const followUps = new MessageQueue('oneAtATime')
+  const waiting = new MessageQueue('oneAtATime')
+  const steering = new RunQueue(waiting)
+  const followUps = new RunQueue(new MessageQueue('oneAtATime'))
   const receipts = [
-    steering.add([withId(userMessage('steer'))], 'this run'),
-    followUps.add([withId(userMessage('follow-up'))], 'this run'),
-    steering.add([withId(userMessage('idle'))], undefined),
+    steering.add([withId(userMessage('steer'))]),
+    followUps.add([withId(userMessage('follow-up'))]),
+    waiting.add([withId(userMessage('idle'))]),
   ]
   const context: AgentContext = { systemPrompt: '', messages: longHistory(20, 100), tools: allTools(around) }
   const config: LoopConfig = {
@@ -134,7 +134,7 @@ function everything(around: Around) {
     convertToLlm: (messages) => around('convertToLlm', messages.filter(isLlmMessage) as readonly Message[]),
     journal: { append: ({ entry }) => around(`journal ${entry.type}`, undefined) },
   }
-  return { config, context, receipts, queues: [steering, followUps] }
+  return { config, context, receipts }
 }
 
 function modelOf(around: Around) {

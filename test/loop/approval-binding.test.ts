@@ -91,9 +91,7 @@ describe('a rule of a tool', () => {
     ['null', null],
   ])('%s is refused by defineTool', (_, needsApproval) => {
     const options = { name: 'remove', description: 'Removes.', parameters: { type: 'object' }, needsApproval, execute: () => 'x' }
-    expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(
-      /Tool "remove": needsApproval is .*; use true, false, or a function/,
-    )
+    expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(/Tool "remove".*needsApproval is .*; it must be true or false/)
   })
 
   it('gets arguments of its own, parsed or not', async () => {

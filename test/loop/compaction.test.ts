@@ -194,7 +194,7 @@ describe('hooks', () => {
     const [started] = ofType(events, 'compactionStarted')
     const [ended] = ofType(events, 'compactionEnded')
     const who = { loopId: result.loopId, agentId: agent.agentId }
-    expect(heard).toEqual([
+    expect(heard).toMatchObject([
       { ...who, estimatedTokens: started?.estimatedTokens, messageCount: started?.messageCount },
       {
         ...who,

@@ -337,16 +337,17 @@ describe('an abort', () => {
     expect([...idle, ...owned].map(({ message }) => ids.has(message.id))).toEqual([true, true, ...Array(5).fill(false)])
   })
 
-  it('after the end returns nothing: what a limit left stays for the next run', async () => {
+  it('after the end changes nothing: what a limit left is returned, and in the result', async () => {
     const agent = new Agent({ model: scripted([{ text: 'a' }, { text: 'b' }]), limits: { maxTurns: 1 } })
     const run = agent.prompt('go')
     const receipt = run.followUp('later')
-    expect((await run.result).status).toBe('limit')
+    expect(await run.result).toMatchObject({ status: 'limit', returned: [receipt.message] })
     run.abort()
-    expect(receipt.status).toBe('queued')
+    expect(receipt.status).toBe('returned')
     agent.configure({ limits: false })
-    await agent.prompt('on').result
-    expect(receipt.status).toBe('delivered')
+    const { returned, messages } = await agent.prompt('on').result
+    expect(returned).toEqual([])
+    expect(messages).not.toContainEqual(expect.objectContaining({ id: receipt.message.id }))
   })
 })
 
@@ -372,7 +373,10 @@ describe('a supplier that throws', () => {
     const model = scripted([{ toolCalls: twoCalls.toolCalls.slice(0, 2) }, { text: 'ok' }])
     const options = { emit: (event: AgentEvent) => void events.push(event), signal: new AbortController().signal }
     const result = await agentLoop('go', context, { model, ...config }, options)
-    expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: 'queue is broken' } })
+    expect(result).toMatchObject({
+      status: 'error',
+      error: { code: 'other', message: expect.stringMatching(/^(steering|followUps) failed: queue is broken\./) },
+    })
     expect(grammarFaults(events)).toEqual([])
     expect(unansweredCalls(context.messages)).toEqual([])
   })

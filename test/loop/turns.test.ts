@@ -199,17 +199,20 @@ describe('turns and tools', () => {
         return messages
       },
     })
-    expect(result).toMatchObject({ status: 'error', error: { message: 'no embedding index' } })
+    expect(result).toMatchObject({ status: 'error', error: { message: 'transformContext failed: no embedding index. The run stopped.' } })
     expect(grammarFaults(events)).toEqual([])
     broken = false
     expect((await agent.prompt('again').result).text).toBe('fine')
   })
 
   it('reports the code of the error behind a failed request', async () => {
-    const nameless = tool('t', () => 'x', { parameters: 'text' as never })
+    const nameless = tool('t', () => 'x', { parameters: { '~standard': {} } as never })
     expect((await play([], { tools: [nameless] })).result.error?.code).toBe('invalidTool')
     const transformContext = () => Promise.reject(new WorkspaceError('io', 'disk'))
-    expect((await play([], { transformContext })).result.error).toEqual({ code: 'io', message: 'disk' })
+    expect((await play([], { transformContext })).result.error).toEqual({
+      code: 'io',
+      message: 'transformContext failed: disk. The run stopped.',
+    })
   })
 
   it('never sends extension messages', async () => {

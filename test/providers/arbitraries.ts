@@ -17,10 +17,7 @@ export interface HistoryOptions {
 }
 
 /** Blank text, halves of surrogate pairs, and anything else. */
-export const anyText = fc.oneof(
-  fc.constantFrom('', ' ', '\n\t', 'hello', '\ud800', 'a\udfff\\ud83d b', '😀'),
-  fc.string({ unit: 'binary' }),
-)
+const anyText = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'hello', '\ud800', 'a\udfff\\ud83d b', '😀'), fc.string({ unit: 'binary' }))
 
 const commonIds = ['a', 'b', 'call:1', 'call;1', 'call_1', '', 'x'.repeat(80), `${'x'.repeat(80)}y`, 'é', 'functions.a:0']
 const stopReasons: readonly StopReason[] = ['stop', 'toolUse', 'length', 'error', 'aborted', 'paused']

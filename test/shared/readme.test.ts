@@ -10,4 +10,20 @@ describe('the first program of the README', () => {
     const requests: unknown[] = await (await fetch(`${baseUrl()}/log${at}`)).json()
     expect(requests).toHaveLength(2)
   })
+
+  it('tells a newcomer that the key is missing, and where to put it', async () => {
+    for (const options of [{}, { apiKey: '' }, { apiKey: '', baseUrl: 'https://api.anthropic.com/' }]) {
+      const asked = ask('What is 2 + 3?', options)
+      await expect(asked).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
+      await expect(asked).rejects.toThrow(/pass it as apiKey.*ANTHROPIC_API_KEY/)
+    }
+  })
+
+  it('rejects with what went wrong', async () => {
+    const refused = ask('What is 2 + 3?', {
+      apiKey: 'test-key',
+      fetch: async () => new Response('{"error":{"message":"no"}}', { status: 401 }),
+    })
+    await expect(refused).rejects.toMatchObject({ name: 'RunError', code: 'auth' })
+  })
 })

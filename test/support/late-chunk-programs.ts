@@ -103,14 +103,14 @@ async function outcomeOf(prompt, decide) {
   const types = []
   run.subscribe((event) => {
     types.push(event.type)
-    if (event.type === 'approvalRequested') decide(run, event.toolCallId)
+    if (event.type === 'approvalRequested') decide(run, event)
   })
   const { status, error } = await run.result
   return { status, error, types, told: JSON.stringify(agent.messages) }
 }
 async function main() {
-  const approved = await outcomeOf('Add.', (run, id) => run.approve(id))
-  const denied = await outcomeOf('Add.', (run, id) => run.deny(id, 'not today'))
+  const approved = await outcomeOf('Add.', (run, event) => run.approve(event))
+  const denied = await outcomeOf('Add.', (run, event) => run.deny(event.toolCallId, 'not today'))
   const rejected = await outcomeOf('a secret', () => {})
   const unauthorized = await outcomeOf('Add.', () => {})
   return { approved, denied, rejected, unauthorized, calls }

@@ -1,3 +1,4 @@
+import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { claimWatch } from './claim-watch.ts'
@@ -20,6 +21,8 @@ export interface IndexedDbSessionStore extends SessionStore {
   openIds(): Promise<string[]>
 }
 
+const storeOptions = optionsOf<IndexedDbSessionOptions>({ name: aText, onTakenOver: aFunction, onChange: aFunction })
+
 /**
  * Sessions in the IndexedDB of this origin, for pages and workers.
  *
@@ -36,6 +39,7 @@ export interface IndexedDbSessionStore extends SessionStore {
  * Source: docs/concepts/sessions.md
  */
 export function indexedDbSessionStore(options: IndexedDbSessionOptions = {}): IndexedDbSessionStore {
+  checkOptions(options, storeOptions)
   const { name = 'phi-core', onTakenOver, onChange } = options
   const driver = indexedDbDriver(name, claimWatch(name, { onTakenOver, onChange }))
   return Object.assign(logSessionStore(driver), { openIds: () => lockedSessions(name) })

@@ -1,3 +1,4 @@
+import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../src/base/check-options.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import type { ObjectNamespace } from './durable-object.ts'
@@ -15,6 +16,9 @@ export interface SessionBindings {
   tenant?: string
 }
 
+const aBinding = required(withMethods('a binding of Durable Objects', 'getByName'))
+const bindingOptions = optionsOf<SessionBindings>({ sessions: aBinding, index: aBinding, tenant: aText })
+
 /**
  * Sessions in Durable Objects: one object per session, and one per tenant that lists them. For a Worker that holds the bindings.
  *
@@ -24,7 +28,9 @@ export interface SessionBindings {
  *
  * Source: docs/concepts/sessions.md
  */
-export function durableObjectSessionStore({ sessions, index, tenant = defaultTenant }: SessionBindings): SessionStore {
+export function durableObjectSessionStore(bindings: SessionBindings): SessionStore {
+  checkOptions(bindings, bindingOptions)
+  const { sessions, index, tenant = defaultTenant } = bindings
   const logOf = (sessionId: string) => remoteLog(sessions, objectName({ tenant, sessionId }))
   return logSessionStore(objectLogDriver(logOf, new SessionIndex(index, tenant)))
 }

@@ -1,5 +1,5 @@
+import { checkOptions, kind, options as optionsOf, withMethods } from '../../../src/base/check-options.ts'
 import {
-  ConfigError,
   type LogClaim,
   type LogDriver,
   type LogLine,
@@ -20,6 +20,9 @@ export interface KvSessionStoreOptions {
   maxValueBytes?: number
 }
 
+const storeOptions = optionsOf<KvSessionStoreOptions>({
+  maxValueBytes: kind('a number of bytes from 6', (value) => typeof value === 'number' && value >= 6),
+})
 const promises: StorePromises = { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'powerCut' }
 const defaultMaxValueBytes = 25 * 1024 * 1024
 /** KV takes 1,024 bytes of metadata; times and punctuation need some. */
@@ -52,8 +55,9 @@ interface Writing {
  * Source: docs/concepts/sessions.md
  */
 export function kvSessionStore(namespace: KvNamespace, options: KvSessionStoreOptions = {}): SessionStore {
+  checkOptions(namespace, withMethods('a KV namespace', 'get', 'put', 'delete', 'list'), 'namespace')
+  checkOptions(options, storeOptions)
   const { maxValueBytes = defaultMaxValueBytes } = options
-  if (!(maxValueBytes >= 6)) throw new ConfigError('invalidOption', `maxValueBytes is ${maxValueBytes}. Pass a number of bytes from 6.`)
   return logSessionStore(new KvDriver(namespace, maxValueBytes))
 }
 

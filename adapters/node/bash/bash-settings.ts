@@ -1,7 +1,21 @@
 import { totalmem } from 'node:os'
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options as optionsOf,
+  required,
+  texts,
+} from '../../../src/base/check-options.ts'
 import { ConfigError, type JsonObject } from '../../../src/index.ts'
-import { type HostPrograms, hostProgram } from '../policy/programs.ts'
-import { type ProtectionOptions, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
+import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
+import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
 import { canOpenControlGroup } from '../process/control-group.ts'
 import type { BashLimits } from './launch.ts'
 import { requireSandbox, type Sandbox } from './sandbox.ts'
@@ -27,6 +41,20 @@ export interface BashOptions extends ProtectionOptions {
   /** Programs of the host to use in place of the system's own. */
   programs?: HostPrograms
 }
+
+export const bashTable: OptionTable<BashOptions> = {
+  ...protectionTable,
+  root: required(aText),
+  sandbox: oneOf('bubblewrap', 'none'),
+  timeoutMs: aPositiveNumber,
+  maxOutputBytes: aPositiveNumber,
+  limits: optionsOf<BashLimits>({ memoryBytes: aPositiveNumber, processes: aPositiveNumber, diskBytes: aPositiveNumber }),
+  denyPatterns: listOf(aText),
+  needsApproval: either(aFlag, aFunction),
+  env: texts,
+  programs: hostPrograms,
+}
+const bashOptions = optionsOf<BashOptions>(bashTable)
 
 /** What `bash` refuses unless told otherwise. */
 export const defaultDenyPatterns: readonly string[] = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:']
@@ -62,6 +90,7 @@ const gibibyte = 2 ** 30
 
 /** Throws what `bashTool` throws. */
 export function bashSettings(options: BashOptions): BashSettings {
+  checkOptions(options, bashOptions)
   const policy = workspacePolicy(options.root, options)
   const limits = limitsOf(options.limits)
   const settings = {

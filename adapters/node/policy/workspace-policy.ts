@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
+import { aFlag, aText, listOf, type OptionTable } from '../../../src/base/check-options.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { canonicalName, gitHead, gitParts, protectedDirectories, protectedFiles } from './protected-names.ts'
 import { realDirectory } from './root.ts'
@@ -15,6 +16,9 @@ export interface ProtectionOptions {
   /** Take `/`, the home directory or a directory of the system as root. Default false. */
   allowSystemRoot?: boolean
 }
+
+/** How protection is told; see `checkOptions`. */
+export const protectionTable: OptionTable<ProtectionOptions> = { unprotected: listOf(aText), allowSystemRoot: aFlag }
 
 /** The one policy of a workspace, for file tools and for bash. */
 export interface WorkspacePolicy {

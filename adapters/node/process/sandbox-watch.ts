@@ -32,7 +32,7 @@ const pageBytes = 4096
  *
  * Does nothing while there is no sandbox yet, or where it may not be read.
  */
-export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): NodeJS.Timeout {
+export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): ReturnType<typeof setInterval> {
   let look = 0
   const excess = (which: Excess, first: string) => {
     clearInterval(timer)

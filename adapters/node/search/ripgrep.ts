@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
 import { ToolError } from '../../../src/index.ts'
 import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireSandbox, SandboxUnavailable } from '../bash/sandbox.ts'
-import { type HostPrograms, hostProgram } from '../policy/programs.ts'
+import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { realDirectory } from '../policy/root.ts'
 import { runProcess } from '../process/run-process.ts'
 import { notRegular, translated } from '../workspace/fs-errors.ts'
@@ -27,6 +28,8 @@ export interface RipgrepOptions {
   allowSystemRoot?: boolean
 }
 
+const ripgrepOptions = optionsOf<RipgrepOptions>({ programs: hostPrograms, allowSystemRoot: aFlag })
+
 /**
  * Search with the `rg` of this machine, for the port of the `search` tool; undefined where there is none.
  *
@@ -40,6 +43,8 @@ export interface RipgrepOptions {
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function ripgrepSearcher(root: string, options: RipgrepOptions = {}): Searcher | undefined {
+  checkOptions(root, aText, 'root')
+  checkOptions(options, ripgrepOptions)
   const realRoot = realDirectory(root, options.allowSystemRoot)
   const program = hostProgram('rg', realRoot, options.programs?.rg)
   if (program === undefined) return undefined

@@ -1,6 +1,9 @@
+import { checkOptions, kind } from '../../../src/base/check-options.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { fileDriver } from './file-driver.ts'
+
+const aDirectory = kind('the path of a directory', (value) => typeof value === 'string' && value !== '')
 
 /**
  * Sessions as append-only logs below `directory`, which is made with the first of them. For Node, Deno and Bun.
@@ -20,5 +23,6 @@ import { fileDriver } from './file-driver.ts'
  * Source: docs/concepts/sessions.md
  */
 export function fileSessionStore(directory: string): SessionStore {
+  checkOptions(directory, aDirectory, 'directory')
   return logSessionStore(fileDriver(directory))
 }

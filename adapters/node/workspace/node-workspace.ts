@@ -1,13 +1,22 @@
 import { join } from 'node:path'
+import { aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
 import { type Workspace, WorkspaceError } from '../../../src/index.ts'
 import { resolvePath } from '../../../src/tools/index.ts'
-import { type ProtectionOptions, protectedPart, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
+import {
+  type ProtectionOptions,
+  protectedPart,
+  protectionTable,
+  type WorkspacePolicy,
+  workspacePolicy,
+} from '../policy/workspace-policy.ts'
 import { isDirectory, protectedPath, translated } from './fs-errors.ts'
 import { listHeld } from './list.ts'
 import { holding, type Pinned } from './pin.ts'
 import { readHeld, statHeld } from './read.ts'
 import { removeAt } from './remove.ts'
 import { writeFileAt } from './write.ts'
+
+const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
 
 /**
  * The files under one directory of the host.
@@ -30,6 +39,8 @@ import { writeFileAt } from './write.ts'
  * other directories of the system) without `allowSystemRoot`. Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Workspace {
+  checkOptions(root, aText, 'root')
+  checkOptions(options, protectionOptions)
   const policy = workspacePolicy(root, options)
   const realRoot = policy.root
 

@@ -1,6 +1,17 @@
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  oneOf,
+  options as optionsOf,
+  required,
+} from '../../base/check-options.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
+import { limitTable } from '../../loop/config-table.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
-import { checkPositive } from '../../loop/loop-config.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { JsonObject, JsonSchema } from '../../types/json.ts'
@@ -9,7 +20,7 @@ import type { SessionStore } from '../../types/session-store.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import type { AgentTool, ToolContext } from '../../types/tool.ts'
 import type { ToolResult } from '../../types/tool-result.ts'
-import { checkOptions } from '../agent-options.ts'
+import { agentTable, checkToolNames } from '../agent-options.ts'
 import { ChildReports } from './child-reports.ts'
 import { isSubAgentTool, markAsSubAgent } from './sub-agent-brand.ts'
 import { subAgentResult } from './sub-agent-result.ts'
@@ -61,6 +72,25 @@ export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLi
   forward?: 'updates' | 'events'
 }
 
+const { model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
+const { hooks, inputFilters, schemaValidator, logger } = agentTable
+const { maxTurns, maxTotalTokens, maxDurationMs } = limitTable
+const subAgentOptions = optionsOf<SubAgentOptions>({
+  ...{ model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
+  ...{ hooks, inputFilters, schemaValidator, logger },
+  ...{ maxTurns, maxTotalTokens, maxDurationMs },
+  name: required(aText),
+  label: aText,
+  description: required(aText),
+  systemPrompt: aText,
+  tools: agentTable.tools,
+  thinking: agentTable.thinking,
+  timeoutMs: aPositiveNumber,
+  needsApproval: either(aFlag, aFunction),
+  session: agentTable.session,
+  forward: oneOf('updates', 'events'),
+})
+
 const parameters: JsonSchema = {
   type: 'object',
   properties: {
@@ -106,6 +136,7 @@ export class SubAgentTool implements AgentTool {
   readonly #session: SessionStore | undefined
 
   constructor(options: SubAgentOptions) {
+    checkOptions(options, subAgentOptions)
     const {
       name,
       label = name,
@@ -119,6 +150,7 @@ export class SubAgentTool implements AgentTool {
       ...settings
     } = options
     checkSubAgent(name, tools)
+    checkToolNames(tools)
     this.name = name
     this.label = label
     this.description = description
@@ -130,8 +162,6 @@ export class SubAgentTool implements AgentTool {
     this.#systemPrompt = systemPrompt
     this.#passEvents = forward === 'events'
     this.#session = session
-    checkOptions({ ...this.#config, tools })
-    checkPositive('timeoutMs', timeoutMs)
     markAsSubAgent(this)
   }
 

@@ -2,8 +2,8 @@ import type { CompactionConfig, TokenCounter, TurnSpan } from '../../types/compa
 import type { ContextState } from '../../types/context-change.ts'
 import { type AgentMessage, isLlmMessage, toolCallsOf } from '../../types/message.ts'
 import { totalTokens } from '../tokens/estimate.ts'
-import { between, type ExpandedOverlay, expandOverlay, visibleIn } from '../view/derive-view.ts'
-import { isAnswer } from '../view/stand-in.ts'
+import { between, expandOverlay, visibleIn } from '../view/derive-view.ts'
+import { isAnswer, isStandIn } from '../view/stand-in.ts'
 import { turnsOf } from '../view/turns.ts'
 import { cutToolOutputs } from './tool-output.ts'
 
@@ -37,13 +37,15 @@ export function outlineOf(messages: readonly AgentMessage[], state: ContextState
   const first = partsOf(expanded.first, visible)
   if (overlay?.keepRecent === undefined) {
     // Without recent turns, what was compacted is the present turn itself, and it may have gone on.
-    const later = joinEnd(partsOf([...expanded.compacted, ...expanded.rest], visible))
+    const section = overlay && { range: overlay.keepCompacted.range, sent: expanded.compacted }
+    const later = joinEnd(section === undefined ? partsOf(expanded.rest, visible) : partsAfter(messages, section, expanded.rest, visible))
     const parts = [...first, ...later]
     const unchanged = overlay === undefined ? parts.length : first.length
     return { parts, earlier: -1, maxFirst: Math.max(0, Math.min(unchanged, parts.length - 2)), maxRecent: parts.length - 1 }
   }
   const summaries = { span: overlay.keepCompacted.range, messages: visible(expanded.compacted) }
-  const later = joinEnd(partsAfter(messages, overlay.keepRecent.range, expanded, visible))
+  const section = { range: overlay.keepRecent.range, sent: expanded.recent }
+  const later = joinEnd(partsAfter(messages, section, expanded.rest, visible))
   return { parts: [...first, summaries, ...later], earlier: first.length, maxFirst: first.length, maxRecent: later.length }
 }
 
@@ -51,12 +53,20 @@ function partsOf(messages: readonly AgentMessage[], visible: Visible): Part[] {
   return turnsOf(messages).map((turn) => ({ span: spanOf(turn), messages: visible(turn) }))
 }
 
-/** The turns after the middle of an overlay: their bounds are those of the history, as far as it is there; what is sent are the copies. */
-function partsAfter(messages: readonly AgentMessage[], range: TurnSpan, expanded: ExpandedOverlay, visible: Visible): Part[] {
-  const sent = [...expanded.recent, ...expanded.rest]
-  const originals = between(messages, range)
-  if (originals === undefined) return partsOf(sent, visible)
-  const turns = turnsOf([...originals, ...expanded.rest])
+/**
+ * The turns of the last section of an overlay and after it: their bounds are messages of the history, as far as it is there, and never a memo;
+ * what is sent are the copies.
+ */
+function partsAfter(
+  messages: readonly AgentMessage[],
+  section: { range: TurnSpan; sent: readonly AgentMessage[] },
+  rest: readonly AgentMessage[],
+  visible: Visible,
+): Part[] {
+  const sent = [...section.sent, ...rest]
+  const originals = between(messages, section.range) ?? section.sent.filter((message) => !isStandIn(message))
+  const turns = turnsOf([...originals, ...rest])
+  if (turns.length === 0) return partsOf(sent, visible)
   const turnAt = new Map(turns.flatMap((turn, at) => turn.map((message) => [message.id, at] as const)))
   const sentOf: AgentMessage[][] = turns.map(() => [])
   let at = 0

@@ -1,3 +1,17 @@
+import {
+  aFunction,
+  anObject,
+  anything,
+  aSignal,
+  aText,
+  checkOptions,
+  json,
+  listOf,
+  options as optionsOf,
+  required,
+  withMethods,
+} from '../../base/check-options.ts'
+import { aBudget } from '../../base/port-kinds.ts'
 import { ExecutionBudget } from '../../context/execution-budget.ts'
 import type { Budget } from '../../types/budget.ts'
 import { ConfigError, errorText } from '../../types/errors.ts'
@@ -10,9 +24,10 @@ import type { ParallelGroupRecord } from '../../types/session.ts'
 import type { ExecutionLimits } from '../../types/settings.ts'
 import { combineUsage, type Usage } from '../../types/usage.ts'
 import { continuationOf } from '../agent-loop.ts'
+import { sharedLimits } from '../config-table.ts'
 import { toMessages } from '../input.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
-import { checkConfig } from '../loop-config.ts'
+import { checkConfig, checkContext } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
 import { Branch, type IdentifiedContext } from './branch.ts'
 import type { EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
@@ -81,7 +96,7 @@ export interface ParallelResult {
  * const { selectedContext, result } = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
-  const { prompt, first } = checkOptions(options)
+  const { prompt, first } = checkParallel(options)
   const { configs, strategy, emit, signal, metadata } = options
   const budget = sharedBudget(options)
   const base = identify(options.context)
@@ -128,13 +143,29 @@ async function recordGroup(
   }
 }
 
+const parallelOptions = optionsOf<ParallelOptions>({
+  // Checked by `toMessages`.
+  prompt: anything,
+  context: required(anObject),
+  configs: required(listOf(anObject)),
+  strategy: required(withMethods('an evaluation strategy', 'evaluate')),
+  emit: required(aFunction),
+  signal: required(aSignal),
+  limits: sharedLimits,
+  budget: aBudget,
+  runId: aText,
+  metadata: json,
+})
+
 /** Throws `ConfigError` for what cannot work; returns the prompt as history entries, none in order to continue. */
-function checkOptions({ prompt, context, configs, strategy, limits }: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
+function checkParallel(given: ParallelOptions): { prompt: AgentMessage[]; first: LoopConfig } {
+  checkOptions(given, parallelOptions)
+  const { prompt, context, configs, strategy } = given
   const [first] = configs
-  if (first === undefined) throw new ConfigError('branchCount', 'A parallel loop needs at least one configuration.')
+  if (first === undefined) throw new ConfigError('branchCount', 'configs is empty: a parallel loop needs at least one configuration.')
   strategy.check?.(configs.length)
-  for (const config of configs) checkConfig(config)
-  if (limits !== undefined) checkConfig({ limits })
+  checkContext(context)
+  for (const [at, config] of configs.entries()) checkConfig(config, `configs[${at}]`)
   if (prompt !== undefined) return { prompt: toMessages(prompt), first }
   continuationOf(context)
   return { prompt: [], first }

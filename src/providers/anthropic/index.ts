@@ -1,7 +1,9 @@
+import { aFlag, aText, checkOptions, either, type OptionTable, options as optionsOf, required } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
 import { AnthropicDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
@@ -23,11 +25,21 @@ export interface AnthropicProviderOptions extends TransportOptions {
 /** What `anthropic` takes beside the model id. */
 export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProviderOptions
 
+const ownTable: OptionTable<AnthropicProviderOptions> = {
+  ...transportTable,
+  dangerouslyAllowBrowser: aFlag,
+  anthropicVersion: aText,
+  oauth: either(aFlag, optionsOf<{ userAgent: string }>({ userAgent: required(aText) })),
+}
+const factoryOptions = optionsOf<AnthropicOptions>({ ...modelTable, ...ownTable })
+const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
+
 /**
  * A model of the Anthropic Messages service, or of one that speaks its protocol (`baseUrl`).
  *
  * **Contract**
- * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
+ * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/anthropic.md.
@@ -38,6 +50,7 @@ export type AnthropicOptions = Omit<ProviderOptions, 'compat'> & AnthropicProvid
  * ```
  */
 export function anthropic(id: string, options: AnthropicOptions = {}): Model {
+  checkFactory(id, options, factoryOptions)
   const defaults = {
     api: 'anthropicMessages',
     provider: 'anthropic',
@@ -45,12 +58,18 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
     reasoning: true,
     contextWindow: 200_000,
     maxTokens: 8192,
+    apiKeyVariable: 'ANTHROPIC_API_KEY',
   } as const
-  return createModel(id, defaults, options, anthropicProvider(options))
+  return createModel(id, defaults, options, messagesProvider(options))
 }
 
 /** Speaks the Messages protocol. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function anthropicProvider(options: AnthropicProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return messagesProvider(options)
+}
+
+function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
   const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01', oauth = false } = options
   const wire: AnthropicWire = { dangerouslyAllowBrowser, anthropicVersion }
   if (oauth !== false) wire.oauthUserAgent = oauth === true ? 'claude-cli/2.1.2' : oauth.userAgent

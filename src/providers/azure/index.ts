@@ -1,3 +1,4 @@
+import { aText, checkOptions, type OptionTable, oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError, ProviderError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
@@ -5,9 +6,11 @@ import { withoutReasoning } from '../openai/compat.ts'
 import { responsesCodec } from '../openai-responses/codec.ts'
 import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import type { OpenAiResponsesProviderOptions } from '../openai-responses/index.ts'
+import { responsesTable } from '../openai-responses/option-table.ts'
 import { responsesCapabilities } from '../openai-responses/profile.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { createModel, modelConfig, type ProviderOptions } from '../shared/model-options.ts'
+import { checkFactory, modelTable } from '../shared/option-tables.ts'
 import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { azureAddress } from './azure-url.ts'
 
@@ -30,6 +33,10 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
   underlyingModel?: string
 }
 
+const ownTable: OptionTable<AzureProviderOptions> = { ...responsesTable, apiVersion: aText, auth: oneOf('apiKey', 'entra') }
+const factoryOptions = optionsOf<AzureOptions>({ ...modelTable, ...ownTable, resource: aText, underlyingModel: aText })
+const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
+
 /**
  * A deployment on Azure OpenAI, over the Responses API.
  *
@@ -38,8 +45,9 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
  *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment named there is the one that is called.
  * - A prompt that Azure's content filter refuses is an answer that stopped with `guardRail`.
  * - Defaults: 128,000 tokens of context, 4,096 of answer. Prices are unknown unless `cost` says them.
- * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, and for a `resource` that is
- *   no name: a key would go to another host.
+ * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, for a `resource` that is no name (a
+ *   key would go to another host), and for a wrong option. Without a key, a
+ *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  *
  * Source: docs/providers/azure.md.
  *
@@ -49,6 +57,7 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
  * ```
  */
 export function azure(deployment: string, options: AzureOptions): Model {
+  checkFactory(deployment, options, factoryOptions)
   const { resource, underlyingModel } = options
   if (options.baseUrl === undefined && resource === undefined) {
     throw new ConfigError('invalidOption', `azure("${deployment}") needs a resource or a baseUrl, to know where the deployment is.`)
@@ -66,8 +75,9 @@ export function azure(deployment: string, options: AzureOptions): Model {
     reasoning: !withoutReasoning.test(underlyingModel ?? deployment),
     contextWindow: 128_000,
     maxTokens: 4096,
+    apiKeyVariable: 'AZURE_OPENAI_API_KEY',
   } as const
-  const provider = azureProvider(options)
+  const provider = deploymentProvider(options)
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
   const capabilities = responsesCapabilities(modelConfig(underlyingModel, defaults, options))
   return createModel(deployment, defaults, { ...options, capabilities }, provider)
@@ -75,6 +85,11 @@ export function azure(deployment: string, options: AzureOptions): Model {
 
 /** Speaks the Responses API to Azure. It keeps no state of a call, so one provider may serve any number of deployments and runs. */
 export function azureProvider(options: AzureProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return deploymentProvider(options)
+}
+
+function deploymentProvider(options: AzureProviderOptions): StreamProvider {
   const { apiVersion, auth, reasoningSummary = 'auto' } = options
   return defineProvider({
     api: 'azureOpenAiResponses',

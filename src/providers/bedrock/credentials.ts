@@ -1,4 +1,4 @@
-import { type CredentialProvider, staticCredential } from '../../types/credentials.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/credentials.ts'
 import { ConfigError } from '../../types/errors.ts'
 import { credentialsOf } from '../shared/model-options.ts'
 
@@ -19,7 +19,7 @@ export type AwsCredentialSource = (options?: { forceRefresh?: boolean }) => Prom
 /** The ways to say who calls Bedrock: one of them, or none where a proxy does it. */
 export interface BedrockKeys {
   /** A Bedrock API key, sent as it is; or `accessKeyId:secretAccessKey[:sessionToken]`, to sign with. */
-  apiKey?: string | CredentialProvider
+  apiKey?: ApiKey
   /** With `secretAccessKey`: long-lived or temporary credentials, to sign with. */
   accessKeyId?: string
   secretAccessKey?: string

@@ -1,7 +1,9 @@
+import { aFunction, aText, checkOptions, type OptionTable, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { aKey, checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
@@ -20,12 +22,24 @@ export interface BedrockProviderOptions extends TransportOptions {
 /** What `bedrock` takes beside the model id. */
 export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & BedrockProviderOptions & BedrockKeys
 
+const ownTable: OptionTable<BedrockProviderOptions> = { ...transportTable, region: aText, underlyingModel: aText }
+const keyTable: OptionTable<BedrockKeys> = {
+  apiKey: aKey,
+  accessKeyId: aText,
+  secretAccessKey: aText,
+  sessionToken: aText,
+  credentials: aFunction,
+}
+const factoryOptions = optionsOf<BedrockOptions>({ ...modelTable, ...ownTable, ...keyTable })
+const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
+
 /**
  * A model of Amazon Bedrock, called through ConverseStream.
  *
  * **Contract**
  * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN; most models are served through profiles only.
- * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials and for a region that is none.
+ * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials, for a region that is none, and for a wrong
+ *   option. Without a key or credentials, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/bedrock.md.
@@ -36,6 +50,7 @@ export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & Bedroc
  * ```
  */
 export function bedrock(id: string, options: BedrockOptions = {}): Model {
+  checkFactory(id, options, factoryOptions)
   const region = options.region ?? regionOf(id, options.baseUrl)
   const defaults = {
     api: 'bedrockConverseStream',
@@ -44,12 +59,18 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
     reasoning: true,
     contextWindow: 200_000,
     maxTokens: 8192,
+    apiKeyVariable: 'AWS_BEARER_TOKEN_BEDROCK (or AWS credentials as accessKeyId and secretAccessKey)',
   } as const
-  return createModel(id, defaults, options, bedrockProvider(options), bedrockCredentials(options))
+  return createModel(id, defaults, options, converse(options), bedrockCredentials(options))
 }
 
 /** Speaks ConverseStream. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function bedrockProvider(options: BedrockProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return converse(options)
+}
+
+function converse(options: BedrockProviderOptions): StreamProvider {
   return defineProvider({
     api: 'bedrockConverseStream',
     service: 'Amazon Bedrock',

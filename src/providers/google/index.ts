@@ -1,6 +1,8 @@
+import { aFlag, checkOptions, type OptionTable, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 
 /** How the Gemini API is called. */
@@ -12,11 +14,16 @@ export interface GoogleProviderOptions extends TransportOptions {
 /** What `google` takes beside the model id. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
+const ownTable: OptionTable<GoogleProviderOptions> = { ...transportTable, keyInQuery: aFlag }
+const factoryOptions = optionsOf<GoogleOptions>({ ...modelTable, ...ownTable })
+const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
+
 /**
  * A model of the Gemini API (Google Generative AI), or of one that speaks its protocol (`baseUrl`).
  *
  * **Contract**
- * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones count as the newest.
+ * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
@@ -29,6 +36,7 @@ export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOpti
  * ```
  */
 export function google(id: string, options: GoogleOptions = {}): Model {
+  checkFactory(id, options, factoryOptions)
   const defaults = {
     api: 'googleGenerativeAi',
     provider: 'google',
@@ -36,12 +44,18 @@ export function google(id: string, options: GoogleOptions = {}): Model {
     reasoning: true,
     contextWindow: contextWindowOf(id),
     maxTokens: 8192,
+    apiKeyVariable: 'GEMINI_API_KEY',
   } as const
-  return createModel(id, defaults, options, googleProvider(options))
+  return createModel(id, defaults, options, geminiApi(options))
 }
 
 /** Speaks the protocol of the Gemini API. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function googleProvider(options: GoogleProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return geminiApi(options)
+}
+
+function geminiApi(options: GoogleProviderOptions): StreamProvider {
   const keyPlace = options.keyInQuery === true ? 'query' : 'header'
   return geminiProvider({ api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models', keyPlace: () => keyPlace }, options)
 }

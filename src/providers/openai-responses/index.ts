@@ -1,11 +1,14 @@
+import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { checkFactory, modelTable } from '../shared/option-tables.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { responsesCodec } from './codec.ts'
 import type { ReasoningSummary, ResponsesRoute } from './encode-request.ts'
+import { responsesTable } from './option-table.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
 
@@ -18,13 +21,17 @@ export interface OpenAiResponsesProviderOptions extends TransportOptions {
 /** What `openaiResponses` takes beside the model id. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
 
+const factoryOptions = optionsOf<OpenAiResponsesOptions>({ ...modelTable, ...responsesTable })
+const providerOptions = optionsOf<OpenAiResponsesProviderOptions>(responsesTable)
+
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', xai: 'xAI' }
 
 /**
  * A model on OpenAI's Responses API, or on another service that speaks it (`baseUrl` and `provider`).
  *
  * **Contract**
- * - Nothing is sent and nothing is checked here; any model id is accepted, unknown ones of OpenAI count as the newest.
+ * - Nothing is sent here; any model id is accepted, unknown ones of OpenAI count as the newest.
+ * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
  * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
@@ -37,6 +44,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * ```
  */
 export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}): Model {
+  checkFactory(id, options, factoryOptions)
   const defaults = {
     api: 'openAiResponses',
     provider: 'openai',
@@ -44,12 +52,18 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
     reasoning: !withoutReasoning.test(id),
     contextWindow: 128_000,
     maxTokens: 4096,
+    apiKeyVariable: 'OPENAI_API_KEY',
   } as const
-  return createModel(id, defaults, options, openAiResponsesProvider(options))
+  return createModel(id, defaults, options, responsesProvider(options))
 }
 
 /** Speaks the Responses API. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return responsesProvider(options)
+}
+
+function responsesProvider(options: OpenAiResponsesProviderOptions): StreamProvider {
   const { reasoningSummary = 'auto' } = options
   return defineProvider({
     api: 'openAiResponses',

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
-import type { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { kindOf, type OutputItem, OutputItems } from './output-items.ts'
+import { type AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { missingParts, type WholePart } from './missing-parts.ts'
+import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'
 import { objectOf, type ResponsesEvent, type WireItem, type WirePart } from './wire.ts'
 
@@ -25,19 +26,24 @@ export class ItemWriter {
     this.#model = model
   }
 
-  /** An item begins. */
+  /** An item begins; one that began already goes on. */
   open(event: ResponsesEvent): void {
     const item = objectOf<WireItem>(event.item)
-    const opened = this.#items.open(kindOf(item.type), event.output_index, item.id)
+    const kind = kindOf(item.type)
+    const opened = this.#begun(kind, item) ?? this.#items.open(kind, event.output_index, item.id)
+    opened.isImplied = false
     this.progress++
     if (opened.kind === 'other') this.hasOwnTools = true
     this.#builder.start()
-    if (opened.kind === 'call') this.#call(opened, item)
+    if (opened.kind !== 'call') return
+    opened.opening = item.arguments
+    this.#call(opened, item)
   }
 
   /** A delta of a message. */
   text(event: ResponsesEvent): void {
-    this.#text(this.#items.of(event, 'message'), partOf(event.content_index), event.delta)
+    const open = this.#items.of(event, 'message')
+    this.#text(open, open.key + partOf(event.content_index), event.delta)
   }
 
   /** A delta of a refusal. */
@@ -48,12 +54,14 @@ export class ItemWriter {
 
   /** A delta of a reasoning summary. */
   summary(event: ResponsesEvent): void {
-    this.#thinking(this.#items.of(event, 'reasoning'), partOf(event.summary_index), event.delta)
+    const open = this.#items.of(event, 'reasoning')
+    this.#thinking(open, open.key + partOf(event.summary_index), event.delta)
   }
 
   /** A delta of reasoning itself. */
   reasoning(event: ResponsesEvent): void {
-    this.#thinking(this.#items.of(event, 'reasoning'), rawReasoning + partOf(event.content_index), event.delta)
+    const open = this.#items.of(event, 'reasoning')
+    this.#thinking(open, open.key + rawReasoning + partOf(event.content_index), event.delta)
   }
 
   /** A call begins, in the way of old events. */
@@ -68,30 +76,76 @@ export class ItemWriter {
 
   /** The whole text of the arguments. */
   argumentsDone(event: ResponsesEvent): void {
-    this.#restOfArguments(this.#items.of(event, 'call'), event.arguments)
+    const open = this.#items.of(event, 'call')
+    open.isDone = true
+    this.#wholeArguments(open, event.arguments)
   }
 
   /** An item is complete. */
   close(event: ResponsesEvent): void {
     const item = objectOf<WireItem>(event.item)
+    const kind = kindOf(item.type)
     this.progress++
-    const open = this.#items.find(event.output_index, item.id)
-    this.#complete(open ?? this.#items.open(kindOf(item.type), event.output_index, item.id), item)
+    const open = this.#items.find(kind, event.output_index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
+    this.#complete(open ?? this.#items.open(kind, event.output_index, item.id), item)
   }
 
-  /** The items as the finished response repeats them: Azure may deliver encrypted reasoning only here, gateways the whole answer. */
+  /**
+   * The items as the finished response repeats them: Azure may deliver encrypted reasoning only here, gateways the whole answer or some of
+   * its items. What no streamed item can stand for is new.
+   */
   fillIn(output: unknown): void {
     if (!Array.isArray(output)) return
-    const hasItems = this.#items.list.length > 0
-    output.forEach((value, index) => {
-      const item = objectOf<WireItem>(value)
+    const items = output.map((value) => objectOf<WireItem>(value))
+    const free = new Set(this.#items.list)
+    const take = (open: OutputItem | undefined) => (open !== undefined && free.delete(open) ? open : undefined)
+    const known = items.map((item) => take(this.#sameItem(item)))
+    items.forEach((item, index) => {
       const kind = kindOf(item.type)
-      const open = this.#items.find(undefined, item.id) ?? this.#items.find(index, undefined)
-      if (open === undefined && !hasItems) this.#complete(this.#items.open(kind, index, item.id), item)
-      if (open === undefined || open.kind !== kind) return
-      if (!open.isDone) this.#complete(open, item)
+      const open = known[index] ?? take([...free].find((each) => each.kind === kind && this.#isAlike(each, item, index)))
+      if (open === undefined) this.#complete(this.#items.open(kind, undefined, item.id), item)
+      else if (!open.isDone) this.#complete(open, item)
       else if (open.kind === 'reasoning' && !open.isReplayable) this.#keepReasoning(open, item)
     })
+  }
+
+  /** The response is over: a call that began and never ended is not to be run. */
+  cutOpenCalls(): void {
+    for (const { kind, isDone, isImplied, opening, raw, key } of this.#items.list) {
+      if (kind !== 'call' || isDone || (isImplied && raw !== '')) continue
+      const came = raw === '' ? textOfArguments(opening) : ''
+      if (came !== '' && came !== '{}') this.#builder.toolArguments(key, came)
+      else this.#builder.cutCall(key)
+    }
+  }
+
+  /** The streamed item with the id or, of a call, the call id of `item`. */
+  #sameItem(item: WireItem): OutputItem | undefined {
+    const kind = kindOf(item.type)
+    const callId = callIdOf(item)
+    const byCallId = callId === '' ? undefined : this.#items.list.find((each) => each.kind === kind && each.callId === callId)
+    return byCallId ?? this.#items.find(kind, undefined, item.id)
+  }
+
+  /** Ids may change from event to event; those of calls do not. */
+  #isAlike(open: OutputItem, item: WireItem, index: number): boolean {
+    if (open.kind === 'call') {
+      const isOther = open.callId !== '' && callIdOf(item) !== '' && open.callId !== callIdOf(item)
+      return !isOther && (this.#items.isAt(open, index) || open.raw === textOfArguments(item.arguments))
+    }
+    if (this.#items.isAt(open, index) || open.kind === 'other') return true
+    const said = open.keys.map((key) => this.#builder.written(key)).join('')
+    const parts = open.kind === 'message' ? partsOf(item.content) : [...partsOf(item.summary), ...partsOf(item.content)]
+    const whole = parts.map(({ text, refusal }) => stringOf(text ?? refusal)).join('')
+    return whole.startsWith(said) || said.startsWith(whole)
+  }
+
+  #begun(kind: ItemKind, item: WireItem): OutputItem | undefined {
+    const callId = callIdOf(item)
+    return this.#items.list.find(
+      (each) =>
+        each.kind === kind && !each.isDone && ((item.id !== undefined && each.id === item.id) || (callId !== '' && each.callId === callId)),
+    )
   }
 
   #complete(open: OutputItem, item: WireItem): void {
@@ -102,30 +156,47 @@ export class ItemWriter {
     if (open.kind === 'reasoning') this.#completeReasoning(open, item)
     if (open.kind !== 'call') return
     this.#call(open, item)
-    this.#restOfArguments(open, item.arguments)
+    this.#wholeArguments(open, item.arguments)
     this.#keep(open.key, { ...this.#idOf(open), ...this.#after(open) })
   }
 
   #completeMessage(open: OutputItem, item: WireItem): void {
-    partsOf(item.content).forEach((part, index) => {
-      if (part.type === 'refusal') this.isRefusal = true
-      if (!open.keys.includes(open.key + index)) this.#text(open, index, part.text ?? part.refusal)
-    })
+    const parts = partsOf(item.content)
+    if (parts.some(({ type }) => type === 'refusal')) this.isRefusal = true
+    const missing = this.#missing(
+      open,
+      parts.map(({ text, refusal }, part) => ({ part, text: stringOf(text ?? refusal) })),
+    )
+    for (const { key, part, text } of missing) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
     const phase = typeof item.phase === 'string' ? { phase: item.phase } : {}
     open.keys.forEach((key, index) => {
       this.#keep(key, { ...this.#idOf(open), ...phase, ...(index === 0 ? this.#after(open) : {}) })
     })
   }
 
+  /** Services say the same in the summary and in the content, and send the deltas of one as those of the other. */
   #completeReasoning(open: OutputItem, item: WireItem): void {
-    const fill = (parts: unknown, from: number) => {
-      partsOf(parts).forEach((part, index) => {
-        if (!open.keys.includes(open.key + from + index)) this.#thinking(open, from + index, part.text)
-      })
+    const summary = partsOf(item.summary).map(({ text }, part) => ({ part, text: stringOf(text) }))
+    const content = partsOf(item.content).map(({ text }, part) => ({ part: rawReasoning + part, text: stringOf(text) }))
+    const isSame = summary.map(({ text }) => text).join('') === content.map(({ text }) => text).join('')
+    for (const { key, part, text } of this.#missing(open, isSame ? summary : [...summary, ...content])) {
+      this.#thinking(open, key ?? open.key + this.#freePart(open, part), text)
     }
-    fill(item.summary, 0)
-    fill(item.content, rawReasoning)
     this.#keepReasoning(open, item)
+  }
+
+  #missing(open: OutputItem, whole: readonly WholePart[]) {
+    return missingParts(
+      open.keys.map((key) => ({ key, text: this.#builder.written(key) })),
+      whole,
+    )
+  }
+
+  /** `part`, or the next number that no delta has used. */
+  #freePart(open: OutputItem, part: number): number {
+    let free = part
+    while (open.keys.includes(open.key + free)) free++
+    return free
   }
 
   #keepReasoning(open: OutputItem, wire: WireItem): void {
@@ -135,42 +206,43 @@ export class ItemWriter {
     this.#keep(open.keys[0] ?? open.key, { item, ...this.#after(open) })
   }
 
-  #text(open: OutputItem, part: number, delta: unknown): void {
+  #text(open: OutputItem, key: number, delta: unknown): void {
     if (typeof delta !== 'string' || delta === '') return
-    this.#builder.text(this.#begin(open, part), delta)
+    this.#begin(open, key)
+    this.#builder.text(key, delta)
   }
 
-  #thinking(open: OutputItem, part: number, delta: unknown): void {
+  #thinking(open: OutputItem, key: number, delta: unknown): void {
     if (typeof delta !== 'string' || delta === '') return
-    this.#builder.thinking(this.#begin(open, part), delta)
+    this.#begin(open, key)
+    this.#builder.thinking(key, delta)
   }
 
-  /** The key of a part that has content now. */
-  #begin(open: OutputItem, part: number): number {
-    const key = open.key + part
+  /** The part of this key has content now. */
+  #begin(open: OutputItem, key: number): void {
     if (!open.keys.includes(key)) open.keys.push(key)
     this.progress++
-    return key
   }
 
   #call(open: OutputItem, { call_id, id, name }: WireItem): void {
     this.progress++
+    if (typeof call_id === 'string' && call_id !== '') open.callId = call_id
     this.#builder.toolCall(open.key, call_id || id, name)
   }
 
   #arguments(open: OutputItem, delta: unknown): void {
-    if (typeof delta !== 'string') return
+    const text = textOfArguments(delta)
+    if (text === '') return
     this.progress++
-    open.raw += delta
-    this.#builder.toolArguments(open.key, delta)
+    open.raw += text
+    this.#builder.toolArguments(open.key, text)
   }
 
-  /** What the deltas left out. Where they say something else, they count: they were seen. */
-  #restOfArguments(open: OutputItem, whole: unknown): void {
-    const text = typeof whole === 'object' && whole !== null ? JSON.stringify(whole) : whole
-    if (typeof text === 'string' && text.length > open.raw.length && text.startsWith(open.raw)) {
-      this.#arguments(open, text.slice(open.raw.length))
-    }
+  /** The end of a call says what its arguments are. Deltas that say something else were placeholders, or lost pieces. */
+  #wholeArguments(open: OutputItem, whole: unknown): void {
+    const text = textOfArguments(whole) || (open.raw === '' ? textOfArguments(open.opening) : '')
+    if (text.startsWith(open.raw)) this.#arguments(open, text.slice(open.raw.length))
+    else if (text !== '') this.#builder.replaceArguments(open.key, text)
   }
 
   #idOf({ id }: OutputItem): ReplayPayload {
@@ -186,6 +258,14 @@ export class ItemWriter {
     if (Object.keys(payload).length === 0) return
     this.#builder.setProviderState(key, { api: this.#model.api, model: this.#model.id, payload: { ...payload } })
   }
+}
+
+function callIdOf({ call_id }: WireItem): string {
+  return stringOf(call_id)
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function partOf(index: unknown): number {

@@ -13,8 +13,15 @@ export interface OutputItem {
   /** Keys of the blocks that exist, in the order in which they began. */
   readonly keys: number[]
   id: string
+  /** What the result of a call names; empty while unknown. */
+  callId: string
   /** Argument text so far, of a call. */
   raw: string
+  /** Arguments that came with the opening of a call: they count where nothing follows. */
+  opening: unknown
+  /** A delta opened it: its own opening, under whatever name, was left out or is still to come. */
+  isImplied: boolean
+  /** Its end was seen. */
   isDone: boolean
   /** The item says enough to be sent back, of reasoning. */
   isReplayable: boolean
@@ -31,42 +38,76 @@ export function kindOf(type: string | undefined): ItemKind {
 }
 
 /**
- * The items of one response, found again by `output_index`, else by id, else as the last one: some services leave out the index, some
- * give an item a new id in every event.
+ * The items of one response, found again by id, else by `output_index`, else as the last one: some services leave out the index or use one
+ * twice, some give an item a new id in every event.
  */
 export class OutputItems {
   readonly list: OutputItem[] = []
   readonly #byIndex = new Map<number, OutputItem>()
   readonly #byId = new Map<string, OutputItem>()
   #lastIndex: number | undefined
+  #lastId: string | undefined
   #last: OutputItem | undefined
 
   /** Opens the item of an event. */
   open(kind: ItemKind, index: number | undefined, id: string | undefined): OutputItem {
     const position = this.list.length
-    const key = position * keysPerItem
-    const item: OutputItem = { kind, position, key, keys: [], id: id ?? '', raw: '', isDone: false, isReplayable: false }
+    const item: OutputItem = {
+      kind,
+      position,
+      key: position * keysPerItem,
+      keys: [],
+      id: id ?? '',
+      callId: '',
+      raw: '',
+      opening: undefined,
+      isImplied: false,
+      isDone: false,
+      isReplayable: false,
+    }
     this.list.push(item)
     if (index !== undefined) this.#byIndex.set(index, item)
     if (id !== undefined) this.#byId.set(id, item)
-    this.#lastIndex = index
-    this.#last = item
+    this.#remember(item, index, id)
     return item
   }
 
   /** The item that a delta belongs to; one whose opening was left out is opened as `kind`. */
   of(event: ResponsesEvent, kind: ItemKind): OutputItem {
-    const index = event.output_index
-    if (this.#last !== undefined && index !== undefined && index === this.#lastIndex) return this.#last
-    const last = index === undefined && event.item_id === undefined && this.#last?.kind === kind ? this.#last : undefined
-    const item = this.find(index, event.item_id) ?? last ?? this.open(kind, index, event.item_id)
-    this.#lastIndex = index
-    this.#last = item
+    const { output_index: index, item_id: id } = event
+    if (this.#last?.kind === kind && index === this.#lastIndex && id === this.#lastId) return this.#last
+    const found = this.find(kind, index, id) ?? (index === undefined && this.#isGoingOn(kind) ? this.#last : undefined)
+    const item = found ?? this.open(kind, index, id)
+    if (found === undefined) item.isImplied = true
+    this.#remember(item, index, id)
     return item
   }
 
-  /** The item with this index, else with this id. */
-  find(index: number | undefined, id: string | undefined): OutputItem | undefined {
-    return (index === undefined ? undefined : this.#byIndex.get(index)) ?? (id === undefined ? undefined : this.#byId.get(id))
+  /** The item of this kind with this id, else with this index. */
+  find(kind: ItemKind, index: number | undefined, id: string | undefined): OutputItem | undefined {
+    const item = (id === undefined ? undefined : this.#byId.get(id)) ?? (index === undefined ? undefined : this.#byIndex.get(index))
+    return item !== undefined && (item.kind === kind || item.kind === 'other') ? item : undefined
+  }
+
+  /** Whether an event gave `item` this index; those without one are counted. */
+  isAt(item: OutputItem, index: number): boolean {
+    const there = this.#byIndex.get(index)
+    return there === undefined ? this.#byIndex.size === 0 && item.position === index : there === item
+  }
+
+  /** A call that is known by `callId`, else an item of this kind that was opened by its deltas alone and has not ended. */
+  findUnnamed(kind: ItemKind, callId: string): OutputItem | undefined {
+    const call = callId === '' ? undefined : this.list.find((item) => item.kind === kind && item.callId === callId)
+    return call ?? this.list.find((item) => item.kind === kind && item.isImplied && !item.isDone)
+  }
+
+  #isGoingOn(kind: ItemKind): boolean {
+    return this.#last?.kind === kind && !this.#last.isDone
+  }
+
+  #remember(item: OutputItem, index: number | undefined, id: string | undefined): void {
+    this.#lastIndex = index
+    this.#lastId = id
+    this.#last = item
   }
 }

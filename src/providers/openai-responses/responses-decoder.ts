@@ -58,6 +58,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   finish(): AssistantMessage {
+    this.#writer.cutOpenCalls()
     const isGuarded = this.#writer.isRefusal && this.#stopReason === 'stop'
     const message = this.builder.finish(isGuarded ? 'guardRail' : this.#stopReason, this.builder.message.usage)
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} left the answer incomplete: ${this.#reason}.`

@@ -9,6 +9,7 @@ const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: 
 
 const kimi = {
   baseUrl: 'https://api.moonshot.ai/v1',
+  apiKeyVariable: 'MOONSHOT_API_KEY',
   compat: compat({ thinkingFormat: 'deepSeek' }),
   capabilities: thinks,
 } as const satisfies Backend
@@ -21,43 +22,57 @@ export const compatPresets = {
   openai: openAiBackend,
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1',
+    apiKeyVariable: 'OPENROUTER_API_KEY',
     compat: compat({ supportsDeveloperRole: true, thinkingFormat: 'openRouter' }),
   },
-  xai: { baseUrl: 'https://api.x.ai/v1', compat: compat({ thinkingFormat: 'xai' }) },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', compat: defaultCompat },
+  xai: { baseUrl: 'https://api.x.ai/v1', apiKeyVariable: 'XAI_API_KEY', compat: compat({ thinkingFormat: 'xai' }) },
+  groq: { baseUrl: 'https://api.groq.com/openai/v1', apiKeyVariable: 'GROQ_API_KEY', compat: defaultCompat },
   cerebras: {
     baseUrl: 'https://api.cerebras.ai/v1',
+    apiKeyVariable: 'CEREBRAS_API_KEY',
     compat: compat({ supportsReasoningEffort: true, maxTokensField: 'maxCompletionTokens' }),
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
+    apiKeyVariable: 'MISTRAL_API_KEY',
     compat: compat({ supportsReasoningEffort: true, requiresToolResultName: true, requiresAssistantAfterToolResult: true }),
     capabilities: { efforts: ['none', 'high'], thinkingOff: true },
   },
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
+    apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
     // It knows JSON mode, but no schemas.
     capabilities: { ...thinks, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
-  together: { baseUrl: 'https://api.together.ai/v1', compat: compat({ thinkingFormat: 'together' }) },
-  fireworks: { baseUrl: 'https://api.fireworks.ai/inference/v1', compat: compat({ supportsReasoningEffort: true }) },
+  together: { baseUrl: 'https://api.together.ai/v1', apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
+  fireworks: {
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    apiKeyVariable: 'FIREWORKS_API_KEY',
+    compat: compat({ supportsReasoningEffort: true }),
+  },
   ollama: { baseUrl: 'http://localhost:11434/v1', compat: defaultCompat },
   lmstudio: { baseUrl: 'http://localhost:1234/v1', compat: defaultCompat },
   vllm: { baseUrl: 'http://localhost:8000/v1', compat: compat({ thinkingFormat: 'chatTemplate' }) },
   llamacpp: { baseUrl: 'http://localhost:8080/v1', compat: defaultCompat },
-  qwen: { baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', compat: compat({ thinkingFormat: 'qwen' }) },
+  qwen: {
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    apiKeyVariable: 'DASHSCOPE_API_KEY',
+    compat: compat({ thinkingFormat: 'qwen' }),
+  },
   moonshot: kimi,
   kimi,
   // Its Anthropic protocol is the better one: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
-  minimax: { baseUrl: 'https://api.minimax.io/v1', compat: defaultCompat },
+  minimax: { baseUrl: 'https://api.minimax.io/v1', apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
+    apiKeyVariable: 'ZAI_API_KEY',
     compat: compat({ thinkingFormat: 'deepSeek' }),
     capabilities: { ...thinks, jsonSchema: false },
   },
   copilot: {
     baseUrl: 'https://api.individual.githubcopilot.com',
+    apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
     // Calls without the name of an editor are refused.
     headers: {

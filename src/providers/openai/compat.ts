@@ -6,6 +6,8 @@ export interface Backend {
   compat: OpenAiCompat
   /** What its models accept, where that is the same for all of them. */
   capabilities?: Partial<ModelCapabilities>
+  /** Where people usually keep its key; absent: it needs none. */
+  apiKeyVariable?: string
   /** What it wants in every request. */
   headers?: Record<string, string>
 }
@@ -25,6 +27,7 @@ export const defaultCompat: OpenAiCompat = {
 /** OpenAI itself. */
 export const openAiBackend = {
   baseUrl: 'https://api.openai.com/v1',
+  apiKeyVariable: 'OPENAI_API_KEY',
   compat: {
     supportsStore: true,
     supportsDeveloperRole: true,

@@ -1,9 +1,11 @@
+import { oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { ModelDefaults, ProviderOptions } from '../shared/model-options.ts'
+import { chatTable, checkFactory } from '../shared/option-tables.ts'
 import { type BackendName, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
-import { chatModel } from './provider.ts'
+import { chatModel, chatOptions } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
 export interface CompatibleOptions extends ProviderOptions {
@@ -11,21 +13,35 @@ export interface CompatibleOptions extends ProviderOptions {
   backend?: BackendName
 }
 
-/** A model on OpenRouter; `id` is `vendor/model`. */
+const compatibleOptions = optionsOf<CompatibleOptions>({ ...chatTable, backend: oneOf(...Object.keys(compatPresets)) })
+
+/** A model on OpenRouter; `id` is `vendor/model`. Throws as `openai`. */
 export function openrouter(id: string, options: ProviderOptions = {}): Model {
-  const { baseUrl, compat } = compatPresets.openrouter
+  checkFactory(id, options, chatOptions)
+  const { baseUrl, compat, apiKeyVariable } = compatPresets.openrouter
   return chatModel(
     id,
-    { api: 'openAiCompletions', provider: 'openrouter', baseUrl, compat, reasoning: true, contextWindow: 200_000, maxTokens: 4096 },
+    {
+      api: 'openAiCompletions',
+      provider: 'openrouter',
+      baseUrl,
+      compat,
+      reasoning: true,
+      contextWindow: 200_000,
+      maxTokens: 4096,
+      apiKeyVariable,
+    },
     options,
   )
 }
 
 /**
  * A model of any service that resembles OpenAI. Deviations come from `backend`, `compat` overrides them one by one.
- * Throws `ConfigError` `invalidOption` when neither `backend` nor `baseUrl` says where it is.
+ * Throws `ConfigError` `invalidOption` when neither `backend` nor `baseUrl` says where it is and for a wrong option. Without the key that
+ * a backend wants, `new Agent` throws.
  */
 export function openaiCompatible(id: string, options: CompatibleOptions): Model {
+  checkFactory(id, options, compatibleOptions)
   const { backend, baseUrl } = options
   if (backend === undefined && baseUrl === undefined) {
     throw new ConfigError('invalidOption', `openaiCompatible("${id}") needs a backend or a baseUrl, to know where the model is served.`)
@@ -38,6 +54,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     reasoning: known?.capabilities?.thinking !== undefined,
     contextWindow: 128_000,
     maxTokens: 4096,
+    apiKeyVariable: known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,
   }
   const capabilities = { ...known?.capabilities, ...options.capabilities }

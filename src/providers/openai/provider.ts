@@ -1,10 +1,16 @@
+import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { createModel, type ModelDefaults, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { chatTable, checkFactory, transportTable } from '../shared/option-tables.ts'
 import { ChatDecoder } from './chat-decoder.ts'
 import { openAiBackend, withoutReasoning } from './compat.ts'
 import { encodeRequest } from './encode-request.ts'
+
+const providerOptions = optionsOf<TransportOptions>(transportTable)
+/** What `openai` and `openrouter` take. */
+export const chatOptions = optionsOf<ProviderOptions>(chatTable)
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
@@ -13,6 +19,11 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * calls. Source: docs/providers/openai.md.
  */
 export function openAiProvider(options: TransportOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return chatProvider(options)
+}
+
+function chatProvider(options: TransportOptions): StreamProvider {
   return defineProvider({
     api: 'openAiCompletions',
     service: ({ provider }) => serviceOf(provider),
@@ -29,18 +40,22 @@ function serviceOf(provider: string): string {
   return Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
 }
 
-/** A model of OpenAI on Chat Completions. Without an `apiKey` the request carries none, as behind a proxy that adds it. */
+/**
+ * A model of OpenAI on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that
+ * brings one, `new Agent` throws.
+ */
 export function openai(id: string, options: ProviderOptions = {}): Model {
-  const { baseUrl, compat } = openAiBackend
+  checkFactory(id, options, chatOptions)
+  const { baseUrl, compat, apiKeyVariable } = openAiBackend
   const reasoning = !withoutReasoning.test(id)
   return chatModel(
     id,
-    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, maxTokens: 4096 },
+    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, maxTokens: 4096, apiKeyVariable },
     options,
   )
 }
 
 /** A model on Chat Completions: `options` over `defaults`. */
 export function chatModel(id: string, defaults: ModelDefaults, options: ProviderOptions): Model {
-  return createModel(id, defaults, options, openAiProvider(options))
+  return createModel(id, defaults, options, chatProvider(options))
 }

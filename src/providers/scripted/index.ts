@@ -7,10 +7,24 @@
  *
  * @module
  */
+import {
+  aFlag,
+  aFunction,
+  aNumber,
+  aNumberFromZero,
+  anObject,
+  aText,
+  checkOptions,
+  either,
+  listOf,
+  options,
+  required,
+  wholeFrom,
+} from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { checkedPace } from './player.ts'
-import type { Script } from './script.ts'
+import type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
 import { ScriptedProvider } from './scripted-provider.ts'
 
 export type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
@@ -33,6 +47,34 @@ export interface ScriptedOptions {
   config?: Partial<Omit<ModelConfig, 'id' | 'name' | 'api'>>
 }
 
+const texts = either(aText, listOf(aText))
+const aStep = options<ScriptedStep>({
+  thinking: texts,
+  text: texts,
+  toolCalls: listOf(options<ScriptedToolCall>({ id: aText, name: required(aText), arguments: required(anObject) })),
+  stopReason: aText,
+  usage: anObject,
+  // Their range is looked at when they are played, as that of what a function gives.
+  delayMs: aNumber,
+  chunkSize: aNumber,
+  fail: options<ScriptedFailure>({
+    code: required(aText),
+    message: required(aText),
+    status: aNumberFromZero,
+    retryAfterMs: aNumberFromZero,
+    afterText: aFlag,
+  }),
+})
+const aScript = either(aFunction, listOf(aStep))
+const scriptedOptions = options<ScriptedOptions>({
+  id: aText,
+  name: aText,
+  delayMs: aNumberFromZero,
+  chunkSize: wholeFrom(1),
+  gate: aFunction,
+  config: anObject,
+})
+
 /** A `Model` whose provider remembers what it was asked. */
 export interface ScriptedModel extends Model {
   provider: ScriptedProvider
@@ -40,10 +82,12 @@ export interface ScriptedModel extends Model {
 
 /**
  * A model that answers from `script`. A list is worked off over all calls of this model and then answers `(no more mock responses)`.
- * Throws `ConfigError` `invalidOption` when `chunkSize` or `delayMs` is out of range.
+ * Throws `ConfigError` `invalidOption` for a wrong step or option, `chunkSize` and `delayMs` out of range among them.
  */
-export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
-  const { id = 'scripted', name = 'Scripted demo model', delayMs = 0, chunkSize = 16, gate } = options
+export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedModel {
+  checkOptions(script, aScript, 'script')
+  checkOptions(given, scriptedOptions)
+  const { id = 'scripted', name = 'Scripted demo model', delayMs = 0, chunkSize = 16, gate } = given
   const pace = checkedPace(gate === undefined ? { delayMs, chunkSize } : { delayMs, chunkSize, gate })
   const config: ModelConfig = {
     provider: 'scripted',
@@ -53,7 +97,7 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
     maxTokens: 8192,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
-    ...options.config,
+    ...given.config,
     id,
     name,
     api: 'scripted',

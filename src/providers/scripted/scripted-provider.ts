@@ -2,8 +2,11 @@ import { raceAbort } from '../../base/abort.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import { now } from '../../types/message.ts'
+import type { ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { emptyUsage } from '../../types/usage.ts'
+import { perObject } from '../shared/encode/per-object.ts'
+import { type NormaliseTarget, normalise } from '../shared/history/normalise.ts'
 import type { Pace } from './player.ts'
 import { checkedPace, completeUsage, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
@@ -13,6 +16,7 @@ import { exhaustedText } from './script.ts'
  * A provider without a service: plays a script in this process, in any runtime.
  *
  * **Contract**
+ * - What the script sees of a history is what a service would: without failed answers, every call with one result.
  * - It streams as a real provider does: `start`, then deltas, tool-call arguments in fragments; the same rules for errors and aborts.
  * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
  * - What a script function throws becomes a `ProviderError` (`other`, unless it is one already).
@@ -30,23 +34,24 @@ export class ScriptedProvider implements StreamProvider {
     this.#pace = pace
   }
 
-  /** The requests seen so far, in order; each keeps the messages as they were when it came. */
+  /** The requests seen so far, in order; each keeps the messages as a service would have got them. */
   get requests(): readonly StreamRequest[] {
     return this.#requests
   }
 
   /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
-    const { credential: _unused, ...visible } = request
+    const { credential: _unused, ...visible } = sent(request)
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
   }
 
   async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
-    const turn = this.#requests.push({ ...request, messages: [...request.messages] }) - 1
     let message: AssistantMessage | undefined
     try {
+      const seen = sent(request)
+      const turn = this.#requests.push(seen) - 1
       signal.throwIfAborted()
-      const step = await this.#step(request, turn, signal)
+      const step = await this.#step(seen, turn, signal)
       if (step.fail !== undefined && step.fail.afterText !== true) throw failure(step.fail)
       message = blankMessage(request)
       emit({ type: 'start', message })
@@ -81,6 +86,19 @@ export class ScriptedProvider implements StreamProvider {
     message.stopReason = step.stopReason ?? (calls.length > 0 ? 'toolUse' : 'stop')
     message.usage = completeUsage(step.usage)
   }
+}
+
+const targets = perObject(
+  ({ api, provider, id }: ModelConfig): NormaliseTarget => ({
+    ...{ api, provider, model: id, images: true },
+    toolCallId: (callId) => callId,
+    keepsThinking: () => true,
+  }),
+)
+
+/** `request` as a codec sends it. */
+function sent(request: StreamRequest): StreamRequest {
+  return { ...request, messages: normalise(request.messages, targets(request.model)) }
 }
 
 function blankMessage(request: StreamRequest): AssistantMessage {

@@ -1,8 +1,10 @@
-import { type CredentialProvider, staticCredential } from '../../types/credentials.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/credentials.ts'
+import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import type { CostConfig } from '../../types/usage.ts'
+import { whyUnusable } from './option-tables.ts'
 
 /** How a provider sends, whatever the protocol. */
 export interface TransportOptions {
@@ -16,8 +18,11 @@ export interface TransportOptions {
 
 /** What every model factory takes beside the model id. */
 export interface ProviderOptions extends TransportOptions {
-  /** A key, or where to get one. It is kept in a closure, never in the configuration. */
-  apiKey?: string | CredentialProvider
+  /**
+   * A key, or where to get one: a function is asked before each call, and once more after its key was rejected. It is kept in a closure, never in
+   * the configuration.
+   */
+  apiKey?: ApiKey
   /** Endpoint; for proxies and compatible services. */
   baseUrl?: string
   /** Extra request headers. Not for secrets: they are captured with the configuration. */
@@ -41,7 +46,10 @@ export interface ProviderOptions extends TransportOptions {
 }
 
 /** What a factory knows about its service. */
-export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'>
+export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'> & {
+  /** Where people usually keep its key; absent: it needs none. */
+  apiKeyVariable?: string | undefined
+}
 
 /** The configuration of model `id`: `options` over `defaults`. It holds no key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
@@ -70,13 +78,29 @@ export function createModel(
   provider: StreamProvider,
   credentials: CredentialProvider | undefined = credentialsOf(options.apiKey),
 ): Model {
-  const config = modelConfig(id, defaults, options)
-  return credentials === undefined ? { config, provider } : { config, provider, credentials }
+  const model: Model = { config: modelConfig(id, defaults, options), provider }
+  if (credentials !== undefined) model.credentials = credentials
+  const { apiKeyVariable } = defaults
+  // What is no text was made of something: an options object, AWS credentials.
+  const isKnown = credentials !== undefined && options.apiKey === undefined
+  const { baseUrl, ...others } = options
+  // The service's own address says nothing: it wants a key.
+  const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
+  const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
+  if (unusable !== undefined) model.unusable = unusable
+  return model
 }
 
 /** `apiKey` as a credential provider; `undefined` where none was given. */
-export function credentialsOf(apiKey: string | CredentialProvider | undefined): CredentialProvider | undefined {
-  return typeof apiKey === 'string' ? staticCredential(apiKey) : apiKey
+export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | undefined {
+  if (typeof apiKey === 'string') return staticCredential(apiKey)
+  return typeof apiKey === 'function' ? { current: (signal) => askedFor(apiKey, signal), invalidate: () => undefined } : apiKey
+}
+
+async function askedFor(apiKey: (signal: AbortSignal) => string | Promise<string>, signal: AbortSignal): Promise<string> {
+  const key: unknown = await apiKey(signal)
+  if (typeof key === 'string' && key.trim() !== '') return key
+  throw new ConfigError('invalidOption', 'apiKey() gave no key. It must return, or resolve with, a text that is not empty.')
 }
 
 function withoutTrailingSlash(url: string): string {

@@ -1,9 +1,11 @@
+import { aText, checkOptions, type OptionTable, oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
 import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
+import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions {
@@ -21,6 +23,10 @@ export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexPr
   publisher?: string
 }
 
+const ownTable: OptionTable<VertexProviderOptions> = { ...transportTable, auth: oneOf('bearer', 'apiKey') }
+const factoryOptions = optionsOf<VertexOptions>({ ...modelTable, ...ownTable, project: aText, location: aText, publisher: aText })
+const providerOptions = optionsOf<VertexProviderOptions>(ownTable)
+
 const apiVersion = '/v1'
 
 /**
@@ -29,8 +35,8 @@ const apiVersion = '/v1'
  * **Contract**
  * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it; or an express key where no `project` is given.
  * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
- * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none. Any model id is accepted, unknown ones count as
- *   the newest.
+ * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
+ *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/vertex.md.
@@ -41,6 +47,7 @@ const apiVersion = '/v1'
  * ```
  */
 export function vertex(id: string, options: VertexOptions = {}): Model {
+  checkFactory(id, options, factoryOptions)
   const { project, baseUrl } = options
   const defaults = {
     api: 'googleVertex',
@@ -49,8 +56,9 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     reasoning: true,
     contextWindow: contextWindowOf(id),
     maxTokens: 8192,
+    apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
-  const provider = vertexProvider(project === undefined ? options : { auth: 'bearer', ...options })
+  const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })
   // What is no URL is reported by the call, as everywhere.
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
   return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
@@ -58,6 +66,11 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
 
 /** Speaks the protocol of Vertex AI. It keeps no state of a call, so one provider may serve any number of models and runs. */
 export function vertexProvider(options: VertexProviderOptions = {}): StreamProvider {
+  checkOptions(options, providerOptions)
+  return vertexService(options)
+}
+
+function vertexService(options: VertexProviderOptions): StreamProvider {
   const { auth } = options
   const service = {
     api: 'googleVertex',

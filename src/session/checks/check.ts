@@ -1,7 +1,7 @@
 import { SessionError } from '../../types/errors.ts'
 
 /** The JSON type of `value`, or `nothing` where there is no value. */
-export function typeName(value: unknown): string {
+function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
@@ -20,7 +20,10 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SessionError('invalidMessages', `messages: not valid JSON (${text.length} characters)`)
+    throw new SessionError(
+      'invalidMessages',
+      `messages: not valid JSON (${typeof text === 'string' ? `${text.length} characters` : typeName(text)})`,
+    )
   }
 }
 

@@ -1,10 +1,22 @@
+import { jsonFault } from '../../base/json-fault.ts'
+import { SessionError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { type Fields, list, object, oneOf, present, readJson, tagged, typed } from './check.ts'
+import { type Check, type Fields, list, object, oneOf, present, readJson, tagged, typed } from './check.ts'
 
 const string = typed('string')
 const number = typed('number')
-const json = typed('object')
+const anyObject = typed('object')
+const jsonValue: Check = (value, path) => {
+  present(value, path)
+  const fault = jsonFault(value, path)
+  if (fault !== undefined) throw new SessionError('invalidMessages', fault)
+}
+/** An object that can be written again: not nested too deep. */
+const json: Check = (value, path) => {
+  anyObject(value, path)
+  jsonValue(value, path)
+}
 const state = object({ api: string, model: string, payload: json })
 
 const content = list(
@@ -39,7 +51,7 @@ const messages = list(
       'errorMessage?': string,
     },
     toolResult: { ...envelope, toolCallId: string, toolName: string, isError: typed('boolean'), 'childLoopId?': string },
-    extension: { 'id?': string, kind: string, data: present },
+    extension: { 'id?': string, kind: string, data: jsonValue },
   }),
 )
 

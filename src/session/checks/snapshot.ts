@@ -69,7 +69,11 @@ const shape = object({
  * Source: docs/concepts/continuations-and-snapshots.md
  */
 export function parseSnapshot(text: string): AgentSnapshot {
-  const value = readJson(text)
+  return checkSnapshot(readJson(text))
+}
+
+/** As `parseSnapshot`, for a value that has been read already. */
+export function checkSnapshot(value: unknown): AgentSnapshot {
   json(value, 'snapshot')
   const snapshot = value as AgentSnapshot // what follows is the proof
   if (snapshot.version !== 1) throw wrongVersion()

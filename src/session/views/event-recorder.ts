@@ -1,3 +1,4 @@
+import { aFlag, aFunction, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -31,6 +32,14 @@ interface TrackedSession {
   isChanged: boolean
   isFlushed: boolean
 }
+
+const recorderOptions = optionsOf<EventRecorderOptions>({
+  includeStreamingEvents: aFlag,
+  captureTurnRequests: aFlag,
+  beforeTask: aFunction,
+  afterTask: aFunction,
+  onCheckpoint: aFunction,
+})
 
 /**
  * Builds sessions from the events of any number of agents. For those who only have events: a session that is recorded live, into a store,
@@ -66,6 +75,7 @@ export class EventRecorder {
   readonly #callers = new Map<string, SpawnOrigin>()
 
   constructor(options: EventRecorderOptions = {}) {
+    checkOptions(options, recorderOptions)
     this.#options = options
     this.#kept = { streaming: options.includeStreamingEvents === true, requests: options.captureTurnRequests === true }
   }

@@ -89,10 +89,16 @@ describe('the key of the Worker', () => {
 
   it('is not spent on strangers, and not at all before there is a token', async () => {
     const key = { ANTHROPIC_API_KEY: 'test-key' }
-    const locked = { ...key, ACCESS_TOKEN: 'letmein' }
-    expect((await app.fetch(request('Bearer letmein'), key)).status).toBe(401)
-    expect((await app.fetch(request('Bearer letmeout'), locked)).status).toBe(401)
+    const locked = { ...key, ACCESS_TOKEN: 'let-me-in-please' }
+    expect((await app.fetch(request('Bearer let-me-in-please'), key)).status).toBe(401)
+    expect((await app.fetch(request('Bearer undefined'), key)).status).toBe(401)
+    for (const ACCESS_TOKEN of ['', ' ', 'x', 'undefined']) {
+      for (const env of [{ ACCESS_TOKEN }, { ...key, ACCESS_TOKEN }]) {
+        expect((await app.fetch(request(`Bearer ${ACCESS_TOKEN}`), env)).status).toBe(401)
+      }
+    }
+    expect((await app.fetch(request('Bearer let-me-out-please'), locked)).status).toBe(401)
     // The right token gets as far as the check of the body.
-    expect((await app.fetch(request('Bearer letmein'), locked)).status).toBe(400)
+    expect((await app.fetch(request('Bearer let-me-in-please'), locked)).status).toBe(400)
   })
 })

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/types/errors.ts'
 import type { AssistantMessage } from '../../../src/types/message.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
-import { seeded, shredded, utf8 } from '../bytes.ts'
-import { answering, bytesOf, claude, frame, framesOf, linesOf, type Outcome, request, streamed } from './call.ts'
+import { utf8 } from '../bytes.ts'
+import { decodeLaws } from '../decode-laws.ts'
+import { answering, bytesOf, claude, frame, framesOf, linesOf, request, streamed } from './call.ts'
 
 const usage = { input: 20, output: 9, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 29 }
 const state = (redacted: string) => ({ api: 'bedrockConverseStream' as const, model: claude, payload: { redacted } })
@@ -82,14 +83,6 @@ const made = request(claude, { tools, credential: 'bearer-key' })
 const ndjson = 'application/x-ndjson; charset=utf-8'
 const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces), made)
 const replayLines = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces, 'close', ndjson), made)
-
-/** What must not depend on how the bytes were cut. */
-function essence({ message, error, events }: Outcome): string {
-  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
-  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
-  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
-  return JSON.stringify([kept(message), failure, deltas])
-}
 
 describe('the ConverseStream decoder', () => {
   it.each(Object.entries(finished))('reads %s, binary and as lines', async (name, expected) => {
@@ -176,28 +169,8 @@ describe('what ends a message', () => {
   })
 })
 
-describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
-  it.each(names)('%s, cut at every byte', async (name) => {
-    for (const [bytes, play] of [
-      [bytesOf(name), replay],
-      [linesOf(name), replayLines],
-    ] as const) {
-      const whole = essence(await play([bytes]))
-      for (let at = 1; at < bytes.length; at++) {
-        if (essence(await play([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
-      }
-    }
-  })
-
-  it.each(names)('%s, in its share of 5,000 random fragmentations', async (name) => {
-    const bytes = bytesOf(name)
-    const whole = essence(await replay([bytes]))
-    const random = seeded(names.indexOf(name) + 1)
-    for (let round = 0; round < Math.ceil(5000 / names.length); round++) {
-      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
-    }
-  })
-})
+describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: 5_000 }))
+describe('the laws of decoding, as lines', () => decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: 500 }))
 
 describe('a stream that is damaged', { timeout: 60_000 }, () => {
   it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/types/content.ts'
 import { ProviderError } from '../../../src/types/errors.ts'
 import type { AssistantMessage } from '../../../src/types/message.ts'
-import { answering, fixture, seeded, shredded, utf8 } from '../bytes.ts'
-import { modern, type Outcome, signed, streamed } from './call.ts'
+import { answering, fixture, utf8 } from '../bytes.ts'
+import { decodeLaws } from '../decode-laws.ts'
+import { modern, signed, streamed } from './call.ts'
 
 const usage = { input: 20, output: 42, reasoning: 0, cacheRead: 100, cacheWrite: 0, totalTokens: 162 }
 const text = (value: string): Content => ({ type: 'text', text: value })
@@ -83,14 +84,6 @@ const ending = (parts: object[], finishReason = 'STOP') => ({ candidates: [{ con
 /** `value` with every id that the decoder made replaced. */
 function withoutMadeIds<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value).replace(/call_[0-9a-f]{32}/g, 'made'))
-}
-
-/** What must not depend on how the bytes were cut. */
-function essence({ message, error, events }: Outcome): string {
-  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
-  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
-  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
-  return JSON.stringify(withoutMadeIds([kept(message), failure ?? null, deltas]))
 }
 
 describe('the Gemini decoder', () => {
@@ -190,48 +183,14 @@ describe('the Gemini decoder', () => {
     expect((await replay([bytes])).message?.content).toEqual([text('ab')])
   })
 
-  it('puts every delta at the index of its block in the finished message', async () => {
-    for (const name of Object.keys(finished)) {
-      const { message, events } = await replay([fixture(`google/${name}.sse`)])
-      const texts = new Map<number, string>()
-      for (const event of events) {
-        if (event.type === 'start') continue
-        const block = message?.content[event.contentIndex]
-        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
-        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
-        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
-      }
-      message?.content.forEach((block, index) => {
-        if (block.type === 'text') expect(texts.get(index) ?? '').toBe(block.text)
-        if (block.type === 'toolCall') expect(JSON.parse(texts.get(index) ?? '')).toEqual(block.arguments)
-      })
-    }
-  })
-
   it('names the model that signed', async () => {
     const { message } = await replay([fixture('google/empty-arguments.sse')])
     expect(message?.content[0]?.type === 'toolCall' && message.content[0].providerState?.model).toBe(modern)
   })
 })
 
-describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
-  it.each(names)('%s, cut at every byte', async (name) => {
-    const bytes = fixture(`google/${name}.sse`)
-    const whole = essence(await replay([bytes]))
-    for (let at = 1; at < bytes.length; at++) {
-      if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
-    }
-  })
-
-  it.each(names)('%s, in its share of 10,000 random fragmentations', async (name) => {
-    const bytes = fixture(`google/${name}.sse`)
-    const whole = essence(await replay([bytes]))
-    const random = seeded(names.indexOf(name) + 1)
-    for (let round = 0; round < Math.ceil(10_000 / names.length); round++) {
-      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
-    }
-  })
-})
+describe('the laws of decoding', () =>
+  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: 10_000 }))
 
 describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
@@ -248,23 +207,6 @@ describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
     const bytes = fixture('google/blocked-prompt.sse')
     const open = await replay([bytes.subarray(0, bytes.length - 2)])
     expect(open.error).toMatchObject({ code: 'network', isRetryable: true })
-  })
-
-  it('settles on any bytes, with a message or a ProviderError', async () => {
-    const sources = names.map((name) => fixture(`google/${name}.sse`))
-    const damage = fc.record({
-      source: fc.constantFrom(...sources),
-      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
-    })
-    await fc.assert(
-      fc.asyncProperty(damage, async ({ source, edits }) => {
-        const bytes = source.slice()
-        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
-        const { message, error } = await replay([bytes])
-        expect(message !== undefined || error instanceof ProviderError).toBe(true)
-      }),
-      { numRuns: 500 },
-    )
   })
 
   it('survives any JSON in place of a chunk', async () => {

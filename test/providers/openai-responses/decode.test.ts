@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/types/errors.ts'
-import type { AssistantMessage } from '../../../src/types/message.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
-import { answering, fixture, seeded, shredded, utf8 } from '../bytes.ts'
-import { type Outcome, streamed } from './call.ts'
+import { answering, fixture, utf8 } from '../bytes.ts'
+import { decodeLaws } from '../decode-laws.ts'
+import { streamed } from './call.ts'
 
 const usage = { input: 20, output: 42, reasoning: 30, cacheRead: 100, cacheWrite: 5, totalTokens: 167 }
 const state = (payload: object) => ({ providerState: { api: 'openAiResponses', model: 'gpt-test', payload } })
@@ -116,14 +116,6 @@ const failed: Record<string, { code: string; message: RegExp; isRetryable: boole
 
 const names = [...Object.keys(finished), 'renamed-ids', ...Object.keys(failed)]
 
-/** What must not depend on how the bytes were cut. */
-function essence({ message, error, events }: Outcome): string {
-  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
-  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
-  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : error
-  return JSON.stringify([kept(message), failure, deltas])
-}
-
 const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces))
 const read = (name: string) => fixture(`openai-responses/${name}.sse`)
 const frames = (...events: object[]) => utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
@@ -153,24 +145,6 @@ describe('the Responses decoder', () => {
     expect(error).toMatchObject({ code: expected.code, isRetryable: expected.isRetryable })
     expect(error.message).toMatch(expected.message)
     expect(error.partial?.content).toEqual(expected.partial)
-  })
-
-  it('puts every delta at the index of its block in the finished message', async () => {
-    for (const name of Object.keys(finished)) {
-      const { message, events } = await replay([read(name)])
-      const texts = new Map<number, string>()
-      for (const event of events) {
-        if (event.type === 'start') continue
-        const block = message?.content[event.contentIndex]
-        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
-        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
-        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
-      }
-      message?.content.forEach((block, index) => {
-        if (block.type === 'text') expect(texts.get(index)).toBe(block.text)
-        if (block.type === 'thinking') expect(texts.get(index) ?? '').toBe(block.thinking)
-      })
-    }
   })
 
   it('stops for a filter that is reported as an error', async () => {
@@ -204,24 +178,7 @@ describe('the Responses decoder', () => {
   })
 })
 
-describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
-  it.each(names)('%s, cut at every byte', async (name) => {
-    const bytes = read(name)
-    const whole = essence(await replay([bytes]))
-    for (let at = 1; at < bytes.length; at++) {
-      if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
-    }
-  })
-
-  it.each(names)('%s, in its share of 10,000 random fragmentations', async (name) => {
-    const bytes = read(name)
-    const whole = essence(await replay([bytes]))
-    const random = seeded(names.indexOf(name) + 1)
-    for (let round = 0; round < Math.ceil(10_000 / names.length); round++) {
-      if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
-    }
-  })
-})
+describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: 10_000 }))
 
 describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
   it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {
@@ -233,23 +190,6 @@ describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
     }
-  })
-
-  it('settles on any bytes, with a message or a ProviderError', async () => {
-    const sources = names.map(read)
-    const damage = fc.record({
-      source: fc.constantFrom(...sources),
-      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
-    })
-    await fc.assert(
-      fc.asyncProperty(damage, async ({ source, edits }) => {
-        const bytes = source.slice()
-        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
-        const { message, error } = await replay([bytes])
-        expect(message !== undefined || error instanceof ProviderError).toBe(true)
-      }),
-      { numRuns: 500 },
-    )
   })
 
   it('survives any JSON in place of an event', async () => {

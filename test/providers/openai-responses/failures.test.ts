@@ -90,7 +90,7 @@ describe('reasoning that the service can no longer read', () => {
     ['refused in the stream', streaming(utf8(`data: {"type":"response.created"}\n\ndata: {"type":"error",${refusal.slice(1)}\n\n`))],
   ])('is left out, and the call repeated, once: %s', async (_how, refuse) => {
     const served = serving(refuse, streaming(text))
-    const { message, events } = await called(openaiResponses('gpt-test', served), { messages: await history() })
+    const { message, events } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() })
     expect(message).toMatchObject({ stopReason: 'stop' })
     expect(events.filter((event) => event.type === 'start')).toHaveLength(1)
     expect(served.bodies.map(({ input }) => input.map((item) => item.type ?? item.role))).toEqual([
@@ -102,14 +102,14 @@ describe('reasoning that the service can no longer read', () => {
 
   it('is not tried a third time', async () => {
     const served = serving(refusing(400, refusal), refusing(400, refusal))
-    const { error } = await called(openaiResponses('gpt-test', served), { messages: await history() })
+    const { error } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() })
     expect(error).toMatchObject({ code: 'api', isRetryable: false })
     expect(served.bodies).toHaveLength(2)
   })
 
   it('is not the cause where none was sent', async () => {
     const served = serving(refusing(400, refusal))
-    expect((await called(openaiResponses('gpt-test', served))).error).toMatchObject({ code: 'api' })
+    expect((await called(openaiResponses('gpt-test', { fetch: served.fetch }))).error).toMatchObject({ code: 'api' })
     expect(served.bodies).toHaveLength(1)
   })
 
@@ -119,7 +119,7 @@ describe('reasoning that the service can no longer read', () => {
       controller.abort(new Error('user left'))
       return new Response(refusal, { status: 400 })
     })
-    const { error } = await called(openaiResponses('gpt-test', served), { messages: await history() }, controller.signal)
+    const { error } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: await history() }, controller.signal)
     expect(error).toMatchObject({ code: 'cancelled' })
     expect(served.bodies).toHaveLength(1)
   })

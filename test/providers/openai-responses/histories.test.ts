@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../src/types/json.ts'
 import type { Message } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
+import { anyArguments } from '../arbitraries.ts'
 import { bodyFor, inputFor } from './call.ts'
 import { type InputItem, responsesFaults } from './grammar.ts'
 
@@ -19,9 +20,6 @@ const models: Model[] = [
 
 const anyText = fc.oneof(fc.constantFrom('', ' ', 'hello', '\ud800', 'a\udfff\\ud83d b', '😀'), fc.string({ unit: 'binary', maxLength: 8 }))
 const anyId = fc.constantFrom('a', 'b', 'call:1', '', 'with space', 'é', 'x'.repeat(80), `${'x'.repeat(80)}y`, 'functions.f:0')
-const anyArguments = fc
-  .dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
-  .map((value): JsonObject => JSON.parse(JSON.stringify(value)))
 const image: Content = { type: 'image', data: 'AA==', mimeType: 'image/png' }
 
 /** Answers as the service gives them: each reasoning item leads to a message or a call. What it led to is known by its number. */

@@ -120,7 +120,7 @@ describe('scripted', () => {
   })
 
   it('refuses a pace that cannot be kept', async () => {
-    expect(() => scripted([], { chunkSize: 0 })).toThrow(/chunkSize must be a whole number/)
+    expect(() => scripted([], { chunkSize: 0 })).toThrow(/chunkSize.*must be a whole number/)
     expect(() => scripted([], { delayMs: -1 })).toThrow(/delayMs/)
     expect((await failureOf(play(scripted([{ text: 'x', chunkSize: 0.5 }])))).message).toContain('chunkSize')
   })

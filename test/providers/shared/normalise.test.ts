@@ -53,8 +53,45 @@ describe('normalise', () => {
 
   it('leaves out failed answers and the results of their calls', () => {
     const failed = answer([call('c1')], { stopReason: 'error' })
-    const aborted = answer([{ type: 'text', text: 'half' }], { stopReason: 'aborted' })
-    expect(outline(normalise([user('a'), failed, result('c1'), aborted, user('b')], target))).toEqual(['user', 'user'])
+    const aborted = answer([call('c2')], { stopReason: 'aborted' })
+    const list = normalise([user('a'), failed, result('c1'), aborted, result('c2'), user('b')], target)
+    expect(outline(list)).toEqual(['user', 'user'])
+  })
+
+  describe('an answer that somebody stopped', () => {
+    const state = { api: 'test', model: 'm', payload: {} }
+    const stopped = answer(
+      [{ type: 'thinking', thinking: 'hm' }, { type: 'text', text: 'half', providerState: state }, call('c1'), { type: 'text', text: ' ' }],
+      { stopReason: 'aborted', errorMessage: 'Cancelled' },
+    )
+
+    it('is sent as its text alone, once a user message follows, and as the same object each time', () => {
+      const list = normalise([user('a'), stopped, user('go on')], target)
+      expect(outline(list)).toEqual(['user', 'assistant', 'user'])
+      expect(list[1]).toMatchObject({ content: [{ type: 'text', text: 'half' }], stopReason: 'stop' })
+      expect(list[1]?.content).toHaveLength(1)
+      expect(list[1]).not.toHaveProperty('errorMessage')
+      expect(list[1]?.content[0]).not.toHaveProperty('providerState')
+      expect(normalise([user('a'), stopped, user('go on')], target)[1]).toBe(list[1])
+    })
+
+    it('is left out where the model was asked again without a word, and where nothing follows', () => {
+      const again = answer([{ type: 'text', text: 'whole' }])
+      expect(normalise([user('a'), stopped, again, user('b')], target)).toMatchObject([{}, { content: [{ text: 'whole' }] }, {}])
+      expect(outline(normalise([user('a'), stopped], target))).toEqual(['user'])
+      expect(outline(normalise([user('a'), stopped, result('c1'), answer([], { stopReason: 'error' }), user('b')], target))).toEqual([
+        'user',
+        'assistant',
+        'user',
+      ])
+    })
+
+    it('counts once where it was stopped twice', () => {
+      const later = answer([{ type: 'text', text: 'half again' }], { stopReason: 'aborted' })
+      const list = normalise([user('a'), stopped, later, user('b')], target)
+      expect(list).toMatchObject([{}, { content: [{ text: 'half again' }] }, {}])
+      expect(list).toHaveLength(3)
+    })
   })
 
   it('tells apart calls of different turns that share an id', () => {

@@ -1,3 +1,4 @@
+import { anObject, aText, checkOptions, options as optionsOf, required } from '../../../base/check-options.ts'
 import { lastAnswerText } from '../../../types/message.ts'
 import { emptyUsage } from '../../../types/usage.ts'
 import type { LoopConfig } from '../../loop-config.ts'
@@ -15,6 +16,8 @@ export interface LlmJudgeOptions {
   systemPrompt?: string
 }
 
+const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), systemPrompt: aText })
+
 /**
  * Asks a model which branch answered best.
  *
@@ -31,8 +34,9 @@ export interface LlmJudgeOptions {
  * Source: docs/concepts/parallel-loops.md
  */
 export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
+  checkOptions(options, judgeOptions)
   const { config, systemPrompt = judgeSystemPrompt } = options
-  checkConfig(config)
+  checkConfig(config, 'config')
   return {
     name: 'llmJudge',
     evaluate: async (input): Promise<Evaluation> => {

@@ -29,6 +29,10 @@ interface ToolCallSlot {
   raw: string
   /** Argument text nobody has seen, because the id or the name is still unknown. */
   held: string
+  /** What the service said at the end of the call, where the fragments said something else. */
+  whole?: string
+  /** The end of the call never came. */
+  isCut?: boolean
 }
 
 /** A second call of the answer tool. */
@@ -157,6 +161,25 @@ export class AssistantBuilder {
     this.#release(slot)
   }
 
+  /** The service said at the end that the arguments are `text`, whatever the fragments were. */
+  replaceArguments(key: BlockKey, text: string): void {
+    const slot = this.#find(key)
+    if (slot?.kind === 'toolCall') slot.whole = text
+  }
+
+  /** The end of the call of `key` never came: its arguments are invalid, whatever they are, and it is not to be run. */
+  cutCall(key: BlockKey): void {
+    const slot = this.#find(key)
+    if (slot?.kind === 'toolCall') slot.isCut = true
+  }
+
+  /** The text of a text or thinking block so far; empty where there is none. */
+  written(key: BlockKey): string {
+    const slot = this.#slots.get(key)
+    if (slot?.kind === 'text') return slot.block.text
+    return slot?.kind === 'thinking' ? slot.block.thinking : ''
+  }
+
   /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
   setSignature(key: BlockKey, fragment: string): void {
     if (isNothing(fragment)) return
@@ -258,12 +281,19 @@ export class AssistantBuilder {
       if (slot.kind !== 'toolCall') continue
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
-      if (slot.raw.trim() === '' && slot.index < cutFrom) continue
-      const parsed = parseArguments(slot.raw)
-      if (parsed.fault === undefined) slot.block.arguments = parsed.arguments
-      else slot.block.invalidArguments = slot.raw
+      const raw = slot.whole ?? slot.raw
+      const isEmpty = raw.trim() === '' && slot.index < cutFrom
+      const parsed = parseArguments(isEmpty ? '{}' : raw)
+      if (slot.isCut === true || parsed.fault !== undefined) slot.block.invalidArguments = raw
+      else slot.block.arguments = parsed.arguments
     }
   }
+}
+
+/** Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. */
+export function textOfArguments(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Fragments come off the wire, where a text may be anything. */

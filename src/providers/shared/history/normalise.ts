@@ -1,5 +1,5 @@
 import type { ToolCallContent } from '../../../types/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../types/message.ts'
+import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../types/message.ts'
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, type NormaliseTarget } from './clean-message.ts'
 import { hashText } from './hash.ts'
@@ -13,8 +13,9 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  * Any history, made such that `target` accepts it.
  *
  * **Contract**
- * - Failed and aborted answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a
- *   model without eyes.
+ * - Failed answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a model without eyes.
+ * - Of an aborted answer the text is kept, once a user message follows: somebody stopped it, and says how to go on. Its thinking and its calls
+ *   are left out, and all of it where the model is asked again without a word.
  * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
  *   missing ones made up (`No result provided`, an error), orphans and repeats left out.
  * - Ids are legal and unique, the same on both sides. Arguments that were not JSON stay `{}`.
@@ -28,6 +29,16 @@ export function normalise(messages: readonly Message[], target: NormaliseTarget)
   for (const message of messages) walk.add(message)
   walk.close()
   return walk.list
+}
+
+const stoppedText = perObject(textOfStopped)
+
+/** The text of an aborted answer, as an answer that is whole; `undefined` where it has none. */
+function textOfStopped(message: AssistantMessage): AssistantMessage | undefined {
+  // The text alone: what a service attached to it may be half a thing.
+  const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
+  const { errorMessage: _stopped, ...answer } = message
+  return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
 }
 
 /** Stands where the result of a call belongs until it comes, or until there can be none. */
@@ -50,6 +61,8 @@ export class HistoryWalk {
   readonly list: Message[]
   /** A result came for a call that the base has already closed: only a walk from the beginning can put it in its place. */
   isLate = false
+  /** The last answer, while it is not known how somebody goes on after having stopped it. */
+  #stopped: AssistantMessage | undefined
   readonly #target: NormaliseTarget
   readonly #base: HistoryWalk | undefined
   readonly #used = new Set<string>()
@@ -63,6 +76,7 @@ export class HistoryWalk {
   constructor(target: NormaliseTarget, base?: HistoryWalk) {
     this.#target = target
     this.#base = base
+    if (base !== undefined) this.#stopped = base.#stopped
     this.list = base?.list ?? []
     this.#settled = this.list.length
   }
@@ -81,6 +95,25 @@ export class HistoryWalk {
 
   /** Takes the next message of the history. */
   add(message: Message): void {
+    if (message.role === 'assistant' && message.stopReason === 'aborted') {
+      this.#stopped = message
+      return
+    }
+    if (message.role === 'user') this.#keepStopped()
+    // What was asked again without a word has its answer.
+    else if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
+    this.#addCleaned(message)
+  }
+
+  /** The user goes on from what an aborted answer had said. */
+  #keepStopped(): void {
+    const stopped = this.#stopped
+    this.#stopped = undefined
+    const said = stopped && stoppedText(stopped)
+    if (said !== undefined) this.#addCleaned(said)
+  }
+
+  #addCleaned(message: Message): void {
     const cleaned = cleanMessage(message, this.#target)
     if (cleaned === undefined) return
     if (cleaned.role !== 'toolResult') {

@@ -8,11 +8,11 @@ const model = `/anthropic/slow/${crypto.randomUUID()}`
 const worker = await startConfigured('examples/cloudflare/live-sessions.toml', {
   ANTHROPIC_API_KEY: 'test-key',
   ANTHROPIC_BASE_URL: `${baseUrl()}${model}`,
-  ACCESS_TOKEN: 'token',
+  ACCESS_TOKEN: 'a-test-token',
 })
 afterAll(() => worker.close())
 
-function ask(path: string, init: RequestInit = {}, token = 'token'): Promise<Response> {
+function ask(path: string, init: RequestInit = {}, token = 'a-test-token'): Promise<Response> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...init.headers }
   return fetch(new URL(path, worker.url), { ...init, headers })
 }
@@ -30,4 +30,15 @@ it('examples/cloudflare/live-sessions.ts: a run goes on without its client, and 
   const { session } = await (await ask('/sessions/mine')).json()
   expect(session.loops).toMatchObject([{ loopId: data.loopId, messages: [{ role: 'user' }, { role: 'assistant' }] }])
   expect((await ask('/sessions', {}, 'wrong')).status).toBe(401)
+})
+
+it('examples/cloudflare/live-sessions.ts lets nobody in before it has a token', { timeout: 20_000 }, async () => {
+  const unset = await startConfigured('examples/cloudflare/live-sessions.toml', { ANTHROPIC_API_KEY: 'test-key' })
+  try {
+    for (const authorization of ['Bearer undefined', 'Bearer', 'undefined', 'Bearer null']) {
+      expect((await fetch(new URL('/sessions/mine', unset.url), { headers: { authorization } })).status).toBe(401)
+    }
+  } finally {
+    await unset.close()
+  }
 })

@@ -1,0 +1,9 @@
+import { type Agent, createBudget } from 'phi-core'
+
+/** Two prompts that may cost half a dollar together; what they have cost, in USD. */
+export async function costOfBoth(agent: Agent, first: string, second: string): Promise<number> {
+  const budget = createBudget({ maxCost: 0.5 })
+  await agent.prompt(first, { budget }).result
+  await agent.prompt(second, { budget }).result // ends with status `limit` when the first has used it up
+  return budget.used().costUsd
+}

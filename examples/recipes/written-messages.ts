@@ -1,0 +1,14 @@
+import { Agent, type Model } from 'phi-core'
+
+/** A conversation that was kept elsewhere, as plain roles and texts, and its next question. */
+export async function goOn(model: Model, question: string): Promise<string> {
+  const agent = new Agent({
+    model,
+    systemPrompt: 'Answer in one word.',
+    messages: [
+      { role: 'user', content: 'What is the capital of Norway?' },
+      { role: 'assistant', content: 'Oslo.' },
+    ],
+  })
+  return agent.prompt({ role: 'user', content: question }).text()
+}

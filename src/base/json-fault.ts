@@ -1,0 +1,76 @@
+/** How deep JSON may be nested, lists and objects together: every engine parses, copies and writes this without running out of stack. */
+export const maxJsonDepth = 200
+
+/**
+ * What of `value` JSON cannot hold, with its path, such as `data.at[3] is a function`; `undefined` where all of it survives. Fields that are
+ * `undefined` count as absent. Dates, maps and other objects of a class are none: they would come back as something else.
+ *
+ * The cost is one walk, also where a part stands in many places.
+ */
+export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): string | undefined {
+  return faultOf(value, path, { depth: 1, levels, above: new Set(), known: new Map() })
+}
+
+interface Walk {
+  depth: number
+  readonly levels: number
+  /** What the value is part of. */
+  above: Set<object>
+  /** At which depth a part was found to be sound. */
+  known: Map<object, number>
+}
+
+function faultOf(value: unknown, path: string, walk: Walk): string | undefined {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}, which JSON cannot hold`
+  if (typeof value !== 'object') return `${path} is ${kindOf(value)}, which JSON cannot hold`
+  const { depth, above, known } = walk
+  if ((known.get(value) ?? 0) >= depth) return undefined
+  if (above.has(value)) return `${path} is part of itself, which JSON cannot hold`
+  if (depth > walk.levels) return `${path.slice(0, 60)}… is nested deeper than ${walk.levels} levels`
+  if (!Array.isArray(value) && !isPlain(value)) return `${path} is ${classOf(value)}, which JSON cannot hold`
+  above.add(value)
+  walk.depth += 1
+  const fault = Array.isArray(value) ? faultInList(value, path, walk) : faultInObject(value, path, walk)
+  walk.depth -= 1
+  above.delete(value)
+  if (fault === undefined) known.set(value, depth)
+  return fault
+}
+
+function faultInList(list: readonly unknown[], path: string, walk: Walk): string | undefined {
+  // By index: a list may have holes, which JSON has not.
+  for (let at = 0; at < list.length; at += 1) {
+    const fault = faultOf(list[at], `${path}[${at}]`, walk)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function faultInObject(object: object, path: string, walk: Walk): string | undefined {
+  for (const [key, part] of Object.entries(object)) {
+    const fault = part === undefined ? undefined : faultOf(part, `${path}.${key}`, walk)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function classOf(value: object): string {
+  const kind = kindOf(value)
+  return kind === 'an object' ? 'an object of a class' : kind
+}
+
+/** An object literal, also one of another realm. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** What `value` is, in words, without what it holds. */
+export function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value)
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value !== 'object') return typeof value === 'string' ? 'a text' : `a ${typeof value}`
+  const name = Object.prototype.toString.call(value).slice(8, -1)
+  return name === 'Object' ? 'an object' : `of type ${name}`
+}

@@ -1,0 +1,175 @@
+import {
+  aFlag,
+  aFunction,
+  aNumberFromZero,
+  anObject,
+  aPositiveNumber,
+  aSchema,
+  aSignal,
+  aText,
+  either,
+  json,
+  type Kind,
+  kind,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options,
+  required,
+  tagged,
+  wholeFrom,
+  withMethods,
+} from '../base/check-options.ts'
+import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
+import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/compaction.ts'
+import type { LoopHooks } from '../types/hooks.ts'
+import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
+import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { LoopOptions } from './loop-state.ts'
+
+const off = kind('false', (value) => value === false)
+const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
+
+/** A tool, as `defineTool` makes it. */
+export const aTool: Kind = {
+  ...options(
+    {
+      name: required(aText),
+      description: required(aText),
+      parameters: required(aSchema),
+      execute: required(aFunction),
+      idempotent: aFlag,
+      timeoutMs: aPositiveNumber,
+    },
+    true,
+  ),
+  expected: 'a tool, as defineTool makes it',
+}
+
+export const aThinkingLevel: Kind = oneOf('off', 'minimal', 'low', 'medium', 'high')
+export const aContinuationKind: Kind = tagged('kind', {
+  initial: {},
+  default: {},
+  rerun: { tag: required(aText) },
+  branch: { tag: required(aText) },
+  compaction: {},
+})
+
+/** Each limit alone, also for sub-agents. */
+export const limitTable: OptionTable<ExecutionLimits> = {
+  maxTurns: aNumberFromZero,
+  maxTotalTokens: aNumberFromZero,
+  maxDurationMs: aNumberFromZero,
+  maxCost: aNumberFromZero,
+}
+
+const { maxTurns: _ofOneLoop, ...shared } = limitTable
+/** Limits of several loops together. */
+export const sharedLimits: Kind = options<Omit<ExecutionLimits, 'maxTurns'>>(shared)
+
+const retryTable: OptionTable<RetryConfig> = {
+  maxRetries: aNumberFromZero,
+  initialDelayMs: aNumberFromZero,
+  backoffMultiplier: aNumberFromZero,
+  maxDelayMs: aNumberFromZero,
+}
+
+const hookTable: OptionTable<LoopHooks> = {
+  beforeLoop: aFunction,
+  afterLoop: aFunction,
+  beforeTurn: aFunction,
+  afterTurn: aFunction,
+  onError: aFunction,
+  beforeToolExecution: aFunction,
+  afterToolExecution: aFunction,
+  beforeToolExecutionUpdate: aFunction,
+  afterToolExecutionUpdate: aFunction,
+  beforeCompactionStart: aFunction,
+  afterCompactionEnd: aFunction,
+}
+
+const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
+
+const compactionTable: OptionTable<CompactionConfig> = {
+  compactAtPct: aShare,
+  compactBudgetThresholdPct: aShare,
+  scope: tagged('type', { fixedCount: { count: required(aNumberFromZero) }, tokenBudget: {} }),
+  keepFirstTurns: aNumberFromZero,
+  keepRecentTurns: aNumberFromZero,
+  maxSummaryTokens: aNumberFromZero,
+  toolOutputMaxLines: aNumberFromZero,
+  focusMessage: aText,
+  strategy: options(strategyTable, true),
+}
+
+const contextTable: OptionTable<ContextConfig> = {
+  maxContextTokens: aNumberFromZero,
+  systemPromptTokens: aNumberFromZero,
+  tokenCounter: withMethods('a token counter', 'text', 'message'),
+  compaction: either(off, options(compactionTable)),
+}
+
+/** What a loop and an agent share. */
+export const settingTable = {
+  model: required(aModel),
+  configId: aText,
+  maxTokens: aPositiveNumber,
+  temperature: aNumberFromZero,
+  cache: either(
+    oneOf('auto', 'disabled'),
+    tagged('type', {
+      auto: {},
+      disabled: {},
+      manual: { cacheSystem: required(aFlag), cacheTools: required(aFlag), cacheMessages: required(aFlag) },
+    }),
+  ),
+  responseFormat: aSchema,
+  toolExecution: either(
+    oneOf('parallel', 'sequential'),
+    tagged('type', { parallel: {}, sequential: {}, batched: { size: required(wholeFrom(1)) } }),
+  ),
+  toolTimeoutMs: aPositiveNumber,
+  limits: either(off, options(limitTable)),
+  retry: either(off, options(retryTable)),
+  approvalTimeoutMs: aPositiveNumber,
+  hooks: options(hookTable),
+  inputFilters: listOf(aFunction),
+  contextConfig: either(off, options(contextTable)),
+  captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
+  transformContext: aFunction,
+  convertToLlm: aFunction,
+  contextTranslation: aFunction,
+  journal: aJournal,
+  logger: aLogger,
+  schemaValidator: withMethods('a schema validator', 'compile'),
+}
+
+export const configTable: OptionTable<LoopConfig> = {
+  ...settingTable,
+  thinkingLevel: aThinkingLevel,
+  firstTurnTrigger: oneOf('user', 'subAgent', 'continuation', 'branch'),
+  steering: aSupplier,
+  followUps: aSupplier,
+}
+
+export const loopOptionTable: OptionTable<LoopOptions> = {
+  emit: required(aFunction),
+  signal: required(aSignal),
+  runId: aText,
+  metadata: json,
+  budget: aBudget,
+  approvals: anObject,
+  runningTools: anObject,
+  approvalRule: aFunction,
+  agentName: aText,
+}
+
+/** What of a context its caller writes; the rest is the loop's own. */
+export const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
+  systemPrompt: required(aText),
+  messages: required(listOf(anObject)),
+  tools: required(listOf(aTool)),
+  agentId: aText,
+  sessionId: aText,
+}

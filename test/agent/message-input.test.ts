@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import {
+  Agent,
+  type AgentMessage,
+  agentLoop,
+  ConfigError,
+  continueLoop,
+  emptyUsage,
+  extensionMessage,
+  type MessageInput,
+  type PromptInput,
+} from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+const agentOn = (messages?: readonly MessageInput[]) =>
+  new Agent({ model: scripted(() => ({ text: 'ok' })), ...(messages && { messages }) })
+
+/** Every place that takes messages; what stands in the history then. */
+const places: [string, string, (input: never) => Promise<readonly AgentMessage[]> | readonly AgentMessage[]][] = [
+  ['prompt', 'prompt', async (input: PromptInput) => (await agentOn().prompt(input).result).messages],
+  ['send', 'prompt', async (input: PromptInput) => (await agentOn().send(input).result).messages],
+  ['steer', 'prompt', (input: PromptInput) => [agentOn().steer(input).message]],
+  ['followUp', 'prompt', (input: PromptInput) => [agentOn().followUp(input).message]],
+  ['messages', 'messages[0]', (input: MessageInput) => agentOn([input]).messages],
+  [
+    'appendMessage',
+    'message',
+    (input: MessageInput) => {
+      const agent = agentOn()
+      agent.appendMessage(input)
+      return agent.messages
+    },
+  ],
+  [
+    'replaceMessages',
+    'messages[0]',
+    (input: MessageInput) => {
+      const agent = agentOn()
+      agent.replaceMessages([input])
+      return agent.messages
+    },
+  ],
+  [
+    'agentLoop',
+    'prompt',
+    async (input: PromptInput) => {
+      const context = { systemPrompt: '', messages: [], tools: [] }
+      await agentLoop(input, context, { model: scripted([]) }, { emit: () => undefined, signal: new AbortController().signal })
+      return context.messages
+    },
+  ],
+]
+
+describe.each(places)('%s', (_, path, take) => {
+  it('takes messages as people write them', async () => {
+    const [message] = await take({ role: 'user', content: 'hi' } as never)
+    expect(message).toMatchObject({
+      role: 'user',
+      content: [{ type: 'text', text: 'hi' }],
+      id: expect.any(String),
+      timestamp: expect.any(Number),
+    })
+  })
+
+  it('refuses a system message and names systemPrompt', async () => {
+    await expect((async () => take({ role: 'system', content: 'Be brief.' } as never))()).rejects.toMatchObject({
+      code: 'invalidMessage',
+      message: expect.stringMatching(/systemPrompt/),
+    })
+  })
+
+  it.each<[unknown, string]>([
+    [{ role: 'usr', content: 'hi' }, '.role is "usr"'],
+    [{ role: 'user' }, '.content is undefined'],
+    [{ role: 'user', content: [{ type: 'txt', text: 'hi' }] }, '.content[0].type is "txt"'],
+    [{ role: 'user', content: [{ type: 'text', text: 1 }] }, '.content[0].text is 1'],
+    [{ role: 'user', content: [{ type: 'image', data: 'AA==' }] }, '.content[0].mimeType is undefined'],
+    [{ role: 'user', content: 'hi', timestamp: 'today' }, '.timestamp is "today"'],
+    [{ role: 'toolResult', content: 'hi' }, '.toolCallId is undefined'],
+    [{ role: 'assistant', content: 'hi', stopReason: 'done' }, '.stopReason is "done"'],
+    [{ role: 'extension', kind: 'note' }, '.data is undefined'],
+    [{ role: 'extension', kind: 'note', data: { at: [new Date(0)] } }, '.data.at[0] is of type Date, which JSON cannot hold'],
+    [{ role: 'extension', kind: 'note', data: 1n }, '.data is a bigint, which JSON cannot hold'],
+    [{ role: 'extension', kind: 'note', data: { a: Number.NaN } }, '.data.a is NaN, which JSON cannot hold'],
+    [extensionMessage('note', deep(201) as never), 'is nested deeper than 200 levels'],
+    [extensionMessage('note', circle() as never), 'is part of itself'],
+    [{ role: 'assistant', content: [{ type: 'toolCall', id: 'c', name: 't', arguments: deep(201) }] }, 'is nested deeper than 200 levels'],
+  ])('refuses what is no message (%#) with its path', async (message, complaint) => {
+    const refused = (async () => take(message as never))()
+    await expect(refused).rejects.toBeInstanceOf(ConfigError)
+    await expect(refused).rejects.toMatchObject({ code: 'invalidMessage', message: expect.stringContaining(complaint) })
+    if (complaint.startsWith('.')) await expect(refused).rejects.toThrow(path + complaint)
+  })
+
+  it.each([null, undefined, 7, true, [[]], [null], ['text']])('refuses what is none at all (%#)', async (input) => {
+    await expect((async () => take(input as never))()).rejects.toMatchObject({ code: 'invalidMessage' })
+  })
+})
+
+describe('a history as people write it', () => {
+  it('is completed, also answers and results, and goes on', async () => {
+    const agent = agentOn([
+      { role: 'user', content: 'What is 1 + 1?' },
+      { role: 'assistant', content: [{ type: 'toolCall', id: 'c1', name: 'add', arguments: { a: 1, b: 1 } }] },
+      { role: 'toolResult', toolCallId: 'c1', toolName: 'add', content: '2' },
+      { role: 'assistant', content: 'Two.' },
+    ])
+    expect(agent.messages).toMatchObject([
+      { role: 'user' },
+      { stopReason: 'toolUse', model: 'unknown', provider: 'unknown', usage: emptyUsage() },
+      { isError: false, content: [{ type: 'text', text: '2' }] },
+      { stopReason: 'stop' },
+    ])
+    expect((await agent.prompt({ role: 'user', content: 'And 2 + 2?' }).result).status).toBe('completed')
+    expect(new Set(agent.messages.map(({ id }) => id)).size).toBe(agent.messages.length)
+  })
+
+  it('keeps what is complete by identity, and keys it does not know', () => {
+    const whole = { role: 'user' as const, id: 'm1', content: [{ type: 'text' as const, text: 'hi' }], timestamp: 1, novel: true }
+    expect(agentOn([whole]).messages[0]).toBe(whole)
+  })
+
+  it('that is wrong changes nothing', () => {
+    const agent = agentOn([{ role: 'user', content: 'hi' }])
+    const before = [...agent.messages]
+    expect(() =>
+      agent.replaceMessages([
+        { role: 'user', content: 'a' },
+        { role: 'user', content: 7 as never },
+      ]),
+    ).toThrow('messages[1].content is 7')
+    expect(() => agent.restoreMessages(JSON.stringify([extensionMessage('n', deep(300) as never)]))).toThrow(
+      expect.objectContaining({ code: 'invalidMessages' }),
+    )
+    expect(agent.messages).toEqual(before)
+  })
+
+  it('continues as a context of its own', async () => {
+    const context = { systemPrompt: '', messages: [], tools: [], agentId: 'a', sessionId: 's' }
+    const options = { emit: () => undefined, signal: new AbortController().signal }
+    await expect(continueLoop({ ...context, messages: 'none' as never }, { model: scripted([]) }, options)).rejects.toThrow(
+      'context.messages is "none"',
+    )
+  })
+})
+
+describe('metadata', () => {
+  it.each([
+    [deep(201), 'deeper'],
+    [() => 1, 'JSON cannot hold'],
+    [{ at: new Map() }, 'of type Map'],
+    [circle(), 'part of itself'],
+  ])('that JSON cannot hold is refused before there is a run', (metadata, complaint) => {
+    const agent = agentOn()
+    expect(() => agent.prompt('go', { metadata: metadata as never })).toThrow(complaint)
+    expect(agent.isStreaming).toBe(false)
+  })
+
+  it('of 200 levels, and the same part a thousand times, is fine', async () => {
+    const part = { a: [1, 2] }
+    const shared = Array.from({ length: 1000 }, () => part)
+    expect((await agentOn().prompt('go', { metadata: [deep(198), shared] as never }).result).status).toBe('completed')
+  })
+})
+
+function deep(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? { a: value } : [value]
+  return levels % 2 === 0 ? { a: (value as unknown[])[0] } : value
+}
+
+function circle(): unknown {
+  const value: { self?: unknown } = {}
+  value.self = value
+  return value
+}

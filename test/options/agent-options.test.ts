@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest'
+import { type SubAgentOptions, SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import {
+  Agent,
+  type AgentContext,
+  type AgentOptions,
+  Approvals,
+  agentLoop,
+  ConfigError,
+  exploreBranches,
+  type LoopConfig,
+  type LoopHooks,
+  type LoopOptions,
+  memorySessionStore,
+  memoryWorkspace,
+  type PromptOptions,
+  userMessage,
+} from '../../src/index.ts'
+import { type LlmJudgeOptions, llmJudge, type ParallelOptions, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { add } from '../support/play.ts'
+import { checkedOptions } from './surface.ts'
+
+const model = scripted(() => ({ text: 'ok' }))
+const { signal } = new AbortController()
+const emit = () => undefined
+const act = () => undefined
+const journal = { append: async () => undefined }
+const budget = { charge: act, exceeded: () => undefined }
+const supplier = { waiting: () => false, take: () => [] }
+const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] })
+
+const hooks: Required<LoopHooks> = {
+  ...{ beforeLoop: act, afterLoop: act, beforeTurn: act, afterTurn: act, onError: act },
+  ...{ beforeToolExecution: act, afterToolExecution: act, beforeToolExecutionUpdate: act, afterToolExecutionUpdate: act },
+  ...{ beforeCompactionStart: act, afterCompactionEnd: act },
+}
+
+const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTrigger' | 'steering' | 'followUps'>> = {
+  configId: 'c',
+  maxTokens: 10,
+  temperature: 0,
+  cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
+  responseFormat: { type: 'text' },
+  toolExecution: { type: 'batched', size: 2 },
+  toolTimeoutMs: 1e9,
+  limits: { maxTurns: 5, maxTotalTokens: 1e6, maxDurationMs: 1e6, maxCost: 1 },
+  retry: { maxRetries: 1, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 },
+  approvalTimeoutMs: 1,
+  hooks,
+  inputFilters: [() => ({ type: 'pass' })],
+  contextConfig: {
+    ...{ maxContextTokens: 1e5, systemPromptTokens: 10, tokenCounter: { text: () => 1, message: () => 1 } },
+    compaction: {
+      ...{ compactAtPct: 0.9, compactBudgetThresholdPct: 0, scope: { type: 'fixedCount', count: 1 }, keepFirstTurns: 1 },
+      ...{ keepRecentTurns: 1, maxSummaryTokens: 1, toolOutputMaxLines: 1, focusMessage: 'x', strategy: { keepFirst: () => 1 } },
+    },
+  },
+  captureTurnRequests: { httpBody: true },
+  transformContext: (messages) => messages,
+  convertToLlm: () => [],
+  contextTranslation: (messages) => messages,
+  journal,
+  logger: { warn: act },
+  schemaValidator: { compile: () => () => ({ value: {} }) },
+}
+
+checkedOptions<AgentOptions>(
+  'new Agent',
+  {
+    ...shared,
+    model,
+    systemPrompt: 'Be brief.',
+    tools: [add],
+    messages: [userMessage('hi')],
+    thinking: 'low',
+    contextManagement: false,
+    steeringMode: 'all',
+    followUpMode: 'all',
+    workspace: memoryWorkspace(),
+    agentId: 'a',
+    sessionId: 's',
+    session: memorySessionStore(),
+    replayBytes: 1000,
+  },
+  (options) => new Agent(options),
+  ['model'],
+)
+
+const prompts: Required<PromptOptions> = {
+  signal,
+  metadata: { a: [1] },
+  budget,
+  kind: { kind: 'rerun', tag: 't' },
+  responseFormat: { type: 'text' },
+}
+checkedOptions<PromptOptions>('agent.prompt', prompts, (options) => new Agent({ model }).prompt('go', options).result)
+checkedOptions<PromptOptions>(
+  'agent.continueLoop',
+  prompts,
+  (options) => new Agent({ model, messages: [userMessage('hi')] }).continueLoop(options).result,
+)
+checkedOptions<NonNullable<Parameters<Agent['compact']>[0]>>(
+  'agent.compact',
+  { signal, metadata: 1, budget, focusMessage: 'names' },
+  (options) => new Agent({ model }).compact(options).result,
+)
+
+checkedOptions<LoopConfig>(
+  'agentLoop, its configuration',
+  { ...shared, model, thinkingLevel: 'low', firstTurnTrigger: 'user', steering: supplier, followUps: supplier },
+  (config) => agentLoop('go', context(), config, { emit, signal }),
+  ['model'],
+)
+checkedOptions<LoopOptions>(
+  'agentLoop',
+  {
+    emit,
+    signal,
+    runId: 'r',
+    metadata: {},
+    budget,
+    approvals: new Approvals(),
+    approvalRule: () => true,
+    agentName: 'child',
+    runningTools: new Map(),
+  },
+  (options) => agentLoop('go', context(), { model }, options),
+  ['emit', 'signal'],
+)
+checkedOptions<ParallelOptions>(
+  'parallelLoop',
+  {
+    ...{ prompt: 'go', context: context(), configs: [{ model }], strategy: pickFirst, emit, signal, limits: { maxTotalTokens: 1e6 } },
+    ...{ budget, runId: 'r', metadata: {} },
+  },
+  (options) => parallelLoop(options),
+  ['prompt', 'context', 'configs', 'strategy', 'emit', 'signal'],
+)
+checkedOptions<LlmJudgeOptions>('llmJudge', { config: { model }, systemPrompt: 'x' }, llmJudge, ['config'])
+
+const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, retry, schemaValidator, logger } = shared
+checkedOptions<SubAgentOptions>(
+  'SubAgentTool',
+  {
+    ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, maxTokens: 1, temperature: 0 },
+    ...{ approvalTimeoutMs, hooks, inputFilters },
+    ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
+    ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
+  },
+  (options) => new SubAgentTool(options),
+  ['name', 'description', 'model'],
+)
+
+describe('options within options', () => {
+  it.each<[string, object, RegExp]>([
+    ['a limit that is misspelt', { limits: { maxTurn: 3 } }, /maxTurn \(3\) is no option of limits\. Did you mean maxTurns\?/],
+    ['a limit that stands outside', { maxTurns: 3 }, /maxTurns \(3\) is no option\. Did you mean limits\.maxTurns\?/],
+    ['a word for a limit', { limits: { maxTurns: '3' } }, /limits\.maxTurns is "3"; it must be a number from 0/],
+    ['a hook that is none', { hooks: { beforeTurns: () => true } }, /beforeTurns.*Did you mean beforeTurn\?/],
+    ['a strategy without its size', { toolExecution: { type: 'batched' } }, /toolExecution\.size is undefined/],
+    ['a strategy of tomorrow', { toolExecution: 'serial' }, /toolExecution is "serial"/],
+    ['retries of a wrong name', { retry: { retries: 3 } }, /retries \(3\) is no option of retry\. Did you mean maxRetries\?/],
+    ['a share in percent', { contextConfig: { compaction: { compactAtPct: 90 } } }, /compactAtPct is 90; it must be a number from 0 to 1/],
+    ['two tools of one name', { tools: [add, add] }, /Two tools are called "add"/],
+    ['a tool that is none', { tools: ['add'] }, /tools\[0\] is "add"; it must be a tool/],
+    ['a tool without execute', { tools: [{ ...add, execute: undefined }] }, /tools\[0\]\.execute is undefined/],
+    ['a model that is an id', { model: 'claude-sonnet-5' }, /model is "claude-sonnet-5"; it must be what a factory makes/],
+    ['a key in a wrong place', { apiKey: 'sk-secret-0123456789' }, /apiKey \(a text\) is no option/],
+    ['a session and a journal', { session: memorySessionStore(), journal }, /not both/],
+  ])('%s', (_, options, message) => {
+    const make = () => new Agent({ model, ...options } as AgentOptions)
+    expect(make).toThrow(ConfigError)
+    expect(make).toThrow(message)
+    expect(String(catching(make))).not.toContain('sk-secret')
+  })
+
+  it('objects of a class may have fields of their own', () => {
+    class Counting implements LoopHooks {
+      turns = 0
+      beforeTurn = () => ++this.turns > 0
+    }
+    expect(() => new Agent({ model, hooks: new Counting() })).not.toThrow()
+  })
+
+  it('an option that is undefined counts as left out', () => {
+    expect(() => new Agent({ model, limits: undefined, toolExecution: undefined } as never)).not.toThrow()
+    const agent = new Agent({ model, maxTokens: 5 })
+    agent.configure({ maxTokens: undefined })
+    expect(agent.maxTokens).toBeUndefined()
+  })
+
+  it('a setting that cannot be changed later is refused, and nothing changes', () => {
+    const agent = new Agent({ model, maxTokens: 5 })
+    expect(() => agent.configure({ maxTokens: 6, sessionId: 's' } as never)).toThrow(/sessionId \("s"\) is no option/)
+    expect(() => agent.configure({ maxTokens: 6, thinking: 'deep' } as never)).toThrow(/thinking is "deep"/)
+    expect(agent.maxTokens).toBe(5)
+  })
+
+  it('a controller in place of its signal leaves the agent idle', async () => {
+    const agent = new Agent({ model })
+    expect(() => agent.prompt('go', { signal: new AbortController() as never })).toThrow(
+      /signal is of type AbortController; it must be an AbortSignal/,
+    )
+    expect(agent.isStreaming).toBe(false)
+    expect((await agent.prompt('go').result).status).toBe('completed')
+  })
+
+  it('branches are checked as agents are', () => {
+    const agent = new Agent({ model, messages: [userMessage('hi')] })
+    expect(() => exploreBranches(agent, [{ tag: 'a', maxToken: 3 } as never])).toThrow(/Did you mean maxTokens/)
+    expect(() => exploreBranches(agent, [{ tag: 1 } as never])).toThrow(/tag is 1/)
+    expect(() => exploreBranches(agent, [], { limit: {} } as never)).toThrow(/Did you mean limits/)
+  })
+})
+
+describe('shorthands', () => {
+  it('sequential runs one call after the other', async () => {
+    const running = { now: 0, most: 0 }
+    const slow = {
+      ...add,
+      execute: async () => {
+        running.most = Math.max(running.most, ++running.now)
+        await Promise.resolve()
+        running.now -= 1
+        return 'ok'
+      },
+    }
+    const calls = { toolCalls: [1, 2, 3].map((a) => ({ name: 'add', arguments: { a, b: 1 } })) }
+    for (const toolExecution of ['parallel', 'sequential'] as const) {
+      running.most = 0
+      await new Agent({ model: scripted([calls, { text: 'ok' }]), tools: [slow], toolExecution }).prompt('go').result
+      expect(running.most).toBe(toolExecution === 'parallel' ? 3 : 1)
+    }
+  })
+
+  it('retry: false repeats nothing, cache: a word is a strategy', async () => {
+    const failing = scripted([{ fail: { code: 'network', message: 'cut' } }, { text: 'never' }])
+    const agent = new Agent({ model: failing, retry: false, cache: 'disabled' })
+    expect((await agent.prompt('go').result).error).toMatchObject({ code: 'network' })
+    expect(failing.provider.requests).toMatchObject([{ cache: { type: 'disabled' } }])
+  })
+})
+
+function catching(make: () => unknown): unknown {
+  try {
+    return make()
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest'
+import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import {
+  createWorker,
+  durableObjectSessionStore,
+  type KvSessionStoreOptions,
+  kvSessionStore,
+  type SessionBindings,
+  type WorkerOptions,
+} from '../../adapters/cloudflare/index.ts'
+import { type AgentAppOptions, createAgentApp } from '../../adapters/http/index.ts'
+import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
+import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
+import { Agent, ConfigError, defineTool, type Model, memoryWorkspace } from '../../src/index.ts'
+import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
+import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
+import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
+import { type GoogleOptions, type GoogleProviderOptions, google, googleProvider } from '../../src/providers/google/index.ts'
+import {
+  type CompatibleOptions,
+  local,
+  openAiProvider,
+  openai,
+  openaiCompatible,
+  openrouter,
+  type ProviderOptions,
+} from '../../src/providers/openai/index.ts'
+import {
+  type OpenAiResponsesOptions,
+  type OpenAiResponsesProviderOptions,
+  openAiResponsesProvider,
+  openaiResponses,
+} from '../../src/providers/openai-responses/index.ts'
+import { ProviderRegistry, type RegistryModelOptions, type TransportOptions } from '../../src/providers/registry.ts'
+import { type ScriptedOptions, scripted } from '../../src/providers/scripted/index.ts'
+import { type VertexOptions, type VertexProviderOptions, vertex, vertexProvider } from '../../src/providers/vertex/index.ts'
+import { EventRecorder, type EventRecorderOptions } from '../../src/session/index.ts'
+import { createStore, initialState, type StoreOptions } from '../../src/store/index.ts'
+import {
+  type EditFileOptions,
+  editFileTool,
+  type ListFilesOptions,
+  listFilesTool,
+  type ReadFileOptions,
+  readFileTool,
+  type SearchToolOptions,
+  searchTool,
+  type ToolOptions,
+  type WriteFileOptions,
+  writeFileTool,
+} from '../../src/tools/index.ts'
+import { checkedOptions } from './surface.ts'
+
+const act = () => undefined
+const transport: Required<TransportOptions> = { fetch, idleTimeoutMs: 1, progressTimeoutMs: 1 }
+const model: Required<Omit<ProviderOptions, 'compat'>> = {
+  ...transport,
+  ...{ apiKey: 'key', baseUrl: 'https://proxy.example', headers: { a: 'b' }, name: 'N', provider: 'p', contextWindow: 1, maxTokens: 1 },
+  cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 },
+  reasoning: true,
+  capabilities: {
+    thinking: 'none',
+    efforts: ['low'],
+    sampling: true,
+    forcedToolChoice: true,
+    thinkingOff: true,
+    boundReasoning: true,
+    images: true,
+    imagesInToolResults: true,
+    jsonSchema: true,
+    contextWindow: 1,
+  },
+}
+const chat: Required<ProviderOptions> = { ...model, compat: { supportsStore: true, thinkingFormat: 'qwen', maxTokensField: 'maxTokens' } }
+
+const messages = { ...transport, dangerouslyAllowBrowser: true, anthropicVersion: 'v', oauth: { userAgent: 'u' } }
+checkedOptions<AnthropicOptions>('anthropic', { ...model, ...messages }, (options) => anthropic('m', options))
+checkedOptions<AnthropicProviderOptions>('anthropicProvider', messages, anthropicProvider)
+checkedOptions<ProviderOptions>('openai', chat, (options) => openai('m', options))
+checkedOptions<ProviderOptions>('openrouter', chat, (options) => openrouter('m', options))
+checkedOptions<CompatibleOptions>('openaiCompatible', { ...chat, backend: 'groq' }, (options) => openaiCompatible('m', options), [
+  'baseUrl',
+])
+checkedOptions<TransportOptions>('openAiProvider', transport, openAiProvider)
+const responses = { ...transport, reasoningSummary: 'none' as const }
+checkedOptions<OpenAiResponsesOptions>('openaiResponses', { ...model, ...responses }, (options) => openaiResponses('m', options))
+checkedOptions<OpenAiResponsesProviderOptions>('openAiResponsesProvider', responses, openAiResponsesProvider)
+const ofAzure = { ...responses, apiVersion: 'v', auth: 'entra' as const }
+checkedOptions<AzureOptions>('azure', { ...model, ...ofAzure, resource: 'r', underlyingModel: 'u' }, (options) => azure('m', options), [
+  'resource',
+])
+checkedOptions<AzureProviderOptions>('azureProvider', ofAzure, azureProvider)
+checkedOptions<GoogleOptions>('google', { ...model, keyInQuery: true }, (options) => google('m', options))
+checkedOptions<GoogleProviderOptions>('googleProvider', { ...transport, keyInQuery: true }, googleProvider)
+checkedOptions<VertexOptions>('vertex', { ...model, auth: 'bearer', project: 'p', location: 'global', publisher: 'x' }, (options) =>
+  vertex('m', options),
+)
+checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey' }, vertexProvider)
+const ofBedrock = { ...transport, region: 'eu-west-1', underlyingModel: 'u' }
+checkedOptions<BedrockOptions>(
+  'bedrock',
+  {
+    ...model,
+    ...ofBedrock,
+    accessKeyId: 'a',
+    secretAccessKey: 's',
+    sessionToken: 't',
+    credentials: async () => ({ accessKeyId: 'a', secretAccessKey: 's' }),
+  },
+  (options) => bedrock('m', options),
+  ['accessKeyId', 'secretAccessKey'],
+)
+checkedOptions<BedrockProviderOptions>('bedrockProvider', ofBedrock, bedrockProvider)
+checkedOptions<RegistryModelOptions>('createModel of a registry', { ...transport, credentials: 'key' }, (options) =>
+  new ProviderRegistry().createModel(anthropic('m').config, options),
+)
+checkedOptions<ScriptedOptions>(
+  'scripted',
+  { id: 'i', name: 'n', delayMs: 1, chunkSize: 1, gate: async () => undefined, config: {} },
+  (options) => scripted([], options),
+)
+
+checkedOptions<AgentAppOptions>(
+  'createAgentApp',
+  {
+    agent: () => new Agent({ model: scripted([]) }),
+    authorize: () => true,
+    maxBodyBytes: 1,
+    pingMs: 1,
+    resume: act,
+    turnRequests: true,
+    logger: { warn: act },
+  },
+  createAgentApp,
+  ['agent'],
+)
+checkedOptions<WorkerOptions<object>>(
+  'createWorker',
+  { agent: () => new Agent({ model: scripted([]) }), authorize: () => true, maxBodyBytes: 1, pingMs: 1, logger: { warn: act } },
+  createWorker,
+  ['agent', 'authorize'],
+)
+
+const parameters = { type: 'object' }
+checkedOptions<Omit<ToolOptions<typeof parameters, object>, never>>(
+  'defineTool',
+  {
+    name: 'a',
+    label: 'A',
+    description: 'Does a.',
+    parameters,
+    jsonSchema: parameters,
+    needsApproval: true,
+    idempotent: true,
+    timeoutMs: 1,
+    execute: () => 'ok',
+  },
+  (options) => tolerant(() => defineTool(options)),
+  ['name', 'description', 'parameters', 'execute'],
+)
+const workspace = memoryWorkspace()
+checkedOptions<ReadFileOptions>('readFileTool', { workspace, maxBytes: 1 }, readFileTool, ['workspace'])
+checkedOptions<WriteFileOptions>('writeFileTool', { workspace }, writeFileTool, ['workspace'])
+checkedOptions<EditFileOptions>('editFileTool', { workspace }, editFileTool, ['workspace'])
+checkedOptions<ListFilesOptions>('listFilesTool', { workspace, maxResults: 1, timeoutMs: 1 }, listFilesTool, ['workspace'])
+checkedOptions<SearchToolOptions>(
+  'searchTool',
+  { workspace, maxResults: 1, timeoutMs: 1, searcher: async () => ({ matches: [], truncated: false }) },
+  searchTool,
+  ['workspace'],
+)
+checkedOptions<LlmCompactionOptions>('llmCompaction', { model: scripted([]), systemPrompt: 'x', maxTokens: 1 }, llmCompaction, ['model'])
+checkedOptions<StoreOptions>('createStore', { schedule: act, initial: initialState() }, (options) => createStore(undefined, options))
+checkedOptions<EventRecorderOptions>(
+  'EventRecorder',
+  { includeStreamingEvents: true, captureTurnRequests: true, beforeTask: act, afterTask: act, onCheckpoint: act },
+  (options) => new EventRecorder(options),
+)
+checkedOptions<IndexedDbSessionOptions>('indexedDbSessionStore', { name: 'n', onTakenOver: act, onChange: act }, indexedDbSessionStore)
+const kv = { get: act, put: act, delete: act, list: act } as never
+checkedOptions<KvSessionStoreOptions>('kvSessionStore', { maxValueBytes: 10 }, (options) => kvSessionStore(kv, options))
+const binding = { getByName: act } as never
+checkedOptions<SessionBindings>(
+  'durableObjectSessionStore',
+  { sessions: binding, index: binding, tenant: 't' },
+  durableObjectSessionStore,
+  ['sessions', 'index'],
+)
+checkedOptions<RipgrepOptions>('ripgrepSearcher', { programs: {}, allowSystemRoot: true }, (options) => ripgrepSearcher('.', options))
+checkedOptions<NonNullable<Parameters<typeof nodeWorkspace>[1]>>(
+  'nodeWorkspace',
+  { unprotected: ['HEAD'], allowSystemRoot: true },
+  (options) => nodeWorkspace('.', options),
+)
+
+it('a store needs a directory', () => {
+  for (const directory of [undefined, 7, '', null])
+    expect(() => fileSessionStore(directory as never)).toThrow(/directory is .*; it must be the path/)
+})
+
+describe('a key that is missing', () => {
+  type Factory = (options: Pick<ProviderOptions, 'apiKey' | 'baseUrl' | 'fetch' | 'headers'>) => Model
+  const factories: [string, string, Factory][] = [
+    ['anthropic', 'ANTHROPIC_API_KEY', (options) => anthropic('m', options)],
+    ['openai', 'OPENAI_API_KEY', (options) => openai('m', options)],
+    ['openaiResponses', 'OPENAI_API_KEY', (options) => openaiResponses('m', options)],
+    ['azure', 'AZURE_OPENAI_API_KEY', (options) => azure('m', { resource: 'r', ...options })],
+    ['google', 'GEMINI_API_KEY', (options) => google('m', options)],
+    ['vertex', 'GOOGLE_ACCESS_TOKEN', (options) => vertex('m', { project: 'p', ...options })],
+    ['bedrock', 'AWS_BEARER_TOKEN_BEDROCK', (options) => bedrock('m', options)],
+    ['openrouter', 'OPENROUTER_API_KEY', (options) => openrouter('m', options)],
+    ['openaiCompatible', 'GROQ_API_KEY', (options) => openaiCompatible('m', { backend: 'groq', ...options })],
+  ]
+  it.each(factories)('of %s is named before anything is sent', (_, variable, factory) => {
+    for (const options of [{}, { apiKey: '' }, { apiKey: '  ' }, { apiKey: undefined as never }]) {
+      const make = () => new Agent({ model: factory(options) })
+      expect(make).toThrow(ConfigError)
+      expect(make).toThrow(variable)
+      expect(make).toThrow('apiKey')
+    }
+  })
+
+  it.each(factories)('of %s is none where something else says how it gets there', (_, _variable, factory) => {
+    const apiKey = async () => 'key'
+    const credentials = { current: () => 'key', invalidate: act }
+    for (const options of [
+      { apiKey: 'key' },
+      { apiKey },
+      { apiKey: credentials },
+      { baseUrl: 'https://proxy.example' },
+      { fetch },
+      { headers: { Authorization: 'x' } },
+    ]) {
+      expect(() => new Agent({ model: factory(options) })).not.toThrow()
+    }
+  })
+
+  it('stops whoever is to call it: a changed agent, a branch, a compaction', () => {
+    const agent = new Agent({ model: scripted([]) })
+    const keyless = anthropic('m')
+    for (const act of [
+      () => agent.configure({ model: keyless }),
+      () => agent.with({ model: keyless }),
+      () => llmCompaction({ model: keyless }),
+    ]) {
+      expect(act).toThrow(/ANTHROPIC_API_KEY/)
+    }
+    expect(agent.model.config.id).toBe('scripted')
+  })
+
+  it('is no matter for local servers, for AWS credentials, and for what only describes', async () => {
+    expect(() => new Agent({ model: local('http://127.0.0.1:1/v1', 'm') })).not.toThrow()
+    expect(() => new Agent({ model: openaiCompatible('m', { backend: 'ollama' }) })).not.toThrow()
+    expect(() => new Agent({ model: bedrock('m', { accessKeyId: 'a', secretAccessKey: 's' }) })).not.toThrow()
+    expect(anthropic('m').config.id).toBe('m')
+  })
+
+  it('no id is no model', () => {
+    for (const factory of [anthropic, openai, openaiResponses, google, vertex, bedrock, openrouter]) {
+      for (const id of [undefined, '', 7])
+        expect(() => factory(id as never, { apiKey: 'k' })).toThrow(/id is .*; it must be the id of a model/)
+    }
+  })
+})
+
+/** What a tool is refused with has a code of its own. */
+function tolerant<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (ConfigError.isInstance(error) && error.code === 'invalidTool') throw new ConfigError('invalidOption', error.message)
+    throw error
+  }
+}

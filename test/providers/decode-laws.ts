@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../src/types/errors.ts'
+import type { AssistantMessage } from '../../src/types/message.ts'
+import { seeded, shredded } from './bytes.ts'
+import type { Outcome } from './model-call.ts'
+
+/** Recorded answers of one protocol, and how they are played. */
+export interface DecodedAnswers {
+  names: readonly string[]
+  bytesOf: (name: string) => Uint8Array
+  replay: (pieces: Iterable<Uint8Array>) => Promise<Outcome>
+  /** Random fragmentations, shared out among the answers. */
+  fragmentations: number
+}
+
+/** What must not depend on how the bytes were cut. Ids that a decoder made are unique everywhere. */
+function essence({ message, error, events }: Outcome): string {
+  const kept = (each: AssistantMessage | undefined) => ({ ...each, timestamp: 0 })
+  const deltas = events.map((event) => (event.type === 'start' ? event.type : event))
+  const failure = error instanceof ProviderError ? { ...error, message: error.message, partial: kept(error.partial) } : (error ?? null)
+  return JSON.stringify([kept(message), failure, deltas]).replace(/call_[0-9a-f]{32}/g, 'made')
+}
+
+/** What holds for every decoder, as tests: `streamProviderSuite` has the same laws in the strength that a suite for others can have. */
+export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAnswers): void {
+  it('puts every delta at the index of its block in the finished message', async () => {
+    for (const name of names) {
+      const { message, events } = await replay([bytesOf(name)])
+      if (message === undefined) continue
+      const texts = new Map<number, string>()
+      for (const event of events) {
+        if (event.type === 'start') continue
+        const block = message.content[event.contentIndex]
+        expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+        if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
+        texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
+      }
+      message.content.forEach((block, index) => {
+        if (block.type === 'text') expect(texts.get(index) ?? '').toBe(block.text)
+        if (block.type === 'thinking') expect(texts.get(index) ?? '').toBe(block.thinking)
+        if (block.type !== 'toolCall') return
+        const json = texts.get(index) ?? ''
+        if (block.invalidArguments !== undefined) expect(json).toBe(block.invalidArguments)
+        else expect(JSON.parse(json || '{}') ?? {}).toEqual(block.arguments)
+      })
+    }
+  })
+
+  describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
+    it.each(names)('%s, cut at every byte', async (name) => {
+      const bytes = bytesOf(name)
+      const whole = essence(await replay([bytes]))
+      for (let at = 1; at < bytes.length; at++) {
+        if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
+      }
+    })
+
+    it.each(names)(`%s, in its share of ${fragmentations} random fragmentations`, async (name) => {
+      const bytes = bytesOf(name)
+      const whole = essence(await replay([bytes]))
+      const random = seeded(names.indexOf(name) + 1)
+      for (let round = 0; round < Math.ceil(fragmentations / names.length); round++) {
+        if (essence(await replay(shredded(bytes, random))) !== whole) expect.fail(`round ${round}`)
+      }
+    })
+  })
+
+  it('settles on any bytes, with a message or a ProviderError', { timeout: 60_000 }, async () => {
+    const damage = fc.record({
+      source: fc.constantFrom(...names.map(bytesOf)),
+      edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(damage, async ({ source, edits }) => {
+        const bytes = source.slice()
+        for (const { at, byte } of edits) bytes[Math.floor(at * (bytes.length - 1))] = byte
+        const { message, error } = await replay([bytes])
+        expect(message !== undefined || error instanceof ProviderError).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+
+import { type AssistantMessage, textOf } from '../../../src/types/message.ts'
+import { answering, utf8 } from '../bytes.ts'
+import { type Outcome, streamed } from './call.ts'
+
+type Event = Record<string, unknown>
+
+const usage = { input_tokens: 3, output_tokens: 4 }
+const completed = (output: unknown[] = []): Event => ({ type: 'response.completed', response: { status: 'completed', output, usage } })
+const text = (delta: string, changes: Event = {}): Event => ({
+  type: 'response.output_text.delta',
+  output_index: 0,
+  item_id: 'msg_1',
+  content_index: 0,
+  delta,
+  ...changes,
+})
+const added = (item: Event, output_index: number | undefined = 0): Event => ({ type: 'response.output_item.added', output_index, item })
+const done = (item: Event, output_index: number | undefined = 0): Event => ({ type: 'response.output_item.done', output_index, item })
+const message = (...texts: string[]): Event => ({
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  content: texts.map((each) => ({ type: 'output_text', text: each })),
+})
+const call = (changes: Event = {}): Event => ({ type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'find', ...changes })
+const args = (delta: unknown, changes: Event = {}): Event => ({
+  type: 'response.function_call_arguments.delta',
+  output_index: 0,
+  item_id: 'fc_1',
+  delta,
+  ...changes,
+})
+
+const play = (...events: Event[]): Promise<Outcome> =>
+  streamed(answering([utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))]))
+
+/** The answer, and whether what was shown live is what is in the history. */
+async function answered(...events: Event[]): Promise<AssistantMessage> {
+  const { message: answer, error, events: emitted } = await play(...events)
+  expect(error).toBeUndefined()
+  if (answer === undefined) throw new Error('no answer')
+  const live = emitted.map((event) => (event.type === 'text' ? event.delta : '')).join('')
+  expect(live).toBe(textOf(answer.content))
+  const thought = answer.content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('')
+  expect(emitted.map((event) => (event.type === 'thinking' ? event.delta : '')).join('')).toBe(thought)
+  return answer
+}
+
+const calls = ({ content }: AssistantMessage) =>
+  content.flatMap((block) => (block.type === 'toolCall' ? [{ args: block.arguments, invalid: block.invalidArguments }] : []))
+
+describe('an answer is said once', () => {
+  const open = added({ type: 'message', id: 'msg_1' })
+  const whole = (...texts: string[]) => [done(message(...texts)), completed([message(...texts)])]
+  const cases: Record<string, [Event[], string]> = {
+    'deltas of another content_index': [[open, text('Hello', { content_index: 1 }), ...whole('Hello')], 'Hello'],
+    'a content_index for each delta': [[open, text('Hel'), text('lo', { content_index: 1 }), ...whole('Hello')], 'Hello'],
+    'one content_index for two parts': [[open, text('Hello '), text('world'), ...whole('Hello ', 'world')], 'Hello world'],
+    'deltas without a content_index': [[open, text('Hello', { content_index: undefined }), ...whole('', 'Hello')], 'Hello'],
+    'a rest that only the item has': [[open, text('Hel', { content_index: 3 }), ...whole('Hello')], 'Hello'],
+    'a part that only the item has': [[open, text('Hello', { content_index: 1 }), ...whole('Hello', ' world')], 'Hello world'],
+    'parts in another order': [[open, text('B', { content_index: 1 }), text('A'), ...whole('A', 'B')], 'BA'],
+    'deltas that say something else': [[open, text('Hallo', { content_index: 2 }), ...whole('Hello')], 'Hallo'],
+    'deltas of another output_index and id': [
+      [text('Hello', { output_index: 4, item_id: 'tmp' }), done(message('Hello')), completed([message('Hello')])],
+      'Hello',
+    ],
+    'an output without ends of items': [[open, text('Hello', { content_index: 1 }), completed([message('Hello')])], 'Hello'],
+  }
+  it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
+    expect(textOf((await answered(...events)).content)).toBe(expected)
+  })
+
+  const summary = (delta: string, changes: Event = {}): Event => ({
+    type: 'response.reasoning_summary_text.delta',
+    output_index: 0,
+    item_id: 'rs_1',
+    summary_index: 0,
+    delta,
+    ...changes,
+  })
+  const reasoning = (summaries: string[], contents: string[] = []): Event => ({
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: summaries.map((each) => ({ type: 'summary_text', text: each })),
+    content: contents.map((each) => ({ type: 'reasoning_text', text: each })),
+  })
+  const thinking: Record<string, [Event[], string]> = {
+    'a summary of another summary_index': [[summary('Hm.', { summary_index: 1 }), done(reasoning(['Hm.']))], 'Hm.'],
+    'a summary streamed as raw reasoning': [[summary('Hm.', { type: 'response.reasoning_text.delta' }), done(reasoning(['Hm.']))], 'Hm.'],
+    'raw reasoning streamed as a summary': [[summary('Hm.'), done(reasoning([], ['Hm.']))], 'Hm.'],
+    'the same in summary and content': [[summary('Hm.'), done(reasoning(['Hm.'], ['Hm.']))], 'Hm.'],
+    'a content beside the summary': [[summary('Hm.'), done(reasoning(['Hm.'], ['Raw.']))], 'Hm.Raw.'],
+  }
+  it.each(Object.entries(thinking))('reasoning too: %s', async (_name, [events, expected]) => {
+    const { content } = await answered(...events, completed())
+    expect(content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('')).toBe(expected)
+  })
+})
+
+describe('what stands only in the finished response', () => {
+  const streamedMessage = [added({ type: 'message', id: 'msg_1' }), text('Hello'), done(message('Hello'))]
+  const late = call({ arguments: '{"q":1}' })
+
+  it('is kept beside a streamed message', async () => {
+    const answer = await answered(...streamedMessage, completed([message('Hello'), late]))
+    expect(answer.content).toMatchObject([
+      { type: 'text', text: 'Hello' },
+      { type: 'toolCall', id: 'call_1', name: 'find', arguments: { q: 1 } },
+    ])
+    expect(answer.stopReason).toBe('toolUse')
+  })
+
+  it('is kept when it stands before what was streamed', async () => {
+    const first = { ...message('First.'), id: 'msg_0' }
+    const answer = await answered(...streamedMessage, completed([first, message('Hello'), late]))
+    expect(answer.content).toMatchObject([{ text: 'Hello' }, { text: 'First.' }, { type: 'toolCall', arguments: { q: 1 } }])
+  })
+
+  it('is told from streamed items whose ids changed', async () => {
+    const answer = await answered(...streamedMessage, completed([{ ...message('Hello'), id: 'other' }, late]))
+    expect(answer.content).toHaveLength(2)
+  })
+
+  it('is a second call of the same tool', async () => {
+    const first = call({ arguments: '{"q":1}' })
+    const second = call({ id: 'fc_2', call_id: 'call_2', arguments: '{"q":2}' })
+    const answer = await answered(added(call()), args('{"q":1}'), done(first), completed([first, second]))
+    expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
+  })
+
+  it('is not what was streamed without an index', async () => {
+    const bare = { output_index: undefined, item_id: undefined }
+    const answer = await answered(text('Hello', bare), completed([message('Hello')]))
+    expect(answer.content).toHaveLength(1)
+  })
+})
+
+describe('arguments', () => {
+  const kept: Record<string, Event[]> = {
+    'only in the opening': [added(call({ arguments: '{"q":1}' })), done(call({ arguments: '' }))],
+    'as a value in the opening': [added(call({ arguments: { q: 1 } })), done(call())],
+    'as a value at the end': [added(call()), done(call({ arguments: { q: 1 } }))],
+    'as a value in a delta': [added(call()), args({ q: 1 }), done(call())],
+    'behind a placeholder': [added(call()), args('{}'), done(call({ arguments: '{"q":1}' }))],
+    'with a delta that got lost': [added(call()), args('"q":1}'), done(call({ arguments: '{"q":1}' }))],
+    'of a call that is opened twice': [added(call()), added(call()), args('{"q":1}'), done(call({ arguments: '{"q":1}' }))],
+    'of a call that is opened again under another index': [added(call()), added(call(), 1), args('{"q":1}'), done(call())],
+    'of a call that only the finished response ends': [added(call()), completed([call({ arguments: '{"q":1}' })])],
+  }
+  it.each(Object.entries(kept))('%s are kept', async (_name, events) => {
+    expect(calls(await answered(...events, completed()))).toEqual([{ args: { q: 1 }, invalid: undefined }])
+  })
+
+  const refused: Record<string, Event[]> = {
+    'no end and no arguments': [added(call())],
+    'a placeholder and no end': [added(call({ arguments: '{}' }))],
+    'deltas and no end': [added(call()), args('{"q":1}')],
+    'arguments that are no object': [added(call()), done(call({ arguments: 5 }))],
+  }
+  it.each(Object.entries(refused))('a call with %s is not run', async (_name, events) => {
+    const [only, ...others] = calls(await answered(...events, completed()))
+    expect(others).toEqual([])
+    expect(only?.invalid).toBeTypeOf('string')
+  })
+})
+
+describe('an index that is used twice', () => {
+  it('opens a second call', async () => {
+    const other = { id: 'fc_2', call_id: 'call_2' }
+    const answer = await answered(
+      added(call()),
+      args('{"q":1}'),
+      done(call({ arguments: '{"q":1}' })),
+      added(call(other)),
+      args('{"q":2}', { item_id: 'fc_2' }),
+      done(call({ ...other, arguments: '{"q":2}' })),
+      completed(),
+    )
+    expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
+  })
+
+  it('keeps calls apart that are open at once', async () => {
+    const other = { id: 'fc_2', call_id: 'call_2' }
+    const answer = await answered(
+      added(call()),
+      added(call(other)),
+      args('{"q":1}'),
+      args('{"q":2}', { item_id: 'fc_2' }),
+      done(call({ arguments: '{"q":1}' })),
+      done(call({ ...other, arguments: '{"q":2}' })),
+      completed(),
+    )
+    expect(calls(answer).map((each) => each.args)).toEqual([{ q: 1 }, { q: 2 }])
+  })
+
+  it('loses no text behind reasoning', async () => {
+    const thought = { type: 'response.reasoning_text.delta', output_index: 0, content_index: 0, delta: 'Hm.' }
+    const answer = await answered(thought, text('Hello', { item_id: undefined }), completed())
+    expect(answer.content).toMatchObject([{ thinking: 'Hm.' }, { text: 'Hello' }])
+  })
+})
