@@ -41,7 +41,7 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
 
     async claim(sessionId, agentId) {
-      const writer = crypto.randomUUID()
+      const writer = randomName()
       const claim = await transact(connect, 'readwrite', async (tx) => {
         const row = await tx.objectStore('sessions').get(sessionId)
         const epoch = (row?.epoch ?? 0) + 1
@@ -182,4 +182,9 @@ function takenOver({ sessionId, epoch }: LogClaim): SessionError {
     'conflict',
     `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Open it again to go on.`,
   )
+}
+
+/** `crypto.randomUUID` is missing on pages that were not loaded over https. */
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
