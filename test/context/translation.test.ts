@@ -169,6 +169,9 @@ describe('an agent', () => {
       throw new Error('No dictionary.')
     }
     const { status, error } = await new Agent({ model: scripted([]), contextTranslation }).prompt('Hi').result
-    expect({ status, error }).toMatchObject({ status: 'error', error: { message: 'contextTranslation failed: No dictionary. The run stopped.' } })
+    expect({ status, error }).toMatchObject({
+      status: 'error',
+      error: { message: 'contextTranslation failed: No dictionary. The run stopped.' },
+    })
   })
 })
