@@ -1,5 +1,15 @@
 import { ConfigError } from '../types/errors.ts'
-import { type AgentMessage, type Message, type MessageInput, now, type PromptInput, type TurnId, text, withId } from '../types/message.ts'
+import {
+  type AgentMessage,
+  type Message,
+  type MessageInput,
+  now,
+  type PromptInput,
+  type StopReason,
+  type TurnId,
+  text,
+  withId,
+} from '../types/message.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import {
   aDocument,
@@ -19,20 +29,21 @@ import {
   tagged,
 } from './check-options.ts'
 
-const aCallArguments: Kind = { ...anObject, expected: 'an object', inside: (value, name) => json.inside?.(value, name) }
+/** An object of plain JSON, of at most 200 levels. */
+const aJsonObject: Kind = { ...anObject, expected: 'an object', inside: (value, name) => json.inside?.(value, name) }
 
 const block = tagged(
   'type',
   {
-    text: { text: required(aText), providerState: aCallArguments },
+    text: { text: required(aText), providerState: aJsonObject },
     image: { data: required(aText), mimeType: required(aText) },
-    thinking: { thinking: required(aText), signature: aText, providerState: aCallArguments },
+    thinking: { thinking: required(aText), signature: aText, providerState: aJsonObject },
     toolCall: {
       id: required(aText),
       name: required(aText),
-      arguments: required(aCallArguments),
+      arguments: required(aJsonObject),
       invalidArguments: aText,
-      providerState: aCallArguments,
+      providerState: aJsonObject,
     },
   },
   true,
@@ -47,7 +58,10 @@ const usageTable: OptionTable<Usage> = {
   totalTokens: aNumber,
 }
 
-const stopReasons = 'stop|length|toolUse|error|aborted|maxTurns|userStop|handoff|guardRail|contextCompacted|paused'
+const stopReasons: readonly StopReason[] = [
+  ...(['stop', 'length', 'toolUse', 'error', 'aborted', 'maxTurns', 'userStop', 'handoff', 'guardRail'] as const),
+  ...(['contextCompacted', 'paused'] as const),
+]
 
 const said = {
   content: required(either(aText, listOf(block))),
@@ -67,7 +81,7 @@ const message = tagged(
     user: said,
     assistant: {
       ...said,
-      stopReason: oneOf(...stopReasons.split('|')),
+      stopReason: oneOf(...stopReasons),
       model: aText,
       provider: aText,
       errorMessage: aText,

@@ -34,7 +34,7 @@ import { editFileTool, listFilesTool, readFileTool, revertTool, searchTool, writ
 import { add } from '../support/play.ts'
 
 /** Milliseconds of each property; `PHI_FUZZ_MS=60000` for a long look. */
-const interruptAfterTimeLimit = Number(process.env.PHI_FUZZ_MS ?? 1500)
+const interruptAfterTimeLimit = Number(process.env.PHI_FUZZ_MS ?? 150)
 
 const model: Model = scripted(() => ({ text: 'ok' }))
 const { signal } = new AbortController()
