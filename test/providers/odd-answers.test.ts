@@ -48,7 +48,8 @@ describe('fragments that are no text', () => {
       { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 7 } },
       { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't', name: 'read', input: {} } },
-      { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: { a: 1 } } },
+      { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: null } },
+      { type: 'content_block_stop', index: 2 },
       { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
       { type: 'message_stop' },
     )

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, tokenCount } from '../shared/decode/decoder.ts'
+import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { AnthropicCall } from './encode.ts'
 
@@ -13,9 +13,9 @@ import type { AnthropicCall } from './encode.ts'
 interface WireEvent {
   type?: string
   index?: number
-  message?: { usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
+  message?: { id?: string; usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
   content_block?: WireBlock
-  delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: string; stop_reason?: string | null }
+  delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: unknown; stop_reason?: string | null }
   usage?: WireUsage
 }
 
@@ -28,6 +28,17 @@ interface WireBlock {
   id?: string
   name?: string
   input?: unknown
+}
+
+/** A block that was opened. Those of tools that the service itself runs are not for us, and neither are their fragments. */
+interface OpenBlock {
+  key: number
+  kind: 'text' | 'thinking' | 'call' | 'other'
+  /** The id of a call, and what came with its opening: used when no fragments follow. */
+  id?: string | undefined
+  input?: unknown
+  hasFragments: boolean
+  isClosed: boolean
 }
 
 interface WireUsage {
@@ -59,9 +70,11 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #prefixHash: string | undefined
   readonly #frames: SseDecoder
   readonly #usage: Usage = emptyUsage()
-  /** Calls for us by index; `input` is what came with the opening, used when no fragments follow. */
-  readonly #calls = new Map<number, { input: unknown; hasFragments: boolean }>()
-  #index = 0
+  readonly #blocks: OpenBlock[] = []
+  readonly #byIndex = new Map<number, OpenBlock>()
+  #last: OpenBlock | undefined
+  #hasBegun = false
+  #messageId: string | undefined
   #stopReason: string | undefined
 
   constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit }: DecoderContext) {
@@ -88,6 +101,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const wire = this.#stopReason ?? 'end_turn'
     const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
+    for (const { kind, isClosed, key } of this.#blocks) if (kind === 'call' && !isClosed) this.builder.cutCall(key)
     const message = this.builder.finish(reason, this.#usage)
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -108,20 +122,20 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #read(event: WireEvent): void {
-    const index = event.index ?? this.#index
     switch (event.type) {
       case 'content_block_delta':
         this.progress++
-        this.#delta(index, event.delta)
+        this.#delta(event.index, event.delta)
         return
       case 'content_block_start':
         this.progress++
-        this.#index = index
-        this.#open(index, event.content_block)
+        this.#open(event.index, event.content_block)
         return
-      case 'content_block_stop':
-        this.#close(index)
+      case 'content_block_stop': {
+        const block = event.index === undefined ? this.#last : this.#byIndex.get(event.index)
+        if (block !== undefined) this.#close(block)
         return
+      }
       case 'message_start':
         this.#begin(event.message)
         return
@@ -141,69 +155,95 @@ export class AnthropicDecoder implements StreamDecoder {
     }
   }
 
-  /** A gateway may put a whole answer into the first event. */
+  /** A gateway may put a whole answer into the first event, or send that event twice. */
   #begin(message: WireEvent['message']): void {
+    if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
+    this.#hasBegun = true
+    this.#messageId = message?.id
     this.#count(message?.usage)
     this.#stopReason = message?.stop_reason ?? undefined
     this.builder.start()
     const blocks = message?.content
-    if (!Array.isArray(blocks)) return
-    blocks.forEach((block, index) => {
-      this.#open(index, block)
-      this.#close(index)
-    })
+    if (Array.isArray(blocks)) for (const [index, block] of blocks.entries()) this.#close(this.#open(index, block))
   }
 
-  #delta(index: number, delta: WireEvent['delta']): void {
+  #delta(index: number | undefined, delta: WireEvent['delta']): void {
     switch (delta?.type) {
       case 'text_delta':
-        this.builder.text(index, delta.text ?? '')
+        this.builder.text(this.#block(index, 'text').key, delta.text ?? '')
         return
       case 'thinking_delta':
-        this.builder.thinking(index, delta.thinking ?? '')
+        this.builder.thinking(this.#block(index, 'thinking').key, delta.thinking ?? '')
         return
       case 'input_json_delta': {
-        const call = this.#calls.get(index)
-        if (call === undefined || delta.partial_json === undefined) return
-        if (typeof delta.partial_json === 'string' && delta.partial_json !== '') call.hasFragments = true
-        this.builder.toolArguments(index, delta.partial_json)
+        const block = this.#find(index)
+        const fragment = textOfArguments(delta.partial_json)
+        if (block?.kind !== 'call' || fragment === '') return
+        block.hasFragments = true
+        this.builder.toolArguments(block.key, fragment)
         return
       }
       case 'signature_delta':
-        this.builder.setSignature(index, delta.signature ?? '')
+        this.builder.setSignature(this.#block(index, 'thinking').key, delta.signature ?? '')
         return
       default:
         return
     }
   }
 
-  /** Blocks of tools that the service itself runs are not for us, and neither are their fragments. */
-  #open(index: number, block: WireBlock | undefined): void {
-    switch (block?.type) {
+  /** Each opening is a new block, whatever its index; but a gateway may open a call twice. */
+  #open(index: number | undefined, wire: WireBlock | undefined): OpenBlock {
+    const known = this.#find(index)
+    if (wire?.type === 'tool_use' && known?.kind === 'call' && !known.isClosed && wire.id !== undefined && known.id === wire.id) {
+      if (!isEmptyInput(wire.input)) known.input = wire.input
+      return known
+    }
+    const block = this.#add(index, wire?.type === 'tool_use' ? 'call' : kindOf(wire?.type))
+    const { key } = block
+    switch (wire?.type) {
       case 'text':
-        this.builder.text(index, block.text ?? '')
-        return
+        this.builder.text(key, wire.text ?? '')
+        break
       case 'thinking':
-        this.builder.thinking(index, block.thinking ?? '')
-        this.builder.setSignature(index, block.signature ?? '')
-        return
+        this.builder.thinking(key, wire.thinking ?? '')
+        this.builder.setSignature(key, wire.signature ?? '')
+        break
       case 'redacted_thinking':
-        this.builder.setProviderState(index, this.#state({ redacted: block.data ?? '' }))
-        return
+        this.builder.setProviderState(key, this.#state({ redacted: wire.data ?? '' }))
+        break
       case 'tool_use':
-        this.#calls.set(index, { input: block.input, hasFragments: false })
-        this.builder.toolCall(index, block.id, block.name)
-        return
+        block.id = wire.id
+        block.input = wire.input
+        this.builder.toolCall(key, wire.id, wire.name)
+        break
       default:
-        return
     }
+    return block
   }
 
-  #close(index: number): void {
-    const call = this.#calls.get(index)
-    if (call === undefined || call.hasFragments || call.input === undefined) return
-    const json = JSON.stringify(call.input)
-    if (json !== '{}') this.builder.toolArguments(index, json)
+  #close(block: OpenBlock): void {
+    const { kind, isClosed, hasFragments, input, key } = block
+    block.isClosed = true
+    if (kind === 'call' && !isClosed && !hasFragments && !isEmptyInput(input)) this.builder.toolArguments(key, textOfArguments(input))
+  }
+
+  /** The block of a delta, which may have had no opening, or be of another kind than its index says. */
+  #block(index: number | undefined, kind: 'text' | 'thinking'): OpenBlock {
+    const block = this.#find(index)
+    return block === undefined || (block.kind !== kind && block.kind !== 'other') ? this.#add(index, kind) : block
+  }
+
+  /** Services leave out the index of deltas, or of all events: then the last block is meant. */
+  #find(index: number | undefined): OpenBlock | undefined {
+    return index === undefined || this.#byIndex.size === 0 ? this.#last : this.#byIndex.get(index)
+  }
+
+  #add(index: number | undefined, kind: OpenBlock['kind']): OpenBlock {
+    const block: OpenBlock = { key: this.#blocks.length, kind, hasFragments: false, isClosed: false }
+    this.#blocks.push(block)
+    if (index !== undefined) this.#byIndex.set(index, block)
+    this.#last = block
+    return block
   }
 
   /** The counts are totals, so the latest wins; gateways may report some of them only at the end. */
@@ -221,4 +261,13 @@ export class AnthropicDecoder implements StreamDecoder {
     const state = { api: this.#model.api, model: this.#model.id, payload }
     return this.#prefixHash === undefined ? state : { ...state, prefixHash: this.#prefixHash }
   }
+}
+
+function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
+  return type === 'text' || type === 'thinking' ? type : 'other'
+}
+
+/** Calls are opened with `{}` where fragments follow. */
+function isEmptyInput(input: unknown): boolean {
+  return input === undefined || input === null || JSON.stringify(input) === '{}'
 }

@@ -6,18 +6,18 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, tokenCount } from '../shared/decode/decoder.ts'
+import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { BedrockCall } from './encode.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 interface WireEvent {
   contentBlockIndex?: number
-  start?: { toolUse?: { toolUseId?: string; name?: string; type?: string } }
+  start?: { toolUse?: { toolUseId?: string; name?: string; type?: string; input?: unknown } }
   delta?: {
     text?: string
-    toolUse?: { input?: string }
+    toolUse?: { input?: unknown }
     reasoningContent?: { text?: string; signature?: string; redactedContent?: string }
   }
   stopReason?: string
@@ -43,9 +43,19 @@ const stopReasons: Record<string, StopReason> = {
   content_filtered: 'guardRail',
 }
 
-/** Kinds of block. Some models give text, reasoning and a call the same index, so both make the key. */
-const kinds = 3
-const [text, reasoning, call] = [0, 1, 2]
+/** A call for us. */
+interface OpenCall {
+  key: number
+  id: string | undefined
+  isClosed: boolean
+}
+
+/** The block that an index stands for: some models give text, reasoning and a call the same index. */
+interface OpenBlock {
+  text?: number | undefined
+  reasoning?: number | undefined
+  call?: OpenCall
+}
 
 /** What its reasoning is bound to, and the tool whose call is the answer. */
 type Answered = Pick<BedrockCall, 'prefixHash' | 'answerTool'>
@@ -67,8 +77,12 @@ export class BedrockDecoder implements StreamDecoder {
   #lines: LineDecoder | undefined
   readonly #utf8 = new TextDecoder()
   readonly #usage: Usage = emptyUsage()
-  /** Indexes of calls that are for us. */
-  readonly #calls = new Set<number>()
+  readonly #blocks = new Map<number, OpenBlock>()
+  readonly #calls: OpenCall[] = []
+  #nextKey = 0
+  /** What an event without an index belongs to; below zero for blocks that were opened without one. */
+  #index = 0
+  #hasBegun = false
   /** Withheld reasoning so far, by key. */
   readonly #redacted = new Map<number, string>()
   #stopReason: string | undefined
@@ -116,6 +130,7 @@ export class BedrockDecoder implements StreamDecoder {
     const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
+    for (const { key, isClosed } of this.#calls) if (!isClosed) this.builder.cutCall(key)
     const message = this.builder.finish(reason, this.#usage)
     if (this.#call.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -157,13 +172,19 @@ export class BedrockDecoder implements StreamDecoder {
     switch (type) {
       case 'contentBlockDelta':
         this.progress++
-        this.#delta(event.contentBlockIndex ?? 0, event.delta)
+        this.#delta(this.#block(event.contentBlockIndex), event.delta)
         return
       case 'contentBlockStart':
         this.progress++
-        this.#open(event.contentBlockIndex ?? 0, event.start?.toolUse)
+        if (event.contentBlockIndex === undefined) this.#index = -1 - this.#blocks.size
+        this.#open(this.#block(event.contentBlockIndex), event.start?.toolUse)
+        return
+      case 'contentBlockStop':
+        this.#close(this.#block(event.contentBlockIndex))
         return
       case 'messageStart':
+        if (this.#hasBegun) throw secondMessage('Amazon Bedrock')
+        this.#hasBegun = true
         this.builder.start()
         return
       case 'messageStop':
@@ -176,26 +197,57 @@ export class BedrockDecoder implements StreamDecoder {
         this.#count(event.usage)
         return
       default:
-        // The end of a block, and events that did not exist when this was written.
+        // Events that did not exist when this was written.
         return
     }
   }
 
-  #open(index: number, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
+  #block(index: number | undefined): OpenBlock {
+    if (index !== undefined) this.#index = index
+    let block = this.#blocks.get(this.#index)
+    if (block === undefined) {
+      block = {}
+      this.#blocks.set(this.#index, block)
+    }
+    return block
+  }
+
+  /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
+  #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
     if (!toolUse || (toolUse.type !== undefined && !this.#isOffered(toolUse))) return
-    this.#calls.add(index)
-    this.builder.toolCall(index * kinds + call, toolUse.toolUseId, toolUse.name)
+    const { toolUseId: id, name, input } = toolUse
+    const known = block.call
+    if (known === undefined || known.isClosed || id === undefined || known.id !== id) {
+      block.call = { key: this.#nextKey++, id, isClosed: false }
+      this.#calls.push(block.call)
+    }
+    const key = block.call?.key ?? 0
+    this.builder.toolCall(key, id, name)
+    const opening = textOfArguments(input)
+    if (opening !== '{}') this.builder.toolArguments(key, opening)
+  }
+
+  /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
+  #close(block: OpenBlock): void {
+    if (block.call !== undefined) block.call.isClosed = true
+    block.text = undefined
+    block.reasoning = undefined
   }
 
   #isOffered({ type, name }: { type?: string; name?: string }): boolean {
     return type !== 'server_tool_use' && (name === this.#call.answerTool || this.#request.tools.some((tool) => tool.name === name))
   }
 
-  #delta(index: number, delta: WireEvent['delta']): void {
-    if (typeof delta?.text === 'string') this.builder.text(index * kinds + text, delta.text)
-    else if (typeof delta?.toolUse?.input === 'string') {
-      if (this.#calls.has(index)) this.builder.toolArguments(index * kinds + call, delta.toolUse.input)
-    } else if (delta?.reasoningContent) this.#reasoning(index * kinds + reasoning, delta.reasoningContent)
+  #delta(block: OpenBlock, delta: WireEvent['delta']): void {
+    if (typeof delta?.text === 'string') {
+      block.text ??= this.#nextKey++
+      this.builder.text(block.text, delta.text)
+    } else if (delta?.toolUse) {
+      if (block.call !== undefined) this.builder.toolArguments(block.call.key, textOfArguments(delta.toolUse.input))
+    } else if (delta?.reasoningContent) {
+      block.reasoning ??= this.#nextKey++
+      this.#reasoning(block.reasoning, delta.reasoningContent)
+    }
   }
 
   #reasoning(key: number, { text, signature, redactedContent }: NonNullable<NonNullable<WireEvent['delta']>['reasoningContent']>): void {

@@ -4,7 +4,7 @@ import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { type GeminiCall, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
@@ -51,6 +51,7 @@ export class GeminiDecoder implements StreamDecoder {
   /** The arguments of the last block, while they come one by one. */
   #streamedCall: PartialArguments | undefined
   #finishReason: string | undefined
+  #id: string | null | undefined
   #finishMessage = ''
   #finalFrame: string | undefined
   #isBlocked = false
@@ -107,6 +108,8 @@ export class GeminiDecoder implements StreamDecoder {
     const candidate = chunk.candidates?.[0]
     if (!candidate) return
     const parts = candidate.content?.parts
+    if (this.#finishReason === undefined) this.#id = chunk.responseId
+    else if (parts && chunk.responseId !== this.#id) throw secondMessage(this.#context.service)
     if (Array.isArray(parts)) for (const part of parts) if (part) this.#part(part)
     const { finishReason, finishMessage } = candidate
     if (typeof finishReason !== 'string' || finishReason === '') return

@@ -7,6 +7,7 @@ export interface GeminiChunk {
   usageMetadata?: GeminiUsage | null
   promptFeedback?: { blockReason?: string | null } | null
   error?: unknown
+  responseId?: string | null
 }
 
 /** One alternative answer; only the first is read. */

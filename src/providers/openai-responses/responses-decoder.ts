@@ -2,7 +2,7 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
@@ -33,6 +33,7 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly #writer: ItemWriter
   #stopReason: StopReason = 'stop'
   #reason = ''
+  #id: string | undefined
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit }: DecoderContext) {
     this.#service = service
@@ -97,6 +98,12 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.refusal.delta':
         this.#writer.refusal(event)
         return
+      case 'response.created': {
+        const id = event.response?.id
+        if (this.#id !== undefined && id !== this.#id) throw secondMessage(this.#service)
+        this.#id = id
+        return
+      }
       case 'response.output_item.added':
         this.#writer.open(event)
         return

@@ -3,8 +3,8 @@ import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal } from '../shared/decode/decoder.ts'
+import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
@@ -38,7 +38,11 @@ export class ChatDecoder implements StreamDecoder {
   #open: 'text' | 'thinking' | 'toolCall' | undefined
   #blocks = 0
   #isRefusal = false
+  /** The last call, while it has no arguments. */
+  #emptyCall: number | undefined
   #finishReason: string | undefined
+  /** Of the chunk that came last before the reason to stop; some services give each chunk another. */
+  #id: string | undefined
   #sawDone = false
   #usage: Usage | undefined
 
@@ -73,6 +77,8 @@ export class ChatDecoder implements StreamDecoder {
       const message = `${this.#service} gave up in the middle of the answer (finish_reason "${reason}"). Try again.`
       throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
     }
+    // Nothing said that the call was over: its arguments may have been still to come.
+    if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
     return message
@@ -102,6 +108,8 @@ export class ChatDecoder implements StreamDecoder {
     const choice = chunk.choices?.[0]
     if (!choice) return
     const delta = choice.delta
+    if (this.#finishReason === undefined) this.#id = chunk.id
+    else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
     if (delta) this.#delta(delta)
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
@@ -188,8 +196,9 @@ export class ChatDecoder implements StreamDecoder {
     this.progress++
     const { key, isNew } = this.#calls.keyOf(call.index ?? undefined, id, name)
     if (isNew || id !== undefined || name !== undefined) this.builder.toolCall(key, id, name)
-    if (typeof args === 'string') this.builder.toolArguments(key, args)
-    else if (typeof args === 'object' && args !== null) this.builder.toolArguments(key, JSON.stringify(args))
+    const fragment = textOfArguments(args)
+    this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
+    this.builder.toolArguments(key, fragment)
   }
 }
 

@@ -1,3 +1,4 @@
+import { ProviderError } from '../../../types/errors.ts'
 import type { AssistantMessage } from '../../../types/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
@@ -36,4 +37,12 @@ export class StreamRefusal extends Error {
 /** A count as a service reports it; what is no count (absent, negative, no number) is `otherwise`. */
 export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 ? value : otherwise
+}
+
+/** What a stream with a second message in it is refused with: which of them is the answer cannot be told. */
+export function secondMessage(service: string): ProviderError {
+  return new ProviderError(
+    'network',
+    `${service} began a second message in the same answer. Check what stands between here and the service.`,
+  )
 }
