@@ -14,7 +14,7 @@ import {
 } from '../base/check-options.ts'
 import { aBudget, aStore, aWorkspace } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/config-table.ts'
+import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Budget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'

@@ -1,6 +1,6 @@
 import { aText, checkOptions, listOf, options as optionsOf, required } from '../base/check-options.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
-import { sharedLimits } from '../loop/config-table.ts'
+import { sharedLimits } from '../loop/check-config.ts'
 import type { PromptInput } from '../types/message.ts'
 import type { AgentRun } from '../types/run.ts'
 import type { ExecutionLimits } from '../types/settings.ts'

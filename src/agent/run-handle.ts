@@ -1,6 +1,6 @@
 import { Approvals } from '../loop/approvals.ts'
 import { toMessages } from '../loop/input.ts'
-import type { LoopOptions } from '../loop/loop-state.ts'
+import type { LoopOptions } from '../loop/loop-config.ts'
 import { EventLog } from '../stream/event-log.ts'
 import type { ApprovalRef } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'

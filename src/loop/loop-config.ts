@@ -1,12 +1,13 @@
-import { checkOptions, options } from '../base/check-options.ts'
-import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import type { ContextTranslation } from '../context/translation.ts'
+import type { ApprovalDesk, ApprovalRule } from '../types/approval.ts'
+import type { Budget } from '../types/budget.ts'
 import type { ContextConfig } from '../types/compaction.ts'
 import type { ContextState } from '../types/context-change.ts'
-import type { ContinuationKind, TurnTrigger } from '../types/event.ts'
+import type { AgentEvent, ContinuationKind, TurnTrigger } from '../types/event.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { InputFilter } from '../types/input-filter.ts'
 import type { Journal } from '../types/journal.ts'
+import type { JsonValue } from '../types/json.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
@@ -16,8 +17,6 @@ import type { SessionFormation } from '../types/session.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { AgentTool, ToolExecutionStrategy } from '../types/tool.ts'
-import { configTable, contextOptionTable, loopOptionTable } from './config-table.ts'
-import type { LoopOptions } from './loop-state.ts'
 
 /**
  * The conversation a loop works on.
@@ -122,27 +121,24 @@ export interface LoopConfig {
   schemaValidator?: SchemaValidator
 }
 
-/**
- * Throws `ConfigError` `invalidOption` for a configuration that cannot work: an option of a wrong type, one that there is not, a limit that would
- * not limit. `NaN` never works: every comparison with it is false. `name` is where the configuration stands.
- */
-export function checkConfig(config: LoopConfig, name?: string): void {
-  checkOptions(config, loopConfig, name)
-  checkContextConfig(config.contextConfig, config.model.config)
+/** What a caller gives one loop beside context and configuration. */
+export interface LoopOptions {
+  /** Receives every event, synchronously and in order. What it throws, or rejects with, is logged and ignored. */
+  emit: (event: AgentEvent) => void
+  /** Owned by the caller; stops the loop. */
+  signal: AbortSignal
+  /** Default: a new id. */
+  runId?: string
+  /** Passed through to `agentStart`. */
+  metadata?: JsonValue
+  /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
+  budget?: Budget
+  /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
+  approvals?: ApprovalDesk
+  /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
+  approvalRule?: (toolName: string) => ApprovalRule | undefined
+  /** Name of the sub-agent that this loop is, for its hooks. */
+  agentName?: string
+  /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
+  runningTools?: Map<string, number | undefined>
 }
-
-/** As {@link checkConfig}, for the conversation a loop works on. */
-export function checkContext(context: AgentContext): void {
-  checkOptions(context, loopContext, 'context')
-}
-
-/** As {@link checkConfig}, for everything a loop is called with. */
-export function checkLoop(context: AgentContext, config: LoopConfig, given: LoopOptions): void {
-  checkContext(context)
-  checkConfig(config)
-  checkOptions(given, loopOptions)
-}
-
-const loopConfig = options<LoopConfig>(configTable)
-const loopOptions = options<LoopOptions>(loopOptionTable)
-const loopContext = options(contextOptionTable, true)

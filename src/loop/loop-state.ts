@@ -3,42 +3,18 @@ import { ExecutionBudget } from '../context/execution-budget.ts'
 import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
 import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
 import { PromptMeter } from '../context/tokens/prompt-size.ts'
-import type { ApprovalDesk, ApprovalRule } from '../types/approval.ts'
-import type { Budget } from '../types/budget.ts'
 import { errorText, JournalError, toRunFailure } from '../types/errors.ts'
 import type { AgentEvent, RunFailure } from '../types/event.ts'
 import type { JournalEntry } from '../types/journal.ts'
-import type { JsonObject, JsonValue } from '../types/json.ts'
+import type { JsonObject } from '../types/json.ts'
 import { logWarning } from '../types/logger.ts'
 import { type AgentMessage, now } from '../types/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../types/usage.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './input.ts'
-import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import type { RequestView } from './view/request-view.ts'
-
-/** What a caller gives one loop beside context and configuration. */
-export interface LoopOptions {
-  /** Receives every event, synchronously and in order. What it throws, or rejects with, is logged and ignored. */
-  emit: (event: AgentEvent) => void
-  /** Owned by the caller; stops the loop. */
-  signal: AbortSignal
-  /** Default: a new id. */
-  runId?: string
-  /** Passed through to `agentStart`. */
-  metadata?: JsonValue
-  /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
-  budget?: Budget
-  /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
-  approvals?: ApprovalDesk
-  /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
-  approvalRule?: (toolName: string) => ApprovalRule | undefined
-  /** Name of the sub-agent that this loop is, for its hooks. */
-  agentName?: string
-  /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
-  runningTools?: Map<string, number | undefined>
-}
 
 /** How long an aborted run still waits for its journal, in ms. */
 const journalGraceMs = 1000

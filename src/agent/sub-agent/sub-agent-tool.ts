@@ -10,7 +10,7 @@ import {
   required,
 } from '../../base/check-options.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
-import { limitTable } from '../../loop/config-table.ts'
+import { limitTable } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
 import { ConfigError, ToolError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'

@@ -1,9 +1,8 @@
 import { AbortScope } from '../../base/abort.ts'
 import type { AgentMessage } from '../../types/message.ts'
 import { agentLoop, continueLoop } from '../agent-loop.ts'
-import type { AgentContext, LoopConfig } from '../loop-config.ts'
+import type { AgentContext, LoopConfig, LoopOptions } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
-import type { LoopOptions } from '../loop-state.ts'
 import type { ParallelOutcome } from './evaluation-strategy.ts'
 
 /** A conversation whose identity is settled. */

@@ -7,6 +7,7 @@ import {
   aSchema,
   aSignal,
   aText,
+  checkOptions,
   either,
   json,
   type Kind,
@@ -21,11 +22,11 @@ import {
   withMethods,
 } from '../base/check-options.ts'
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/compaction.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
-import type { AgentContext, LoopConfig } from './loop-config.ts'
-import type { LoopOptions } from './loop-state.ts'
+import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const off = kind('false', (value) => value === false)
 const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
@@ -173,3 +174,28 @@ export const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' |
   agentId: aText,
   sessionId: aText,
 }
+
+/**
+ * Throws `ConfigError` `invalidOption` for a configuration that cannot work: an option of a wrong type, one that there is not, a limit that would
+ * not limit. `NaN` never works: every comparison with it is false. `name` is where the configuration stands.
+ */
+export function checkConfig(config: LoopConfig, name?: string): void {
+  checkOptions(config, loopConfig, name)
+  checkContextConfig(config.contextConfig, config.model.config)
+}
+
+/** As {@link checkConfig}, for the conversation a loop works on. */
+export function checkContext(context: AgentContext): void {
+  checkOptions(context, loopContext, 'context')
+}
+
+/** As {@link checkConfig}, for everything a loop is called with. */
+export function checkLoop(context: AgentContext, config: LoopConfig, given: LoopOptions): void {
+  checkContext(context)
+  checkConfig(config)
+  checkOptions(given, loopOptions)
+}
+
+const loopConfig = options<LoopConfig>(configTable)
+const loopOptions = options<LoopOptions>(loopOptionTable)
+const loopContext = options(contextOptionTable, true)
