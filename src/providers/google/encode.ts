@@ -11,9 +11,21 @@ import { type FormatPlan, planFormat } from '../shared/response-format/response-
 import { headerCredential, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { ContentsWriter } from './contents-writer.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
-import type { GeminiService } from './gemini-provider.ts'
 import { generationConfig } from './generation-config.ts'
 import { geminiProfile } from './profile.ts'
+
+/** A service that speaks `streamGenerateContent`. */
+export interface GeminiService {
+  api: 'googleGenerativeAi' | 'googleVertex'
+  /** For people. */
+  name: string
+  /** What follows a `baseUrl` that does not end with `/models`. */
+  path: string
+  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
+  keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
+  /** What a browser user can do besides a proxy. */
+  browserHint?: string
+}
 
 /** What is known of a model, and of the conversations it was sent. */
 const modelOf = perObject((model: ModelConfig) => {

@@ -1,22 +1,8 @@
-import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import type { TransportOptions } from '../shared/model-options.ts'
 import { GeminiDecoder } from './decode.ts'
-import { encodeRequest } from './encode.ts'
-
-/** A service that speaks `streamGenerateContent`. */
-export interface GeminiService {
-  api: 'googleGenerativeAi' | 'googleVertex'
-  /** For people. */
-  name: string
-  /** What follows a `baseUrl` that does not end with `/models`. */
-  path: string
-  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
-  keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
-  /** What a browser user can do besides a proxy. */
-  browserHint?: string
-}
+import { encodeRequest, type GeminiService } from './encode.ts'
 
 /** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
