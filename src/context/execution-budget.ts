@@ -108,12 +108,13 @@ function seconds(ms: number): number {
 
 /** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
-  const figures = { ...usage, ...cost }
-  const needed = ['input', 'output', 'cacheRead', 'cacheWrite', 'inputPerMillion', 'outputPerMillion'] as const
-  const bad = needed.find((name) => !isFigure(figures[name])) ?? Object.entries(figures).find(([, value]) => !isFigure(value))?.[0]
+  const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0 }: Partial<Usage> = Object(usage)
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }: Partial<CostConfig> = Object(cost)
+  const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens }
+  const rates = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
+  const bad = Object.entries({ ...tokens, ...rates }).find(([, value]) => !isFigure(value))
   if (bad === undefined) return
-  const value: unknown = Reflect.get(figures, bad)
-  throw new ConfigError('invalidOption', `budget.charge: ${bad} is ${String(value)}; it must be a finite number from 0.`)
+  throw new ConfigError('invalidOption', `budget.charge: ${bad[0]} is ${String(bad[1])}; it must be a finite number from 0.`)
 }
 
 function isFigure(value: unknown): boolean {
@@ -137,7 +138,7 @@ const unlimited: ExecutionLimits = { maxTurns: Infinity, maxTotalTokens: Infinit
  */
 export function createBudget(limits: Partial<Omit<ExecutionLimits, 'maxTurns'>> = {}, parent?: Budget): ReadableBudget {
   for (const [name, value] of Object.entries(limits)) {
-    if (!(value >= 0)) throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
+    if (typeof value !== 'number' || !(value >= 0)) throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
   }
   return new ExecutionBudget({ ...unlimited, ...limits }, parent)
 }

@@ -83,8 +83,9 @@ export class LoopState {
   }
 
   addUsage(usage: Usage): void {
-    this.usage = combineUsage(this.usage, usage)
+    // First: it refuses figures that are none.
     this.budget.charge(usage, this.config.model.config.cost)
+    this.usage = combineUsage(this.usage, usage)
   }
 
   /**

@@ -36,6 +36,8 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
   idempotent?: boolean
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   timeoutMs?: number
+  /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops. */
+  endsOnAbort?: boolean
   execute(args: Args, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
 }
 
@@ -44,8 +46,8 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
  *
  * **Contract**
  * - `execute` gets validated arguments; what it returns or throws is data for the model.
- * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, a `needsApproval` that is no rule, parameters that are not an object schema or have no
- *   JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
+ * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, an option of a wrong type or an unknown one, a
+ *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
  * Source: docs/concepts/tools.md
  *
@@ -90,6 +92,7 @@ const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
   needsApproval: either(aFlag, aFunction),
   idempotent: aFlag,
   timeoutMs: aPositiveNumber,
+  endsOnAbort: aFlag,
 })
 
 function checkTool(options: ToolOptions<ToolParameters, never>): void {

@@ -153,6 +153,7 @@ checkedOptions<Omit<ToolOptions<typeof parameters, object>, never>>(
     needsApproval: true,
     idempotent: true,
     timeoutMs: 1,
+    endsOnAbort: true,
     execute: () => 'ok',
   },
   (options) => tolerant(() => defineTool(options)),
