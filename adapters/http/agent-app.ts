@@ -17,8 +17,8 @@ import type { SseOptions } from './to-sse.ts'
 
 /** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface AgentAppOptions<E extends Env = Env> extends SseOptions {
-  /** The agent that answers this request. Called once per request, after `authorize`. */
-  agent: (c: Context<E>) => Agent | Promise<Agent>
+  /** The agent that answers this request. Called once per request, after `authorize`. A problem is answered as it is. */
+  agent: (c: Context<E>) => Agent | Problem | Promise<Agent | Problem>
   /** Whether this request may start a run, or read one. Default: everybody may, so leave it out only where nobody else can reach the server. */
   authorize?: (c: Context<E>) => boolean | Promise<boolean>
   /** Largest request body in bytes. Default 1 MiB. */
@@ -63,6 +63,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     const { body, problem } = parseRunBody(await c.req.text())
     if (problem !== undefined) return problemResponse(problem)
     const agent = await options.agent(c)
+    if ('detail' in agent) return problemResponse(agent)
     if (options.resume !== undefined) return start(agent, body, undefined, (run) => streamed(run, { ...options, pingMs }))
     return start(agent, body, c.req.raw.signal, (run) => streamed(run, { ...options, pingMs, onCancel: (reason) => run.abort(reason) }))
   })

@@ -10,12 +10,15 @@ import {
 } from '../../adapters/cloudflare/index.ts'
 import { type AgentTool, defineTool } from '../../src/index.ts'
 import { type Script, type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { failureOf, note } from './notes.ts'
 
 export { IndexObject } from '../../adapters/cloudflare/index.ts'
 
 interface Bindings {
   SESSIONS: ObjectNamespace
   INDEX: ObjectNamespace
+  /** Sessions of which only two may run at once. */
+  FEW: ObjectNamespace
 }
 
 /** How often `work` is called in a conversation of many turns. */
@@ -37,6 +40,7 @@ scripts.twice = scripts.once ?? []
 
 export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly keepAliveMs = 100
+  protected override readonly maxBodyBytes: number = 10_000
   readonly #end: (reason: string) => void
   readonly #storage: ObjectState['storage']
   #open: () => void = () => undefined
@@ -58,6 +62,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
   protected async agentOptions({ sessionId }: SessionAddress): Promise<LiveAgentOptions> {
     const kind = sessionId.split('-')[0] ?? ''
     if (await this.#storage.get('open')) this.#open()
+    if (await this.#storage.get('locked')) throw new Error('The key service is down: hunter2')
     let pieces = 0
     // The first piece of a chat comes at once.
     const gate = (): Promise<void> => (kind === 'chat' && pieces++ > 0 ? this.#gate : Promise.resolve())
@@ -93,6 +98,12 @@ export class Conversation extends LiveSessionObject<Bindings> {
       case '/test/openLater':
         await this.#storage.put('open', true)
         return new Response()
+      case '/test/lock':
+        await this.#storage.put('locked', true)
+        return new Response()
+      case '/test/unlock':
+        await this.#storage.put('locked', false)
+        return new Response()
       case '/test/tables':
         return Response.json(this.state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '~_cf%' ESCAPE '~'").toArray())
       case '/test/executions':
@@ -103,18 +114,55 @@ export class Conversation extends LiveSessionObject<Bindings> {
   }
 }
 
+/** The same, of which only two may run at once. */
+export class FewConversations extends Conversation {
+  protected override readonly maxOpenRuns = 2
+}
+
+/** What another writer does with a session, and what the session's object is asked meanwhile. Gives the outcome of each step. */
+async function stepsOf({ SESSIONS, INDEX }: Bindings, sessionId: string, steps: readonly string[]): Promise<unknown[]> {
+  const store = durableObjectSessionStore({ sessions: SESSIONS, index: INDEX })
+  const writer = await store.open(sessionId, { agentId: 'other' })
+  const outcomes: unknown[] = []
+  for (const step of steps) {
+    if (step === 'append') outcomes.push(await failureOf(writer.append([note(step)])))
+    else if (step === 'close') outcomes.push(await failureOf(writer.close()))
+    else if (step === 'alarm') await new Promise((resolve) => setTimeout(resolve, 300))
+    else if (step === 'get') {
+      const request = new Request('https://worker/')
+      const answer: { runningLoopId?: string } = await (
+        await forwardToSession(request, { sessions: SESSIONS, sessionId, path: '/' })
+      ).json()
+      outcomes.push(answer.runningLoopId ?? 'idle')
+    } else {
+      const request = new Request(`https://object/test/${step}`)
+      await SESSIONS.getByName(`default/${sessionId}`)
+        .fetch(request)
+        .catch(() => undefined)
+    }
+  }
+  return outcomes
+}
+
 // A Worker is a default export.
 export default {
-  async fetch(request: Request, { SESSIONS, INDEX }: Bindings): Promise<Response> {
+  async fetch(request: Request, { SESSIONS, INDEX, FEW }: Bindings): Promise<Response> {
     const store = durableObjectSessionStore({ sessions: SESSIONS, index: INDEX })
-    const { pathname } = new URL(request.url)
+    const { pathname, searchParams } = new URL(request.url)
     const [, area = '', sessionId = '', ...rest] = pathname.split('/')
+    if (area === 'odd') {
+      const { id = '', path = '' } = Object.fromEntries(searchParams)
+      return forwardToSession(request, { sessions: SESSIONS, sessionId: id, path })
+    }
+    if (area === 'few') return forwardToSession(request, { sessions: FEW, sessionId, tenant: 'few', path: `/${rest.join('/')}` })
+    if (area === 'steps') return Response.json(await stepsOf({ SESSIONS, INDEX, FEW }, sessionId, (await request.text()).split(' ')))
     if (area === 'sessions') return forwardToSession(request, { sessions: SESSIONS, sessionId, path: `/${rest.join('/')}` })
     if (area === 'ids') return Response.json(await store.listIds())
     if (area === 'tail') return Response.json((await store.tail(sessionId)).records)
     if (area === 'seed') {
       const writer = await store.open(sessionId, { agentId: 'a' })
       await writer.append(await request.json())
+      await writer.close()
       return new Response()
     }
     if (area === 'delete') return Response.json(await store.delete(sessionId))

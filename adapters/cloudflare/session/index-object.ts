@@ -10,7 +10,13 @@ interface SummaryRow extends Record<string, string | number> {
 }
 
 /** Input of the calls of an `IndexObject`. */
-type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'>
+type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall
+
+/** What is said of a run: how long it counts without a further word, and how many others there may be. */
+interface RunCall {
+  leaseMs: number
+  limit?: number
+}
 
 /**
  * A Durable Object that knows the sessions of one tenant. Export it from your Worker, bind it as a class with SQLite, and give the binding to
@@ -24,6 +30,7 @@ export class IndexObject {
     this.#sql = state.storage.sql
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS sessions (session_id TEXT PRIMARY KEY, agent_id TEXT NOT NULL,
       created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL) WITHOUT ROWID`)
+    this.#sql.exec('CREATE TABLE IF NOT EXISTS runs (session_id TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID')
     const [row] = this.#sql.exec<{ latest: number | null }>('SELECT max(last_active_at) AS latest FROM sessions')
     this.#latest = row?.latest ?? 0
   }
@@ -41,6 +48,10 @@ export class IndexObject {
         return (input) => this.#update(input)
       case 'remove':
         return ({ sessionId }) => this.#sql.exec('DELETE FROM sessions WHERE session_id = ?', sessionId).rowsWritten > 0
+      case 'openRun':
+        return (input) => this.#openRun(input)
+      case 'closeRun':
+        return ({ sessionId }) => void this.#sql.exec('DELETE FROM runs WHERE session_id = ?', sessionId)
       case 'list':
         return () => this.#list()
       default:
@@ -62,6 +73,16 @@ export class IndexObject {
 
   #update({ sessionId }: IndexCall): void {
     this.#sql.exec('UPDATE sessions SET last_active_at = ? WHERE session_id = ?', this.#now(), sessionId)
+  }
+
+  /** Counts the run of a session, unless there are too many others. A session has one run at a time. */
+  #openRun({ sessionId, leaseMs, limit }: IndexCall): boolean {
+    const now = Date.now()
+    this.#sql.exec('DELETE FROM runs WHERE until <= ?', now)
+    const [row] = this.#sql.exec<{ count: number }>('SELECT count(*) AS count FROM runs WHERE session_id <> ?', sessionId)
+    if (limit !== undefined && (row?.count ?? 0) >= limit) return false
+    this.#sql.exec('INSERT OR REPLACE INTO runs (session_id, until) VALUES (?, ?)', sessionId, now + leaseMs)
+    return true
   }
 
   /** Never twice the same time, so that lists have an order: the clock stands still while a request is answered. */
@@ -94,6 +115,16 @@ export class SessionIndex {
   /** Enters a session as active now. */
   enter(sessionId: string, agentId: string): Promise<void> {
     return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId })
+  }
+
+  /** Counts the run of a session for `leaseMs` from now; `false` when `limit` others are counted already. Without a limit it always counts. */
+  openRun(sessionId: string, run: RunCall): Promise<boolean> {
+    return callObject(this.#namespace, this.#tenant, 'openRun', { sessionId, ...run })
+  }
+
+  /** The run of a session counts no more. */
+  closeRun(sessionId: string): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'closeRun', { sessionId })
   }
 
   /** Says that a session was active; nothing when it is not there any more. */

@@ -3,27 +3,43 @@ import { type AgentRun, type Logger, type Session, SessionError, type SessionSto
 import { createAgentApp, type Problem, problemResponse } from '../../http/index.ts'
 import type { LiveSession } from './live-session.ts'
 
+/** What a `LiveSessionObject` says about its routes. */
+interface RouteOptions {
+  maxBodyBytes: number
+  logger: Logger | undefined
+}
+
 /** The routes of one live session. Runs go on without a client, and `GET /runs/:loopId/events` picks them up. */
-export function liveSessionApp(live: LiveSession, store: SessionStore, sessionId: string, logger: Logger | undefined): Hono {
+export function liveSessionApp(live: LiveSession, store: SessionStore, sessionId: string, options: RouteOptions): Hono {
+  const { maxBodyBytes, logger } = options
   const app = createAgentApp({
     agent: () => live.readyAgent(),
     resume: async (_c, loopId) => (await live.runOf(loopId)) ?? whereItWent(live, loopId),
+    maxBodyBytes,
     ...(logger !== undefined && { logger }),
   })
   app.get('/', async (c) => {
-    const run: AgentRun | undefined = (await live.agent()).currentRun
+    const run: AgentRun | undefined = await live.currentRun()
     const session = await sessionIn(store, sessionId)
     if (session === undefined) return problemResponse(unknownSession)
     return c.json({ session, ...(run !== undefined && { runningLoopId: run.loopId }) })
   })
   app.post('/stop', async (c) => {
+    if (!live.isKnown()) return problemResponse(unknownSession)
     await live.stop()
     return c.body(null, 204)
   })
+  app.notFound(() => problemResponse(unknownRoute))
   return app
 }
 
 const unknownSession: Problem = { status: 404, code: 'notFound', detail: 'Nothing was said in this session yet. Send a prompt to /runs.' }
+
+const unknownRoute: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'A session has POST /runs, GET /runs/:loopId/events, GET / and POST /stop.',
+}
 
 async function whereItWent(live: LiveSession, loopId: string): Promise<Problem | undefined> {
   const trace = await live.trace(loopId)

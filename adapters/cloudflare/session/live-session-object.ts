@@ -6,6 +6,7 @@ import { SessionIndex } from './index-object.ts'
 import { type LiveAgentOptions, LiveSession } from './live-session.ts'
 import { liveSessionApp } from './live-session-app.ts'
 import { localLog, objectLogDriver } from './object-log-driver.ts'
+import { OpenRuns } from './open-runs.ts'
 import { readAddress, type SessionAddress } from './session-address.ts'
 import { SessionObject } from './session-object.ts'
 
@@ -22,7 +23,8 @@ interface Begun {
  * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 while a run is on.
  * - `GET /runs/:loopId/events` reads on after `Last-Event-ID`. 410 `gone` when the object has been restarted since: then `GET /` has what was
  *   stored, and `continuedBy` names the loop that goes on with the run.
- * - `GET /` gives `{ session, runningLoopId? }`. `POST /stop` stops the run.
+ * - `GET /` gives `{ session, runningLoopId? }`. `POST /stop` stops the run, also one that was cut off.
+ * - 404 for a session in which nothing was said.
  *
  * **Contract**
  * - A client that leaves stops nothing.
@@ -30,7 +32,9 @@ interface Begun {
  *   again, and the run goes on from what the log has: a finished answer is not asked for again, and a tool that was begun is not run again
  *   unless it is idempotent.
  * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
- * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run.
+ * - When `agentOptions` throws, that is no attempt: the session can be read and stopped, and the next request tries again.
+ * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run, and the object does not take it
+ *   back until that writer is closed, or a client prompts or stops the session here.
  *
  * Source: reference/reliability.md §3 "Poison resume", ARCHITECTURE §5 "Live runs at scale".
  *
@@ -50,6 +54,10 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly env: Bindings
   /** Milliseconds between the alarms of a run. */
   protected readonly keepAliveMs: number = 20_000
+  /** Largest body of a request, in bytes. */
+  protected readonly maxBodyBytes: number = 1024 * 1024
+  /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
+  protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
 
   constructor(state: ObjectState, env: Bindings) {
@@ -106,8 +114,11 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const namespace = this.index()
     const index = namespace && new SessionIndex(namespace, tenant)
     const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
-    const { keepAliveMs } = this
-    const live = new LiveSession({ address, store, storage, keepAliveMs, agentOptions: () => this.agentOptions(address) })
-    return { live, app: liveSessionApp(live, store, sessionId, this.logger()) }
+    const { keepAliveMs, maxBodyBytes, maxOpenRuns } = this
+    const logger = this.logger()
+    const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
+    const agentOptions = () => this.agentOptions(address)
+    const live = new LiveSession({ address, store, storage, log: this.log, runs, keepAliveMs, logger, agentOptions })
+    return { live, app: liveSessionApp(live, store, sessionId, { maxBodyBytes, logger }) }
   }
 }

@@ -25,8 +25,7 @@ export async function callObject<Value>(namespace: ObjectNamespace, name: string
       return await readAnswer(await namespace.getByName(name).fetch(request))
     } catch (error) {
       if (SessionError.isInstance(error)) throw error
-      if (attempt === attempts || !isRetryable(error)) throw unreachable(name, call, error)
-      await new Promise((resolve) => setTimeout(resolve, retryDelayMs * attempt))
+      if (!isRetryable(error) || !(await retryDelay(attempt))) throw unreachable(name, call, error)
     }
   }
 }
@@ -63,8 +62,15 @@ export function storageError(error: unknown): SessionError {
     : new SessionError('io', `The storage of the object failed: ${text}`, { cause: error })
 }
 
+/** Waits before the next attempt; `false` when there has been enough of them. */
+export async function retryDelay(attempt: number): Promise<boolean> {
+  if (attempt === attempts) return false
+  await new Promise((resolve) => setTimeout(resolve, retryDelayMs * attempt))
+  return true
+}
+
 /** An object that was started anew, as when a Worker is deployed, answers the next call. One that is overloaded is not helped by more. */
-function isRetryable(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || Reflect.get(error, 'overloaded') === true) return false
   return Reflect.get(error, 'retryable') === true || Reflect.get(error, 'durableObjectReset') === true
 }

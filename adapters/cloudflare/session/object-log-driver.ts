@@ -9,6 +9,7 @@ interface LogAccess {
   claim(): Promise<SqliteClaim>
   append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
   discardOlder(claim: SqliteClaim): Promise<void>
+  release(claim: SqliteClaim): Promise<void>
   read(after: number): Promise<readonly string[] | undefined>
   delete(): Promise<boolean>
 }
@@ -53,7 +54,12 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       const { log, claim: right } = writingOf(claim)
       return log.discardOlder(right)
     },
-    release: async (claim) => void writings.delete(claim),
+    release: async (claim) => {
+      const writing = writings.get(claim)
+      writings.delete(claim)
+      // Nothing is lost when it fails: the next writer claims the log all the same.
+      await writing?.log.release(writing.claim).catch(() => undefined)
+    },
     read: (sessionId, after) => logOf(sessionId).read(after),
     list: async () => (await index?.list()) ?? [],
     delete: async (sessionId) => {
@@ -72,6 +78,7 @@ export function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
     claim: () => callObject(namespace, name, 'claim'),
     append: (claim, lines) => callObject(namespace, name, 'append', { ...right(claim), lines }),
     discardOlder: (claim) => callObject(namespace, name, 'discardOlder', right(claim)),
+    release: (claim) => callObject(namespace, name, 'release', right(claim)),
     read: async (after) => (await callObject<string[] | null>(namespace, name, 'read', { after })) ?? undefined,
     delete: () => callObject(namespace, name, 'delete'),
   }
@@ -89,9 +96,10 @@ export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: 
     }
   }
   return {
-    claim: () => durably(() => log.claim()),
+    claim: () => durably(() => log.claim('live')),
     append: (claim, lines) => durably(() => log.append(claim, lines)),
     discardOlder: (claim) => durably(() => log.discardOlder(claim)),
+    release: (claim) => durably(() => log.release(claim)),
     read: (after) => durably(() => log.read(after)),
     delete: deleteSession,
   }

@@ -32,11 +32,13 @@ export class SessionObject {
   #actionOf(call: string | null): ((input: LogCall) => unknown) | undefined {
     switch (call) {
       case 'claim':
-        return () => this.log.claim()
+        return () => this.log.claim('other')
       case 'append':
         return (input) => this.log.append(input, input.lines)
       case 'discardOlder':
         return (input) => this.log.discardOlder(input)
+      case 'release':
+        return (input) => this.log.release(input)
       case 'read':
         return ({ after }) => this.log.read(after)
       case 'delete':

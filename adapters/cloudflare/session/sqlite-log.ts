@@ -5,6 +5,9 @@ import { splitText } from './split-text.ts'
 /** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
 const maxRowBytes = 512 * 1024
 
+/** How the writers of the agent in an object begin. */
+const liveWriter = 'live-'
+
 /** The right to write to a `SqliteLog`. */
 export interface SqliteClaim {
   epoch: number
@@ -26,12 +29,12 @@ export class SqliteLog {
     this.#storage = storage
   }
 
-  /** Begins the next epoch. */
-  claim(): SqliteClaim {
+  /** Begins the next epoch. `holder` says who writes: the agent that lives in this object, or anybody else. */
+  claim(holder: 'live' | 'other'): SqliteClaim {
     return this.#storage.transactionSync(() => {
       this.#createTables()
       const epoch = (this.#claimed()?.epoch ?? 0) + 1
-      const writer = crypto.randomUUID()
+      const writer = (holder === 'live' ? liveWriter : '') + crypto.randomUUID()
       this.#storage.sql.exec('INSERT OR REPLACE INTO claim (id, epoch, writer) VALUES (1, ?, ?)', epoch, writer)
       return { epoch, writer, lines: this.read(0) ?? [] }
     })
@@ -56,6 +59,17 @@ export class SqliteLog {
       this.#assertClaimed(epoch, writer)
       this.#storage.sql.exec('DELETE FROM records WHERE epoch < ?', epoch)
     })
+  }
+
+  /** Gives the claim back. Nothing when another writer has claimed the log since. */
+  release({ epoch, writer }: Omit<SqliteClaim, 'lines'>): void {
+    if (this.#hasTables()) this.#storage.sql.exec("UPDATE claim SET writer = '' WHERE epoch = ? AND writer = ?", epoch, writer)
+  }
+
+  /** Who holds the claim, when it is not the agent that lives in this object. */
+  otherHolder(): string | undefined {
+    const writer = this.#hasTables() ? this.#claimed()?.writer : undefined
+    return writer === undefined || writer === '' || writer.startsWith(liveWriter) ? undefined : writer
   }
 
   hasRecords(): boolean {

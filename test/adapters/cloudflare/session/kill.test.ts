@@ -8,7 +8,11 @@ import { LiveClient } from './live-client.ts'
 const kills = Number(process.env.WORKERD_KILLS ?? 20)
 
 const writers = await killableWorker('test/workers/kill-target.ts', { SESSIONS: 'SessionObject', INDEX: 'IndexObject' })
-const runs = await killableWorker('test/workers/live-worker.ts', { SESSIONS: 'Conversation', INDEX: 'IndexObject' })
+const runs = await killableWorker('test/workers/live-worker.ts', {
+  SESSIONS: 'Conversation',
+  INDEX: 'IndexObject',
+  FEW: 'FewConversations',
+})
 afterAll(() => Promise.all([writers.close(), runs.close()]))
 
 interface Found {

@@ -5,7 +5,10 @@ import { startWorker } from '../../../workers/test-harness.ts'
 import { allFrames } from '../../http/read-sse.ts'
 import { LiveClient, readUntil, textIn } from './live-client.ts'
 
-const worker = await startWorker({ main: 'test/workers/live-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
+const worker = await startWorker({
+  main: 'test/workers/live-worker.ts',
+  objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject', FEW: 'FewConversations' },
+})
 afterAll(() => worker.close())
 
 /** The records of a run up to its input. */

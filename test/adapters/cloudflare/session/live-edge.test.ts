@@ -1,0 +1,152 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { startWorker } from '../../../workers/test-harness.ts'
+import { allFrames } from '../../http/read-sse.ts'
+import { LiveClient, readUntil, textIn } from './live-client.ts'
+
+const worker = await startWorker({
+  main: 'test/workers/live-worker.ts',
+  objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject', FEW: 'FewConversations' },
+})
+afterAll(() => worker.close())
+
+const clientOf = (kind: string): LiveClient => new LiveClient(worker.url, kind)
+
+/** The status and the code of a refused request. */
+async function refusal(response: Response): Promise<[number, string | undefined]> {
+  const problem = await response.json().catch(() => ({}))
+  return [response.status, problem.code]
+}
+
+const headers = { 'content-type': 'application/json' }
+const prompt = (text: string) => ({ method: 'POST', headers, body: JSON.stringify({ prompt: text }) })
+
+describe('what a client may ask of a live session', { timeout: 20_000 }, () => {
+  it.each(['', '.', '..', '../x', ' ', 'a b', 'café', 'x'.repeat(201), 'x\0', '%E0%A4%A', '😀', 'a/b', '__proto__\n'])(
+    'answers 400 to the id %j',
+    async (id) => {
+      for (const path of ['/runs', '/', '/stop']) {
+        const response = await fetch(new URL(`/odd?${new URLSearchParams({ id, path })}`, worker.url), path === '/' ? {} : prompt('Hi.'))
+        expect(await refusal(response)).toEqual([400, 'invalidId'])
+      }
+    },
+  )
+
+  it('answers 404 to what is not there, and makes no agent for it', async () => {
+    const client = clientOf('chat')
+    await client.behind('lock')
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['POST', '/stop'],
+      ['GET', '/runs/nobody/events'],
+      ['GET', '/runs/%E0%A4%A/events'],
+      ['GET', '/nothing'],
+      ['PUT', '/runs'],
+      ['DELETE', '/'],
+      ['GET', '//'],
+      ['GET', '//evil.example/runs'],
+      ['GET', '/..%2f..%2f'],
+      ['GET', '/runs%3Fx'],
+    ] as const) {
+      const response = await client.ask(path, { method })
+      expect([method, path, ...(await refusal(response))]).toEqual([method, path, 404, 'notFound'])
+    }
+  })
+
+  it('refuses a body of more than maxBodyBytes, also one that does not say its length', async () => {
+    const client = clientOf('chat')
+    expect(await refusal(await client.ask('/runs', prompt('x'.repeat(10_001))))).toEqual([413, 'bodyTooLarge'])
+    let left = 20
+    const chunks = new ReadableStream({
+      pull: (controller) => (left-- > 0 ? controller.enqueue(new TextEncoder().encode(' '.repeat(1000))) : controller.close()),
+    })
+    const silent = { method: 'POST', headers, body: chunks, duplex: 'half' } as RequestInit
+    expect(await refusal(await client.ask('/runs', silent))).toEqual([413, 'bodyTooLarge'])
+    expect(await client.records()).toEqual([])
+  })
+
+  it('runs at most maxOpenRuns of a tenant at once', async () => {
+    const ids = Array.from({ length: 6 }, () => `chat-${crypto.randomUUID()}`)
+    const ask = (id: string, path: string, init?: RequestInit) => fetch(new URL(`/few/${id}${path}`, worker.url), init)
+    const started = await Promise.all(ids.map((id) => ask(id, '/runs', prompt('Go.'))))
+    expect(started.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429, 429, 429])
+    const refused = started.find(({ status }) => status === 429)
+    expect(await refused?.json()).toMatchObject({ code: 'tooManyRuns' })
+    const running = ids.filter((_, index) => started[index]?.status === 200)
+    // The same session again is busy, and takes no other place.
+    expect(await refusal(await ask(running[0] ?? '', '/runs', prompt('Go.')))).toEqual([409, 'busy'])
+    expect((await ask(running[0] ?? '', '/stop', { method: 'POST' })).status).toBe(204)
+    const waiting = ids.filter((id) => !running.includes(id))
+    expect((await ask(waiting[0] ?? '', '/runs', prompt('Go.'))).status).toBe(200)
+    expect((await ask(waiting[1] ?? '', '/runs', prompt('Go.'))).status).toBe(429)
+    // A body that is refused takes none either, and nothing is left behind in a session that was refused.
+    expect((await ask(waiting[1] ?? '', '/')).status).toBe(404)
+  })
+})
+
+describe('agentOptions that throws', { timeout: 30_000 }, () => {
+  it('is not an attempt of the run, and the session can be read and stopped', async () => {
+    const client = clientOf('chat')
+    const before = await readUntil(await client.prompt(), 'messageUpdate')
+    const { id, data } = before.at(-1) ?? {}
+    await client.behind('lock')
+    for (let time = 0; time < 5; time++) {
+      await client.behind('end')
+      const response = await client.ask('/')
+      expect([response.status, await response.json()]).toMatchObject([200, { session: { loops: [{ loopId: data.loopId }] } }])
+      expect(await refusal(await client.events(data.loopId, id))).toEqual([410, 'gone'])
+      const refused = await client.prompt()
+      expect(refused.status).toBe(500)
+      expect(await refused.text()).not.toContain('hunter2')
+    }
+    await client.behind('unlock')
+    const { runningLoopId } = await (await client.ask('/')).json()
+    await client.behind('open')
+    expect(textIn(await allFrames(await client.events(runningLoopId)))).toBe('one two three four')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+  })
+
+  it('does not keep a client from stopping a run that was cut off', async () => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    await client.behind('lock')
+    await client.behind('end')
+    expect((await client.ask('/stop', { method: 'POST' })).status).toBe(204)
+    expect(await client.ends()).toMatchObject([{ status: 'aborted' }])
+    await client.behind('unlock')
+    expect(await (await client.ask('/')).json()).not.toHaveProperty('runningLoopId')
+  })
+})
+
+describe('a session that another writer holds', { timeout: 20_000 }, () => {
+  const steps = async (client: LiveClient, ...names: string[]): Promise<unknown[]> =>
+    (await fetch(new URL(`/steps/${client.sessionId}`, worker.url), { method: 'POST', body: names.join(' ') })).json()
+
+  it.each([
+    ['while its run is on', []],
+    ['after the object was ended', ['end']],
+  ])('is not taken back by the object: %s', async (_name, first) => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    const outcomes = await steps(client, ...first, 'append', 'open', 'alarm', 'get', 'append', 'end', 'get', 'alarm', 'get', 'append')
+    expect(outcomes).toEqual(['fulfilled', 'idle', 'fulfilled', 'idle', 'idle', 'fulfilled'])
+  })
+
+  it('is gone on with once it was given back', async () => {
+    const client = clientOf('chat')
+    await readUntil(await client.prompt(), 'messageUpdate')
+    const outcomes = await steps(client, 'end', 'append', 'get', 'close', 'end', 'openLater', 'end')
+    expect(outcomes).toEqual(['fulfilled', 'idle', 'fulfilled'])
+    await client.ask('/')
+    expect(await client.ends()).toMatchObject([{ status: 'completed' }])
+  })
+
+  it('is taken over by a prompt, which knows what the other has written', async () => {
+    const client = clientOf('chat')
+    await client.behind('open')
+    await allFrames(await client.prompt())
+    expect(await steps(client, 'append', 'append')).toEqual(['fulfilled', 'fulfilled'])
+    expect((await allFrames(await client.prompt('Again.'))).at(-1)).toMatchObject({ data: { status: 'completed' } })
+    const said = (await client.records()).flatMap(({ entry }) => (entry.type === 'input' ? [entry.message.role] : []))
+    expect(said).toEqual(['user', 'extension', 'extension', 'user'])
+  })
+})
