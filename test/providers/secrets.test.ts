@@ -3,10 +3,13 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
+import { openai } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { classifyError } from '../../src/providers/shared/errors/classify.ts'
 import { ConfigError } from '../../src/types/errors.ts'
 import { userMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
+import { outcomeOf, plainRequest } from './model-call.ts'
 
 async function failure({ config, provider }: Model, credential?: string): Promise<string> {
   const request = {
@@ -65,5 +68,83 @@ describe('a key goes to no other host', () => {
 
   it.each(['evil.example/', 'a@evil.example#', ''])('by the resource %j', (resource) => {
     expect(() => azure('d', { resource })).toThrow(ConfigError)
+  })
+})
+
+const key = 'sk-canary-Ab3_0123456789/xyz'
+const echo = `user:${key} in ${btoa(`user:${key}`)} and ${encodeURIComponent(encodeURIComponent(key))}`
+const answered =
+  (body: string, status = 200, type = 'text/event-stream'): typeof fetch =>
+  async () =>
+    new Response(body, { status, headers: { 'content-type': type } })
+const factories = {
+  anthropic,
+  openai,
+  openaiResponses,
+  google,
+  azure: (id: string, options: object) => azure(id, { resource: 'r', ...options }),
+  bedrock,
+}
+const frames = (...events: unknown[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+
+/** All that a person may come to see of a call. */
+async function seen(model: Model, credential = key): Promise<string> {
+  const { message, error, events } = await outcomeOf(model.provider, plainRequest(model.config, credential))
+  expect(message ?? error).toBeDefined()
+  const thrown = error instanceof Error ? [error.message, error.stack, String(error.cause), JSON.stringify(error)] : []
+  const partial = typeof error === 'object' && error !== null && 'partial' in error ? error.partial : undefined
+  return JSON.stringify([message, thrown, partial, events])
+}
+
+function expectNoKey(text: string): void {
+  expect(text).not.toContain('canary')
+  expect(text).not.toContain(btoa(`user:${key}`).slice(8, 30))
+  expect(text).not.toContain('0123456789%')
+}
+
+describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make) => {
+  it.each([400, 429, 500])('with status %i', async (status) => {
+    const text = await seen(
+      make('m', { fetch: answered(JSON.stringify({ error: { message: `Bad: ${echo}` } }), status, 'application/json') }),
+    )
+    expect(text).toContain('[redacted]')
+    expectNoKey(text)
+  })
+
+  it.each([401, 403])('with status %i is not quoted at all', async (status) => {
+    const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message: 'Bad key: zebra' } }), status) }))
+    expect(text).toContain('rejected the API key')
+    expect(text).not.toContain('zebra')
+  })
+
+  it('in what is no event', async () => {
+    expectNoKey(await seen(make('m', { fetch: answered(`data: ${echo}\n\n`) })))
+  })
+
+  it('of a header that the caller set', async () => {
+    const headers = { 'cf-aig-authorization': `Bearer ${key}`, authorization: `Basic ${btoa(`me:${key}`)}` }
+    const body = JSON.stringify({ error: { message: `Bad: ${echo}` } })
+    expectNoKey(await seen(make('m', { headers, fetch: answered(body, 500, 'application/json') }), 'another-0123456789'))
+  })
+})
+
+describe('an echo of the key in why a service stopped', () => {
+  const cases: Record<string, Model> = {
+    'Chat Completions': openai('m', { fetch: answered(frames({ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: echo }] })) }),
+    Gemini: google('m', { fetch: answered(frames({ candidates: [{ finishReason: 'OTHER', finishMessage: echo }] })) }),
+    Anthropic: anthropic('m', {
+      fetch: answered(frames({ type: 'message_start' }, { type: 'message_delta', delta: { stop_reason: echo } }, { type: 'message_stop' })),
+    }),
+    'the Responses API': openaiResponses('m', {
+      fetch: answered(frames({ type: 'response.incomplete', response: { incomplete_details: { reason: echo } } })),
+    }),
+    'a filter': openaiResponses('m', {
+      fetch: answered(JSON.stringify({ error: { code: 'content_filter', message: echo } }), 400, 'application/json'),
+    }),
+  }
+  it.each(Object.entries(cases))('%s', async (_name, model) => {
+    const text = await seen(model)
+    expect(text).toContain('[redacted]')
+    expectNoKey(text)
   })
 })

@@ -1,8 +1,8 @@
 import { emptyUsage } from '../../types/usage.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import type { Codec, DecoderContext, Recovery } from '../shared/define-provider.ts'
-import { withoutSecret } from '../shared/errors/classify.ts'
 import { readErrorFacts } from '../shared/errors/error-facts.ts'
+import { withoutSecret } from '../shared/errors/redact.ts'
 import { type EncodingOptions, encodeRequest, type ResponsesCall } from './encode-request.ts'
 import { ResponsesDecoder } from './responses-decoder.ts'
 
@@ -19,9 +19,9 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
     encode: (request) => encodeRequest(request, options),
     decoder: (call, context) => new ResponsesDecoder(call, context),
     recover: (body, call, context) => {
-      const { request } = context
+      const { request, secrets } = context
       const { names, text } = readErrorFacts(body, undefined)
-      if (/\bcontent_filter\b/.test(names)) return filtered(withoutSecret(text, request.credential), call, context)
+      if (/\bcontent_filter\b/.test(names)) return filtered(withoutSecret(text, secrets), call, context)
       if (!call.hasReasoning || !/\binvalid_encrypted_content\b/.test(names)) return undefined
       return { kind: 'repeat', call: encodeRequest(request, options, true) }
     },

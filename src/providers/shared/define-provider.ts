@@ -4,7 +4,7 @@ import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { TransportOptions } from './model-options.ts'
-import { redactedHeaders } from './transport/endpoint.ts'
+import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import { type Exchange, sendStreaming } from './transport/send.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
@@ -33,6 +33,12 @@ export interface DecoderContext {
   emit: (event: StreamEvent) => void
 }
 
+/** What a codec knows of a call that was refused. */
+export interface RefusalContext extends DecoderContext {
+  /** What must appear in no message. */
+  secrets: readonly string[]
+}
+
 /** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
 export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
 
@@ -43,7 +49,7 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   /** Reads the answer to `call`; one decoder per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
   /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
-  recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
+  recover?(body: unknown, call: Call, context: RefusalContext): Recovery<Call> | undefined
   /** The error of a call in the words of this service. Default: as it is. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }
@@ -103,7 +109,7 @@ async function callService<Call extends EncodedCall>(
     return await sendStreaming(exchange)
   } catch (error) {
     if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
-      recovery = codec.recover(refused.body, call, context)
+      recovery = codec.recover(refused.body, call, { ...context, secrets: exchange.secrets })
     if (recovery === undefined) throw error
   }
   return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
@@ -117,7 +123,8 @@ function exchangeOf<Call extends EncodedCall>(
   signal: AbortSignal,
 ): Exchange {
   const { credential } = context.request
-  const secrets = call.secrets ?? (credential === undefined ? [] : [credential])
+  const known = call.secrets ?? (credential === undefined ? [] : [credential])
+  const secrets = [...known, ...secretsIn(call.url, call.headers)]
   return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint }
 }
 

@@ -17,15 +17,15 @@ const errorType = (name: string) => ({ 'x-amzn-errortype': `${name}:http://inter
 
 describe('a refusal', () => {
   it.each<[number, string, unknown, string, boolean, RegExp]>([
-    [403, 'AccessDeniedException', { message: 'You do not have access to the model.' }, 'auth', false, /access to the model/],
     [
       403,
-      'ExpiredTokenException',
-      { Message: 'The security token is expired' },
+      'AccessDeniedException',
+      { message: 'You do not have access to the model.' },
       'auth',
       false,
-      /rejected the API key \(403\): The security token/,
+      /rejected the API key \(403\)\. Check/,
     ],
+    [403, 'ExpiredTokenException', { Message: 'The security token is expired' }, 'auth', false, /rejected the API key \(403\)\. Check/],
     [
       429,
       'ThrottlingException',

@@ -1,6 +1,7 @@
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../types/errors.ts'
 import { isContextOverflowText } from '../../../types/overflow.ts'
 import { type ErrorFacts, readErrorFacts, retryAfterMs } from './error-facts.ts'
+import { withoutSecret } from './redact.ts'
 
 export { isContextOverflowText } from '../../../types/overflow.ts'
 
@@ -22,6 +23,7 @@ export interface Failure {
 }
 
 const maxQuote = 500
+const maxRead = 8192
 
 /** Amazon Bedrock's answer to the bare id of most models, with either apostrophe. */
 const onlyByProfile = /on-demand throughput isn.t supported/
@@ -33,7 +35,7 @@ const onlyByProfile = /on-demand throughput isn.t supported/
  * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
  * - Retryable: 408, 409, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
  *   spend limits.
- * - The text of the service is quoted, at most 500 characters of it, without the key.
+ * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
  *
  * Source: docs/concepts/errors.md.
  */
@@ -67,11 +69,12 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const where = status === undefined ? '' : ` (${status})`
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
+  // Services echo keys in ways nobody foresees, and what they say here adds little.
+  if (code === 'auth') return `${service} rejected the API key${where}. ${authHint ?? 'Check the key and what it may access.'}`
   if (facts.isExhausted)
     return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
   if (code === 'rateLimited') return `${service} is limiting the rate of requests${where}${said}`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
-  if (code === 'auth') return `${service} rejected the API key${where}${said} ${authHint ?? 'Check the key and what it may access.'}`
   if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
   if (onlyByProfile.test(facts.text)) {
     return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`
@@ -79,29 +82,13 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   return `${service} reported an error${where}${said}`
 }
 
-/** At most 500 characters of what the service said, on one line, without the key, ending like a sentence. */
+/**
+ * At most 500 characters of what the service said, on one line, without the key, ending like a sentence. Cut twice: an echo may be long, and
+ * what is left of one that was cut off must still be recognised.
+ */
 function quote(text: string, credential: Failure['credential']): string {
-  let quoted = withoutSecret(text, credential)
-    .slice(0, maxQuote * 4)
-    .replace(/\s+/g, ' ')
-    .trim()
+  const line = text.slice(0, maxRead).replace(/\s+/g, ' ').trim()
+  let quoted = withoutSecret(line, credential)
   if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
-}
-
-/**
- * `text` with every occurrence of `secret`, or of each of several, replaced, also as the query of a URL spells it. Shorter than 8 characters it is no secret, but a placeholder
- * that any word may contain.
- */
-export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
-  let shown = text
-  for (const each of typeof secret === 'string' ? [secret] : (secret ?? [])) {
-    const key = each.trim()
-    if (key.length >= 8) shown = shown.replaceAll(key, '[redacted]').replaceAll(spelledInUrl(key), '[redacted]')
-  }
-  return shown
-}
-
-function spelledInUrl(key: string): string {
-  return new URLSearchParams({ key }).toString().slice('key='.length)
 }

@@ -1,7 +1,8 @@
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../types/errors.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
 import type { Exchange } from '../transport/send.ts'
-import { classifyError, type Failure, withoutSecret } from './classify.ts'
+import { classifyError, type Failure } from './classify.ts'
+import { withoutSecret } from './redact.ts'
 
 /** How far a call had come. */
 export type Stage = 'open' | 'refused' | 'read' | 'decode'
@@ -88,7 +89,7 @@ function unreachable({ service, call, browserHint }: Exchange, text: string): Pr
 
 function incomplete({ service, decoder }: Exchange, response: Response | undefined): ProviderError {
   const type = response?.headers.get('content-type')
-  const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type}: is baseUrl right?)`
+  const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type.slice(0, 100)}: is baseUrl right?)`
   return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
 }
 

@@ -3,6 +3,7 @@ import type { AssistantMessage } from '../../../types/message.ts'
 import type { StreamDecoder } from '../decode/decoder.ts'
 import type { EncodedCall } from '../define-provider.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
+import { withoutSecret } from '../errors/redact.ts'
 import type { TransportOptions } from '../model-options.ts'
 import { type Stall, StallClock } from './stall-clock.ts'
 
@@ -61,6 +62,8 @@ export async function sendStreaming(exchange: Exchange): Promise<AssistantMessag
     throw call.failure(error)
   }
   void call.drain()
+  // Why the service stopped, in its own words.
+  if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets)
   return message
 }
 

@@ -1,0 +1,200 @@
+/** Shorter than this it is no secret, but a placeholder that any word may contain; so many characters of a longer one give it away. */
+const minSecret = 8
+
+const replacement = '[redacted]'
+
+/** How often an echo may be wrapped: base64 of base64, hex of JSON. */
+const maxDepth = 2
+/** How often the escapes of a text are taken off: a URL in JSON in HTML. */
+const maxUnescaping = 5
+
+/**
+ * A reading of a text: what it says once some encoding is taken off, and where each character of that stands in the text as it was.
+ * Character `i` is written in `[starts[i], ends[i])`.
+ */
+interface Reading {
+  chars: string
+  starts: readonly number[]
+  ends: readonly number[]
+}
+
+/**
+ * `text` with every echo of `secret`, or of each of several, replaced.
+ *
+ * **Contract**
+ * - Recognised are the secret and any part of it of at least 8 characters: as it is, in another case, split by white space, escaped for JSON,
+ *   HTML or URLs (also more than once), in hex, and in base64 or base64url, also in the middle of a longer value at any alignment; and one of
+ *   these inside another.
+ * - Time is linear in `text` and in the secrets. A secret of fewer than 8 characters is none.
+ */
+export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
+  const pieces = piecesOf(typeof secret === 'string' ? [secret] : (secret ?? []))
+  if (pieces.size === 0 || text === '') return text
+  const marks = new Uint8Array(text.length)
+  mark(plainReading(text), pieces, marks, maxDepth)
+  return replaced(text, marks)
+}
+
+/** Every run of 8 characters of the secrets, as they are and as they read without escapes. */
+function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
+  const pieces = new Set<string>()
+  for (const secret of secrets) {
+    const key = secret.trim()
+    const bytes = latin1(new TextEncoder().encode(key))
+    for (const form of [key, bytes, ...unescapings(plainReading(key)).map(({ chars }) => chars)]) {
+      const lower = form.toLowerCase()
+      for (let at = 0; at + minSecret <= lower.length; at++) pieces.add(lower.slice(at, at + minSecret))
+    }
+  }
+  return pieces
+}
+
+/** Marks where `reading`, or what is encoded in it, says a piece. */
+function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, depth: number): void {
+  const forms = [reading, ...unescapings(reading)]
+  for (const form of forms) markPieces(form, pieces, marks)
+  if (depth === 0) return
+  const last = forms.at(-1) ?? reading
+  for (const decoded of [...decodedRuns(last, hex), ...decodedRuns(last, base64)]) mark(decoded, pieces, marks, depth - 1)
+}
+
+function markPieces({ chars, starts, ends }: Reading, pieces: ReadonlySet<string>, marks: Uint8Array): void {
+  const lower = chars.toLowerCase()
+  // What case changes to another length is no ASCII, and so no key.
+  if (lower.length !== chars.length) return
+  let marked = 0
+  for (let at = 0; at + minSecret <= lower.length; at++) {
+    if (!pieces.has(lower.slice(at, at + minSecret))) continue
+    // Of overlapping pieces only what is new, so that time stays linear. White space inside goes along.
+    marks.fill(1, at < marked ? ends[marked - 1] : starts[at], ends[at + minSecret - 1])
+    marked = at + minSecret
+  }
+}
+
+function replaced(text: string, marks: Uint8Array): string {
+  let shown = ''
+  let from = 0
+  for (let start = marks.indexOf(1); start >= 0; start = marks.indexOf(1, from)) {
+    const end = marks.indexOf(0, start)
+    shown += text.slice(from, start) + replacement
+    from = end < 0 ? text.length : end
+  }
+  return shown + text.slice(from)
+}
+
+function plainReading(text: string): Reading {
+  const starts = Array.from({ length: text.length }, (_, at) => at)
+  return { chars: text, starts, ends: starts.map((at) => at + 1) }
+}
+
+/** `reading` without white space, then with its escapes taken off, again and again until none is left. */
+function unescapings(reading: Reading): Reading[] {
+  const found: Reading[] = []
+  let last = reading
+  for (let n = 0; n < maxUnescaping; n++) {
+    // One after the other: a backslash before white space escapes nothing.
+    const dense = substituted(last, space)
+    const next = substituted(dense, escaped)
+    if (dense.chars !== last.chars) found.push(dense)
+    if (next.chars !== dense.chars) found.push(next)
+    if (next.chars === last.chars) break
+    last = next
+  }
+  return found
+}
+
+/** Also of no width. */
+const space = /[\s\u00ad\u200b-\u200d\u2060]+/g
+
+/** `\n`, `%41`, `\u0041`, `\x41`, `\/`, `&#65;`, `&#x41;`, `&amp;`. */
+const escaped =
+  /[\s\u00ad\u200b-\u200d\u2060]+|%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([nrtbf]|[^a-z0-9])|&#(\d{1,7});?|&#x([0-9a-f]{1,6});?|&([a-z]{2,6});/gi
+
+const entities: { readonly [name: string]: string } = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '',
+  plus: '+',
+  equals: '=',
+  sol: '/',
+  colon: ':',
+  lowbar: '_',
+  period: '.',
+  hyphen: '-',
+  dash: '-',
+}
+
+function substituted({ chars, starts, ends }: Reading, pattern: RegExp): Reading {
+  const [shown, from, to]: [string[], number[], number[]] = [[], [], []]
+  const take = (char: string, first: number, last: number): void => {
+    shown.push(char)
+    from.push(starts[first] ?? 0)
+    to.push(ends[last] ?? 0)
+  }
+  let at = 0
+  for (const match of chars.matchAll(pattern)) {
+    for (; at < match.index; at++) take(chars.charAt(at), at, at)
+    at = match.index + match[0].length
+    const char = meaningOf(match)
+    if (char.length === 1) take(char, match.index, at - 1)
+    else if (char !== '') for (let i = match.index; i < at; i++) take(chars.charAt(i), i, i)
+  }
+  for (; at < chars.length; at++) take(chars.charAt(at), at, at)
+  return { chars: shown.join(''), starts: from, ends: to }
+}
+
+/** The character of an escape; nothing for white space; the escape itself where it means none. */
+function meaningOf([whole, percent, unicode, byte, simple, decimal, hexadecimal, entity]: RegExpExecArray | RegExpMatchArray): string {
+  const code = percent ?? unicode ?? byte ?? hexadecimal
+  if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+  if (decimal !== undefined) return String.fromCharCode(Number(decimal))
+  if (simple !== undefined) return /[a-z]/i.test(simple) ? '' : simple
+  if (entity === undefined) return ''
+  const name = entity.toLowerCase()
+  return Object.hasOwn(entities, name) ? (entities[name] ?? whole) : whole
+}
+
+/** A way to write bytes as text: so many bits to a character. */
+interface Alphabet {
+  /** Runs long enough to hold a piece. */
+  runs: RegExp
+  bits: 4 | 6
+  digitOf: (char: string) => number
+}
+
+const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const hex: Alphabet = { runs: /[0-9a-f]{16,}/gi, bits: 4, digitOf: (char) => Number.parseInt(char, 16) }
+const base64: Alphabet = {
+  runs: /[\w+/-]{11,}/g,
+  bits: 6,
+  digitOf: (char) => base64Digits.indexOf(char === '-' ? '+' : char === '_' ? '/' : char),
+}
+
+/** What every run of `alphabet` in `reading` says, at each alignment: what stands before the value may be of the same alphabet. */
+function* decodedRuns({ chars, starts, ends }: Reading, { runs, bits, digitOf }: Alphabet): Iterable<Reading> {
+  const alignments = bits === 4 ? 2 : 4
+  for (const { 0: run, index } of chars.matchAll(runs)) {
+    for (let alignment = 0; alignment < alignments; alignment++) {
+      const [shown, from, to]: [string[], number[], number[]] = [[], [], []]
+      let [value, held, first] = [0, 0, alignment]
+      for (let at = alignment; at < run.length; at++) {
+        value = ((value << bits) | digitOf(run.charAt(at))) & 0xffff
+        held += bits
+        if (held < 8) continue
+        held -= 8
+        shown.push(String.fromCharCode((value >> held) & 0xff))
+        from.push(starts[index + first] ?? 0)
+        to.push(ends[index + at] ?? 0)
+        first = held === 0 ? at + 1 : at
+      }
+      yield { chars: shown.join(''), starts: from, ends: to }
+    }
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+}
