@@ -138,7 +138,8 @@ const unlimited: ExecutionLimits = { maxTurns: Infinity, maxTotalTokens: Infinit
  */
 export function createBudget(limits: Partial<Omit<ExecutionLimits, 'maxTurns'>> = {}, parent?: Budget): ReadableBudget {
   for (const [name, value] of Object.entries(limits)) {
-    if (typeof value !== 'number' || !(value >= 0)) throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
+    if (typeof value !== 'number' || !(value >= 0))
+      throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
   }
   return new ExecutionBudget({ ...unlimited, ...limits }, parent)
 }
