@@ -21,7 +21,7 @@ interface Step {
   needs?: PackageName[]
 }
 
-const stepTimeoutMs = 600_000
+const stepTimeoutMs = 1_500_000
 
 const webKit: PackageName[] = ['webkit2gtk-driver', 'xvfb']
 
