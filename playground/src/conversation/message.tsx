@@ -1,3 +1,4 @@
+import { escapeControls } from '../../../src/index.ts'
 import type { BlockView, MessageView, RunState } from '../../../src/store/index.ts'
 import { Thinking } from './thinking.tsx'
 import { ToolCard } from './tool-card.tsx'
@@ -24,7 +25,7 @@ export function Message({ view, tools, onApprove, onDeny }: MessageProps) {
         const tool = tools[block.toolCallId]
         return tool && <ToolCard key={key} tool={tool} argumentsText={block.argumentsText} onApprove={onApprove} onDeny={onDeny} />
       })}
-      {errorMessage !== undefined && <p class="message-error">{errorMessage}</p>}
+      {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
     </article>
   )
 }

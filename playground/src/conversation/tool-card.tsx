@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../../src/index.ts'
-import { textOf } from '../../../src/index.ts'
+import { escapeControls, textOf } from '../../../src/index.ts'
 import type { ToolStatus, ToolView } from '../../../src/store/index.ts'
 
 interface ToolCardProps {
@@ -22,7 +22,7 @@ const labels: Record<ToolStatus, string> = {
 
 const signs: Partial<Record<ToolStatus, string>> = { pendingApproval: '?', done: '✓', failed: '✕', denied: '⊘', cancelled: '–' }
 
-/** A tool call: its name, where it is, and on opening what went in and what came out. */
+/** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
 export function ToolCard({ tool, argumentsText, onApprove, onDeny }: ToolCardProps) {
   const { status, toolCallId, toolName, durationMs, progress, reason } = tool
   const shown = tool.result ?? tool.partialResult
@@ -33,14 +33,14 @@ export function ToolCard({ tool, argumentsText, onApprove, onDeny }: ToolCardPro
         <span class="tool-sign" aria-hidden="true">
           {signs[status] ?? '…'}
         </span>
-        <code class="tool-name">{toolName}</code>
-        <span class="tool-hint">{argumentsText}</span>
+        <code class="tool-name">{escapeControls(toolName)}</code>
+        <span class="tool-hint">{escapeControls(argumentsText)}</span>
         <span class="tool-status">{labels[status] + time}</span>
       </summary>
       <Labelled name="Arguments" text={pretty(tool, argumentsText)} />
-      {progress !== undefined && status === 'running' && <p class="tool-progress">{progress}</p>}
+      {progress !== undefined && status === 'running' && <p class="tool-progress">{escapeControls(progress)}</p>}
       {shown !== undefined && <Labelled name={tool.result === undefined ? 'So far' : 'Result'} text={resultText(shown)} />}
-      {reason !== undefined && <p class="tool-progress">Reason: {reason}</p>}
+      {reason !== undefined && <p class="tool-progress">Reason: {escapeControls(reason)}</p>}
       {status === 'pendingApproval' && (
         <div class="tool-actions">
           <button type="button" class="primary" onClick={() => onApprove(toolCallId)}>
@@ -59,7 +59,7 @@ function Labelled({ name, text }: { name: string; text: string }) {
   return (
     <div class="tool-part">
       <span class="tool-label">{name}</span>
-      <pre>{text}</pre>
+      <pre>{escapeControls(text)}</pre>
     </div>
   )
 }
