@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { escapeControls } from '../../../src/index.ts'
 import type { NoteView, RunState } from '../../../src/store/index.ts'
 import { Message } from './message.tsx'
 import { Note } from './note.tsx'
@@ -79,14 +80,14 @@ function Failure({ state }: { state: RunState }) {
   if (state.failure !== undefined) {
     return (
       <p class="failure" role="alert">
-        <strong>{state.failure.code}</strong> {state.failure.message}
+        <strong>{state.failure.code}</strong> {escapeControls(state.failure.message)}
       </p>
     )
   }
   if (state.status === 'rejected') {
     return (
       <p class="failure" role="alert" data-testid="rejection">
-        <strong>Rejected</strong> {state.rejection}
+        <strong>Rejected</strong> {escapeControls(state.rejection ?? '')}
       </p>
     )
   }

@@ -1,3 +1,4 @@
+import { escapeControls } from '../../../src/index.ts'
 import type { BlockView, MessageView, RunState } from '../../../src/store/index.ts'
 import { Thinking } from './thinking.tsx'
 import { type Decisions, ToolCard } from './tool-card.tsx'
@@ -25,7 +26,7 @@ export function Message({ view, tools, approvals, decisions }: MessageProps) {
         const asked = approvals.filter(({ toolCallId, subAgent }) => (subAgent?.toolCallId ?? toolCallId) === block.toolCallId)
         return tool && <ToolCard key={key} tool={tool} argumentsText={block.argumentsText} asked={asked} decisions={decisions} />
       })}
-      {errorMessage !== undefined && <p class="message-error">{errorMessage}</p>}
+      {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
     </article>
   )
 }

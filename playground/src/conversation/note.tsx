@@ -1,3 +1,4 @@
+import { escapeControls } from '../../../src/index.ts'
 import type { CompactionNote, NoteView, PruneNote, RevertNote } from '../../../src/store/index.ts'
 
 /** What happened between two messages to that which the model is sent. The conversation on screen stays whole. */
@@ -6,7 +7,7 @@ export function Note({ note }: { note: NoteView }) {
   return (
     <p class="note" data-testid="note" data-type={note.type} data-status={statusOf(note)}>
       {textOf(note)}
-      {detail !== undefined && <span class="note-detail">{detail}</span>}
+      {detail !== undefined && <span class="note-detail">{escapeControls(detail)}</span>}
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import type { PendingApproval, ToolResult } from '../../../src/index.ts'
-import { textOf } from '../../../src/index.ts'
+import { escapeControls, textOf } from '../../../src/index.ts'
 import type { ToolStatus, ToolView } from '../../../src/store/index.ts'
 
 /** What a person can say about a request: about what its card shows, and nothing else. */
@@ -29,7 +29,7 @@ const labels: Record<ToolStatus, string> = {
 
 const signs: Partial<Record<ToolStatus, string>> = { pendingApproval: '?', done: '✓', failed: '✕', denied: '⊘', cancelled: '–' }
 
-/** A tool call: its name, where it is, and on opening what went in and what came out. */
+/** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
 export function ToolCard({ tool, argumentsText, asked, decisions }: ToolCardProps) {
   const { status, toolName, durationMs, progress, reason } = tool
   const shown = tool.result ?? tool.partialResult
@@ -40,14 +40,14 @@ export function ToolCard({ tool, argumentsText, asked, decisions }: ToolCardProp
         <span class="tool-sign" aria-hidden="true">
           {signs[status] ?? '…'}
         </span>
-        <code class="tool-name">{toolName}</code>
-        <span class="tool-hint">{argumentsText}</span>
+        <code class="tool-name">{escapeControls(toolName)}</code>
+        <span class="tool-hint">{escapeControls(argumentsText)}</span>
         <span class="tool-status">{labels[status] + time}</span>
       </summary>
       <Labelled name="Arguments" text={pretty(tool, argumentsText)} />
-      {progress !== undefined && status === 'running' && <p class="tool-progress">{progress}</p>}
+      {progress !== undefined && status === 'running' && <p class="tool-progress">{escapeControls(progress)}</p>}
       {shown !== undefined && <Labelled name={tool.result === undefined ? 'So far' : 'Result'} text={resultText(shown)} />}
-      {reason !== undefined && <p class="tool-progress">Reason: {reason}</p>}
+      {reason !== undefined && <p class="tool-progress">Reason: {escapeControls(reason)}</p>}
       {asked.map((request) => (
         <Request key={`${request.subAgent?.loopId} ${request.toolCallId}`} request={request} decisions={decisions} />
       ))}
@@ -79,8 +79,8 @@ function Request({ request, decisions }: { request: PendingApproval; decisions: 
 function Labelled({ name, text }: { name: string; text: string }) {
   return (
     <div class="tool-part">
-      <span class="tool-label">{name}</span>
-      <pre>{text}</pre>
+      <span class="tool-label">{escapeControls(name)}</span>
+      <pre>{escapeControls(text)}</pre>
     </div>
   )
 }

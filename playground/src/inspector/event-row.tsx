@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import type { AgentEvent } from '../../../src/index.ts'
+import { type AgentEvent, escapeControls } from '../../../src/index.ts'
 
 /** One event: cursor, type, the gist; its JSON on opening. */
 export function EventRow({ event }: { event: AgentEvent }) {
@@ -13,9 +13,9 @@ export function EventRow({ event }: { event: AgentEvent }) {
           <summary>
             <span class="seq">{event.seq}</span>
             <code class="type">{event.type}</code>
-            <span class="gist">{gist(event)}</span>
+            <span class="gist">{escapeControls(gist(event))}</span>
           </summary>
-          {isOpen.value && <pre>{JSON.stringify(event, undefined, 2)}</pre>}
+          {isOpen.value && <pre>{escapeControls(JSON.stringify(event, undefined, 2))}</pre>}
         </details>
       </li>
     ),

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { escapeControls } from '../../../src/index.ts'
 import type { RetryView } from '../../../src/store/index.ts'
 
 /** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */
@@ -14,7 +15,7 @@ export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
   const seconds = Math.max(0, Math.ceil((retry.retryAt - now) / 1000))
   return (
     <p class="retry" data-testid="retry">
-      Retry {retry.attempt} of {retry.maxRetries} in {seconds} s: {retry.error.message}
+      Retry {retry.attempt} of {retry.maxRetries} in {seconds} s: {escapeControls(retry.error.message)}
     </p>
   )
 }

@@ -1,0 +1,44 @@
+/// <reference types="vite/client" />
+import { h, render } from 'preact'
+import { expect, it } from 'vitest'
+import { ToolCard } from '../../playground/src/conversation/tool-card.tsx'
+import type { ToolView } from '../../src/store/index.ts'
+import '../../playground/src/styles/tokens.css'
+
+const controls = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
+
+it('a tool card shows what hides, reorders or moves text', () => {
+  const hidden = 'safe\u202egnp.exe\u2066\u001b[2J\u0007\u200b\u{e0041}\u0085'
+  const result = { content: [{ type: 'text' as const, text: hidden }] }
+  const common = { toolCallId: 'c1', toolName: `read${hidden}`, args: { path: hidden, [hidden]: 1 }, reason: hidden, progress: hidden }
+  const views = [
+    { ...common, status: 'pendingApproval' },
+    { ...common, status: 'running', partialResult: result },
+    { ...common, status: 'done', result },
+    { ...common, status: 'streaming', args: undefined },
+  ] as unknown as ToolView[]
+  for (const tool of views) {
+    const place = document.createElement('div')
+    render(h(ToolCard, { tool, argumentsText: JSON.stringify(common.args), onApprove: () => undefined, onDeny: () => undefined }), place)
+    expect([tool.status, controls.exec(place.textContent ?? '')]).toEqual([tool.status, null])
+    expect(place.querySelector('.tool-name')?.textContent).toContain('read'.concat('safe\\u{202e}gnp.exe\\u{2066}'))
+    expect(place.querySelectorAll('pre')[0]?.textContent).toContain('\\u{202e}')
+    for (const element of place.querySelectorAll('[title], [aria-label]')) {
+      expect(controls.test(`${element.getAttribute('title')}${element.getAttribute('aria-label')}`)).toBe(false)
+    }
+  }
+})
+
+it('a placeholder is as readable as every other quiet text', (test) => {
+  const field = document.body.appendChild(document.createElement('textarea'))
+  const quiet = document.body.appendChild(document.createElement('p'))
+  const probe = document.head.appendChild(document.createElement('style'))
+  test.onTestFinished(() => [field, quiet, probe].forEach((element) => void element.remove()))
+  field.placeholder = 'Write to the agent…'
+  quiet.style.color = 'var(--soft)'
+  const { color, opacity } = getComputedStyle(field, '::placeholder')
+  probe.textContent = '::placeholder { color: rgb(1, 2, 3) !important }'
+  // WebKit gives the style of the field in its place.
+  if (getComputedStyle(field, '::placeholder').color !== 'rgb(1, 2, 3)') test.skip('This browser does not tell the style of placeholders.')
+  expect([color, opacity]).toEqual([getComputedStyle(quiet).color, '1'])
+})
