@@ -24,7 +24,8 @@ function installPeers(): void {
   mkdirSync(copy, { recursive: true })
   cpSync(source, copy, { recursive: true, filter: (path) => !path.includes('node_modules') })
   for (const folder of ['.', ...readdirSync(join(copy, 'extras')).map((name) => join('extras', name))]) {
-    if (!existsSync(join(copy, folder, 'node_modules'))) call('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], join(copy, folder))
+    if (!existsSync(join(copy, folder, 'node_modules')))
+      call('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], join(copy, folder))
   }
 }
 
