@@ -4,6 +4,7 @@ import { retryDelayMs } from '../base/retry-delay.ts'
 import type { CredentialProvider } from '../types/credentials.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
 import type { RunFailure } from '../types/event.ts'
+import { isContextOverflowText } from '../types/overflow.ts'
 import type { StreamRequest } from '../types/provider.ts'
 import { defaultRetry, type RetryConfig } from '../types/settings.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
@@ -37,7 +38,8 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and with
  *   `LoadError` where the history cannot be compacted.
  * - The request is derived once and is the same for every attempt, but for one: when the service says that the prompt is too long, the
- *   history is compacted once and the call repeated, which does not count as a retry.
+ *   history is compacted once and the call repeated, which does not count as a retry. So it is for an answer that filled the context
+ *   window; what came of that one goes into the history as a failed message.
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
@@ -52,7 +54,11 @@ export async function callModel(loop: LoopState): Promise<ModelAnswer> {
     try {
       loop.stop.throwIfAborted()
       request ??= await prepareRequest(loop, tries.hasCompacted)
-      return await streamAnswer(loop, request, stream)
+      const answer = await streamAnswer(loop, request, stream)
+      if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
+      tries.hasCompacted = true
+      await keepFailed(loop, { ...answer.message, stopReason: 'error' })
+      request = undefined
     } catch (thrown) {
       // What stopped the run from elsewhere closes the message like any abort.
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
@@ -103,6 +109,11 @@ function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unkno
   const aborted = loop.options.signal.aborted || error.code === 'cancelled'
   if (aborted) return { message: stream.fail('aborted', 'Cancelled', error) }
   return { message: stream.fail('error', error.message, error), failure: toRunFailure(thrown) }
+}
+
+/** An answer that was cut off because it filled the context window, and so is an overflow. */
+function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
+  return stopReason === 'length' && isContextOverflowText(errorMessage)
 }
 
 /** Anything a provider threw, as a `ProviderError`. */

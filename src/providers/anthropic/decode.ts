@@ -5,7 +5,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { AnthropicCall } from './encode.ts'
 
@@ -106,7 +106,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
-    return message
+    return wire === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
   #frame(data: string): void {

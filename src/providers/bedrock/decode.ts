@@ -7,7 +7,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { BedrockCall } from './encode.ts'
 
@@ -135,7 +135,7 @@ export class BedrockDecoder implements StreamDecoder {
     if (this.#call.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
-    return message
+    return wire === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
   #message(headers: EventHeaders, payload: Uint8Array): void {

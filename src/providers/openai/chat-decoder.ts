@@ -4,7 +4,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
@@ -81,7 +81,7 @@ export class ChatDecoder implements StreamDecoder {
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
-    return message
+    return reason !== undefined && filled.has(reason) ? filledContext(message) : message
   }
 
   #stopReason(): StopReason {
@@ -220,10 +220,14 @@ const reasons: { readonly [reason: string]: StopReason } = {
   eos: 'stop',
   length: 'length',
   model_length: 'length',
+  model_context_window_exceeded: 'length',
   tool_calls: 'toolUse',
   function_call: 'toolUse',
   content_filter: 'guardRail',
 }
+
+/** Of Mistral and z.ai: prompt and answer together are too long. */
+const filled = new Set(['model_length', 'model_context_window_exceeded'])
 
 /** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
 function isFailure(finishReason: string): boolean {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { classifyError, isContextOverflowText } from '../../../src/providers/shared/errors/classify.ts'
+import { others, overflows, rejectedKeys, transient } from './service-errors.ts'
 
 const classify = (body: unknown, status?: number, headers?: Record<string, string>) =>
   classifyError({
@@ -90,6 +91,38 @@ describe('classifyError', () => {
   })
 })
 
+describe('what services really said', () => {
+  it.each(overflows)('of a prompt that does not fit: %s %i %j', (_service, status, body) => {
+    expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'contextOverflow', isRetryable: false })
+  })
+
+  it.each(rejectedKeys)('of a wrong key: %s %i %j', (_service, status, body) => {
+    expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'auth', isRetryable: false })
+  })
+
+  it.each(transient)('of a trouble that passes: %s %i %j', (_service, status, body) => {
+    const { code, isRetryable } = classify(textOf(body), status || undefined)
+    expect(['api', 'rateLimited']).toContain(code)
+    expect(isRetryable).toBe(true)
+  })
+
+  it.each(others)('of anything else: %s %i %j', (_service, status, body) => {
+    expect(classify(textOf(body), status || undefined)).toMatchObject({ code: 'api', isRetryable: false })
+  })
+
+  it('is quoted from behind a router too', () => {
+    const metadata = { raw: '{"error":{"message":"the kitchen is closed"}}', provider_name: 'Acme' }
+    expect(classify({ error: { message: 'Provider returned error', code: 400, metadata } }, 400).message).toContain(
+      'Provider returned error: Acme: the kitchen is closed.',
+    )
+  })
+})
+
+/** Bodies of HTTP are text, those inside a stream are parsed. */
+function textOf(body: unknown): unknown {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
 const recorded = new URL('../../../../shared/conformance/errors/http-errors.json', import.meta.url)
 const isThere = existsSync(recorded)
 if (!isThere) console.warn('SKIPPED: recorded error responses, because ../shared/conformance is absent')
@@ -109,8 +142,8 @@ describe.skipIf(!isThere)('recorded error responses', () => {
     const wrong = errors.filter(({ body, status, headers, backend, trueClass }) => {
       const emptyBodyIsOverflow = backend === 'cerebras' || backend === 'mistral'
       const { code } = classifyError({ service: backend, body, status, headers: new Headers(headers), emptyBodyIsOverflow })
-      // The recordings go by status; reference/providers.md §7 #40 says what this one really is.
-      if (body.includes('API_KEY_INVALID')) return code !== 'auth'
+      // The recordings go by status; these two are really about the key.
+      if (/API_KEY_INVALID|Incorrect API key/.test(body)) return code !== 'auth'
       return code.toLowerCase() !== trueClass.replace(/[_-]/g, '').toLowerCase()
     })
     expect(wrong.map(({ backend, status, trueClass, body }) => `${backend} ${status} ${trueClass}: ${body.slice(0, 200)}`)).toEqual([])

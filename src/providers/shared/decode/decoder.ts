@@ -46,3 +46,14 @@ export function secondMessage(service: string): ProviderError {
     `${service} began a second message in the same answer. Check what stands between here and the service.`,
   )
 }
+
+/**
+ * The answer filled the context window, which is an overflow as if the prompt had: `message` says so, and a caller may shorten the history
+ * and ask again. Throws `ProviderError` `contextOverflow` where nothing came.
+ */
+export function filledContext(message: AssistantMessage): AssistantMessage {
+  const text = 'The answer does not fit the context window beside the prompt. Shorten or compact the conversation.'
+  if (message.content.length === 0) throw new ProviderError('contextOverflow', text)
+  message.errorMessage = text
+  return message
+}

@@ -29,8 +29,15 @@ const statusByName: Record<string, number> = {
   permission: 403,
   permissiondenied: 403,
   accessdenied: 403,
+  unrecognizedclient: 403,
+  invalidclienttokenid: 403,
+  expiredtoken: 403,
+  invalidsignature: 403,
+  incompletesignature: 403,
+  missingauthenticationtoken: 403,
   notfound: 404,
   modeltimeout: 408,
+  requesttimeout: 408,
   requesttoolarge: 413,
   ratelimit: 429,
   ratelimited: 429,
@@ -38,6 +45,8 @@ const statusByName: Record<string, number> = {
   ratelimitreached: 429,
   toomanyrequests: 429,
   throttling: 429,
+  throttled: 429,
+  requestlimitexceeded: 429,
   resourceexhausted: 429,
   insufficientquota: 429,
   modelnotready: 429,
@@ -45,13 +54,23 @@ const statusByName: Record<string, number> = {
   server: 500,
   internal: 500,
   internalserver: 500,
+  internalfailure: 500,
   modelstream: 500,
+  badgateway: 502,
   serviceunavailable: 503,
   unavailable: 503,
   timeout: 504,
   deadlineexceeded: 504,
+  gatewaytimeout: 504,
   overloaded: 529,
+  engineoverloaded: 529,
+  serverisoverloaded: 529,
+  slowdown: 529,
 }
+
+/** How services say that the key is wrong where the status does not: xAI, Google and AWS with 400, gateways inside a stream. */
+const badKey =
+  /(incorrect|invalid|expired|missing|wrong) (x-)?(api|access|secret|authentication)[ _-]?(key|token|credentials)|invalid[_-]api[_-]key|api_key_invalid|api key (is )?(not valid|invalid|incorrect|expired|missing|not found)|no (api|auth)[a-z]*[ _-]?(key|credentials)? ?(was |were )?(provided|found|supplied)|invalid authentication|(could not|failed to) authenticate|authentication (failed|failure)|security token included in the request is (invalid|expired)|token (is|has) (invalid|expired)|login fail/i
 
 /** The last is Google's quota of a day: the wait it proposes is of no use. */
 const exhausted =
@@ -66,13 +85,17 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   const outer = fieldsOf(typeof body === 'string' ? parse(body) : body)
   const inner = fieldsOf(outer.error)
   const names = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
-  const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : statusOf(names)
-  const text = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, inner.code, outer.code) ?? raw
+  const said = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, outer.msg, inner.code, outer.code) ?? raw
+  const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
+  const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
+  const nameStatus = statusOf(names)
+  const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : nameStatus
+  const mayBeKey = status === undefined || status === 400 || status === 404 || status === 422
   const facts: ErrorFacts = {
     text,
     names: names.filter((name) => typeof name === 'string').join(' '),
-    isThrottled: status === 429 || statusOf([typeHeader]) === 429,
-    isBadKey: raw.includes('API_KEY_INVALID') || inner.code === 'invalid_api_key',
+    isThrottled: status === 429 || statusOf([typeHeader]) === 429 || /please wait before trying again/i.test(text),
+    isBadKey: mayBeKey && (nameStatus === 401 || nameStatus === 403 || badKey.test(`${text} ${names.join(' ')}`) || badKey.test(raw)),
     isExhausted: status === 402 || exhausted.test(raw),
   }
   if (status !== undefined) facts.status = status
@@ -81,9 +104,21 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   return facts
 }
 
+/** What the service behind a router said: OpenRouter's message is only that there was an error. */
+function upstreamText({ raw, provider_name: name }: Fields): string {
+  const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : JSON.stringify(raw)
+  if (body === '') return ''
+  const outer = fieldsOf(parse(body))
+  const inner = fieldsOf(outer.error)
+  const said = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error) ?? body
+  return typeof name === 'string' && name !== '' ? `${name}: ${said}` : said
+}
+
+/** The value of a JSON text, or of the data in server-sent events: some services send errors in the form of the answer that they refuse. */
 function parse(text: string): unknown {
+  const data = Array.from(text.matchAll(/^data:(.*)$/gm), ([, line]) => line).join('\n')
   try {
-    return JSON.parse(text)
+    return JSON.parse(data === '' ? text : data)
   } catch {
     return undefined
   }
