@@ -96,7 +96,9 @@ function lengthOf(prelude: Uint8Array): number {
   if (view.getUint32(8) !== crc32(prelude, 0, 8)) throw damaged('prelude')
   const length = view.getUint32(0)
   if (length < minLength || length > maxLength || view.getUint32(4) > length - minLength) {
-    throw new ProviderError('network', `A message of the event stream says that it is ${length} bytes long, which cannot be.`)
+    throw new ProviderError('network', `A message of the event stream says that it is ${length} bytes long, which cannot be.`, {
+      isRetryable: length <= maxLength,
+    })
   }
   return length
 }

@@ -8,7 +8,11 @@ export interface LineDecoder {
   end(): void
 }
 
-const maxLineChars = 16 * 1024 * 1024
+/** How lines are read. */
+export interface LineDecoderOptions {
+  /** Most characters an unfinished line may hold between two `feed` calls. Default 16 Mi (16,777,216). */
+  maxBufferChars?: number
+}
 
 /**
  * Decodes newline-delimited text (`application/x-ndjson`).
@@ -16,10 +20,11 @@ const maxLineChars = 16 * 1024 * 1024
  * **Contract**
  * - `onLine` is called synchronously, once per line that is not blank, without its end (LF or CRLF); a leading BOM is skipped.
  * - The lines do not depend on where the bytes were cut, and time is linear in the bytes.
- * - An unfinished line of more than 16 Mi characters throws `ProviderError` `network`. What `onLine` throws leaves `feed`. After either
+ * - An unfinished line of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable. What `onLine` throws leaves `feed`. After either
  *   the decoder must not be used again.
  */
-export function createLineDecoder(onLine: (line: string) => void): LineDecoder {
+export function createLineDecoder(onLine: (line: string) => void, options: LineDecoderOptions = {}): LineDecoder {
+  const maxLineChars = options.maxBufferChars ?? 16 * 1024 * 1024
   const decoder = new TextDecoder()
   let rest = ''
 
@@ -38,7 +43,7 @@ export function createLineDecoder(onLine: (line: string) => void): LineDecoder {
       report(line)
     }
     rest += text.slice(from)
-    if (rest.length > maxLineChars) throw new ProviderError('network', `A line grew beyond ${maxLineChars} characters without ending.`)
+    if (rest.length > maxLineChars) throw lineTooLong(maxLineChars)
   }
 
   return {
@@ -50,4 +55,12 @@ export function createLineDecoder(onLine: (line: string) => void): LineDecoder {
       report(line)
     },
   }
+}
+
+function lineTooLong(limit: number): ProviderError {
+  return new ProviderError(
+    'network',
+    `A line grew beyond ${limit} characters without ending. Check that the endpoint really streams lines, or raise maxEventChars of the model (maxBufferChars of the decoder).`,
+    { isRetryable: false },
+  )
 }

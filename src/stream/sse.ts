@@ -23,7 +23,7 @@ export interface SseDecoder {
  *   absent or empty. Comments, `id`, `retry` and unknown fields are skipped.
  * - Lines end with LF, CR or CRLF; one leading BOM is skipped; bytes that are not UTF-8 become U+FFFD. The frames do not depend on where
  *   the bytes were cut, and time is linear in the bytes.
- * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`. What `onData` throws leaves `feed`. After either
+ * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable: the next answer would be as long. What `onData` throws leaves `feed`. After either
  *   the decoder must not be used again.
  * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
  */
@@ -48,6 +48,7 @@ export function createSseDecoder(onData: (data: string, event: string | undefine
 function frameTooLong(limit: number): ProviderError {
   return new ProviderError(
     'network',
-    `A server-sent event grew beyond ${limit} characters without ending. Check that the endpoint really streams events, or raise maxBufferChars.`,
+    `A server-sent event grew beyond ${limit} characters without ending. Check that the endpoint really streams events, or raise maxEventChars of the model (maxBufferChars of the decoder).`,
+    { isRetryable: false },
   )
 }

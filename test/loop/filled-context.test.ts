@@ -48,7 +48,6 @@ const filled = 'model_context_window_exceeded'
 const services: [string, (options: object) => Model, (...answer: Answer) => Response, string, string][] = [
   ['Anthropic', (options) => anthropic('m', options), fromAnthropic, filled, 'end_turn'],
   ['Bedrock', (options) => bedrock('m', options), fromBedrock, filled, 'end_turn'],
-  ['Mistral', (options) => openai('m', options), fromChat, 'model_length', 'stop'],
   ['z.ai', (options) => openai('m', options), fromChat, filled, 'stop'],
 ]
 

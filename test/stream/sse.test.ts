@@ -97,7 +97,7 @@ describe('createSseDecoder', () => {
 
   describe('with a limit', () => {
     const options = { maxBufferChars: 1000 }
-    const tooLong = expect.objectContaining({ code: 'network', isRetryable: true, message: expect.stringContaining('1000 characters') })
+    const tooLong = expect.objectContaining({ code: 'network', isRetryable: false, message: expect.stringContaining('1000 characters') })
     const failure = (chunks: string[]): unknown => {
       try {
         return decode(chunks.map(utf8), 'end', options)

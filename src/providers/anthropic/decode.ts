@@ -5,7 +5,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
-import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
 import type { AnthropicCall } from './encode.ts'
 
@@ -17,6 +17,7 @@ interface WireEvent {
   content_block?: WireBlock
   delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: unknown; stop_reason?: string | null }
   usage?: WireUsage
+  error?: unknown
 }
 
 interface WireBlock {
@@ -77,12 +78,12 @@ export class AnthropicDecoder implements StreamDecoder {
   #messageId: string | undefined
   #stopReason: string | undefined
 
-  constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit }: DecoderContext) {
+  constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit, framing }: DecoderContext) {
     this.#model = request.model
     this.#prefixHash = prefixHash
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.builder.message.usage = this.#usage
-    this.#frames = createSseDecoder((data) => this.#frame(data))
+    this.#frames = createSseDecoder((data, name) => this.#frame(data, name), framing)
   }
 
   get isComplete(): boolean {
@@ -109,15 +110,16 @@ export class AnthropicDecoder implements StreamDecoder {
     return wire === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
-  #frame(data: string): void {
-    // Gateways may end with the marker of another protocol; after the terminal event nothing counts.
-    if (this.isDone || data === '[DONE]') return
+  #frame(data: string, name: string | undefined): void {
+    // After the terminal event nothing counts.
+    if (this.isDone || isMarker(data) !== undefined) return
     let event: WireEvent
     try {
       event = JSON.parse(data)
     } catch {
       throw new ProviderError('network', `Anthropic sent an event that is not JSON: ${data.slice(0, 100)}`)
     }
+    if (name === 'error' || event?.error) throw new StreamRefusal(event)
     this.#read(event ?? {})
   }
 

@@ -74,6 +74,7 @@ export class BedrockDecoder implements StreamDecoder {
   readonly #request: StreamRequest
   readonly #call: Answered
   readonly #frames: AwsEventDecoder
+  readonly #framing: DecoderContext['framing']
   #lines: LineDecoder | undefined
   readonly #utf8 = new TextDecoder()
   readonly #usage: Usage = emptyUsage()
@@ -88,7 +89,8 @@ export class BedrockDecoder implements StreamDecoder {
   #stopReason: string | undefined
   #hasMetadata = false
 
-  constructor(call: Answered, { request, emit }: DecoderContext) {
+  constructor(call: Answered, { request, emit, framing }: DecoderContext) {
+    this.#framing = framing
     this.#request = request
     this.#call = call
     this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
@@ -104,12 +106,16 @@ export class BedrockDecoder implements StreamDecoder {
     return this.#stopReason !== undefined && !this.#frames.isInside
   }
 
+  get owed(): 'usage' | undefined {
+    return this.#hasMetadata ? undefined : 'usage'
+  }
+
   get isDone(): boolean {
     return this.#stopReason !== undefined && this.#hasMetadata
   }
 
   begin(contentType: string): void {
-    if (contentType.includes('ndjson')) this.#lines = createLineDecoder((line) => this.#line(line))
+    if (contentType.includes('ndjson')) this.#lines = createLineDecoder((line) => this.#line(line), this.#framing)
   }
 
   push(bytes: Uint8Array): void {
@@ -155,6 +161,7 @@ export class BedrockDecoder implements StreamDecoder {
     for (const [type, event] of Object.entries(this.#parse(line))) {
       const fields = typeof event === 'object' && event !== null ? event : {}
       if (type.endsWith('Exception')) throw refusal(type, fields)
+      if (type === 'error') throw new StreamRefusal({ error: event })
       this.#event(type, fields)
     }
   }
@@ -263,10 +270,10 @@ export class BedrockDecoder implements StreamDecoder {
 
   #count(wire: WireUsage | undefined): void {
     const usage = this.#usage
-    usage.input = tokenCount(wire?.inputTokens)
-    usage.output = tokenCount(wire?.outputTokens)
-    usage.cacheRead = tokenCount(wire?.cacheReadInputTokens)
-    usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens)
+    usage.input = tokenCount(wire?.inputTokens, usage.input)
+    usage.output = tokenCount(wire?.outputTokens, usage.output)
+    usage.cacheRead = tokenCount(wire?.cacheReadInputTokens, usage.cacheRead)
+    usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
     usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
   }
 

@@ -4,10 +4,10 @@ import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { PartialArguments } from './partial-arguments.ts'
-import { type GeminiCall, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
+import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
 /** What is not here is a failure. */
 const stopReasons: { readonly [reason: string]: StopReason } = {
@@ -41,6 +41,8 @@ export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
   readonly terminal = 'finishReason'
   readonly isDone = false
+  /** A `finishReason` may come early, and nothing but the end of the body ends the answer. */
+  readonly owed = 'content'
   progress = 0
   readonly #context: DecoderContext
   readonly #frames: SseDecoder
@@ -55,12 +57,13 @@ export class GeminiDecoder implements StreamDecoder {
   #finishMessage = ''
   #finalFrame: string | undefined
   #isBlocked = false
+  #blockReason = ''
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
     this.#context = context
     this.builder = new AssistantBuilder(context.request.model, context.emit, answerTool)
     this.builder.message.usage = this.#counts.usage
-    this.#frames = createSseDecoder((data) => this.#frame(data))
+    this.#frames = createSseDecoder((data, name) => this.#frame(data, name), context.framing)
   }
 
   get isComplete(): boolean {
@@ -81,31 +84,45 @@ export class GeminiDecoder implements StreamDecoder {
   finish(): AssistantMessage {
     this.#closeCut()
     const finish = this.#finishReason
-    if (finish === undefined) return this.builder.finish('guardRail', this.#counts.usage)
+    if (finish === undefined) return this.#guarded(`blocked the prompt (blockReason ${this.#blockReason})`)
     const reason = Object.hasOwn(stopReasons, finish) ? stopReasons[finish] : undefined
+    if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
     if (reason !== undefined) return this.builder.finish(reason, this.#counts.usage)
     const said = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
     const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${said}`
     throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
   }
 
-  #frame(data: string): void {
+  /** A filter stopped the service: why is not in the answer, and so is said beside it. */
+  #guarded(what: string): AssistantMessage {
+    const message = this.builder.finish('guardRail', this.#counts.usage)
+    message.errorMessage = `${this.#context.service} ${what}${this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`}`
+    return message
+  }
+
+  #block({ blockReason, blockReasonMessage }: NonNullable<GeminiChunk['promptFeedback']>): void {
+    this.#isBlocked = true
+    this.#blockReason = String(blockReason)
+    if (typeof blockReasonMessage === 'string') this.#finishMessage = blockReasonMessage
+  }
+
+  #frame(data: string, name: string | undefined): void {
     // Gateways may end with the marker of another protocol, or send the last frame twice.
-    if (data === '[DONE]' || data === this.#finalFrame) return
+    if (isMarker(data) !== undefined || data === this.#finalFrame) return
     const chunk = parse(data)
     if (chunk === undefined) {
       throw new ProviderError('network', `${this.#context.service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
     }
+    if (name === 'error' || chunk.error) throw new StreamRefusal(chunk)
     this.#read(chunk)
     if (this.#finishReason !== undefined) this.#finalFrame = data
   }
 
   #read(chunk: GeminiChunk): void {
-    if (chunk.error) throw new StreamRefusal(chunk)
     this.builder.start()
     if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
-    if (chunk.promptFeedback?.blockReason) this.#isBlocked = true
-    const candidate = chunk.candidates?.[0]
+    if (chunk.promptFeedback?.blockReason) this.#block(chunk.promptFeedback)
+    const candidate = Array.isArray(chunk.candidates) ? chunk.candidates.find(isOurs) : undefined
     if (!candidate) return
     const parts = candidate.content?.parts
     if (this.#finishReason === undefined) this.#id = chunk.responseId
@@ -171,6 +188,11 @@ export class GeminiDecoder implements StreamDecoder {
     const { api, id } = this.#context.request.model
     return { api, model: id, payload: { thoughtSignature } }
   }
+}
+
+/** One answer is asked for; other candidates are none of ours. */
+function isOurs(candidate: GeminiCandidate | null): boolean {
+  return candidate !== null && (candidate.index ?? 0) === 0
 }
 
 /** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */

@@ -3,15 +3,16 @@ import { tokenCount } from '../shared/decode/decoder.ts'
 
 /** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */
 export interface GeminiChunk {
-  candidates?: GeminiCandidate[] | null
+  candidates?: (GeminiCandidate | null)[] | null
   usageMetadata?: GeminiUsage | null
-  promptFeedback?: { blockReason?: string | null } | null
+  promptFeedback?: { blockReason?: string | null; blockReasonMessage?: string | null } | null
   error?: unknown
   responseId?: string | null
 }
 
 /** One alternative answer; only the first is read. */
 export interface GeminiCandidate {
+  index?: number | null
   content?: { parts?: (GeminiPart | null)[] | null } | null
   finishReason?: string | null
   /** What the service says about its reason. */

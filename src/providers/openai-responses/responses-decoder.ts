@@ -2,7 +2,7 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
@@ -35,11 +35,11 @@ export class ResponsesDecoder implements StreamDecoder {
   #reason = ''
   #id: string | undefined
 
-  constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit }: DecoderContext) {
+  constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit, framing }: DecoderContext) {
     this.#service = service
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.#writer = new ItemWriter(this.builder, request.model)
-    this.#frames = createSseDecoder((data, event) => this.#frame(data, event))
+    this.#frames = createSseDecoder((data, event) => this.#frame(data, event), framing)
   }
 
   get isComplete(): boolean {
@@ -69,7 +69,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #frame(data: string, event: string | undefined): void {
-    if (this.isDone || data === '[DONE]') return
+    if (this.isDone || isMarker(data) !== undefined) return
     let parsed: ResponsesEvent | null
     try {
       parsed = JSON.parse(data)

@@ -1,15 +1,25 @@
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
+import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
-import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
 import type { DecoderContext } from '../shared/define-provider.ts'
+import { compatOf } from './compat.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
-import { type ChatChunk, type ChatContentPart, type ChatDelta, type ChatToolCall, type ChatUsage, usageOf } from './wire.ts'
+import {
+  type ChatChoice,
+  type ChatChunk,
+  type ChatContentPart,
+  type ChatDelta,
+  type ChatToolCall,
+  type ChatUsage,
+  usageOf,
+} from './wire.ts'
 
 /**
  * Decodes a Chat Completions stream, OpenAI's or that of a backend that resembles it.
@@ -29,6 +39,9 @@ export class ChatDecoder implements StreamDecoder {
   readonly #model: ModelConfig
   readonly #service: string
   readonly #isReasoningOutside: boolean
+  readonly #asksForUsage: boolean
+  /** Of the one call that the oldest form of the protocol knows. */
+  readonly #legacyId = newId()
   readonly #sse: SseDecoder
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
@@ -38,6 +51,7 @@ export class ChatDecoder implements StreamDecoder {
   #open: 'text' | 'thinking' | 'toolCall' | undefined
   #blocks = 0
   #isRefusal = false
+  #hasDeltas = false
   /** The last call, while it has no arguments. */
   #emptyCall: number | undefined
   #finishReason: string | undefined
@@ -51,12 +65,18 @@ export class ChatDecoder implements StreamDecoder {
     this.#model = request.model
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
+    this.#asksForUsage = compatOf(request.model).supportsUsageInStreaming
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
-    this.#sse = createSseDecoder((data, event) => this.#frame(data, event))
+    this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 
   get isComplete(): boolean {
     return this.#finishReason !== undefined || (this.#sawDone && this.builder.message.content.length > 0)
+  }
+
+  /** It was asked for, and comes behind the reason to stop. */
+  get owed(): 'usage' | undefined {
+    return this.#asksForUsage && this.#usage === undefined ? 'usage' : undefined
   }
 
   get isDone(): boolean {
@@ -81,7 +101,8 @@ export class ChatDecoder implements StreamDecoder {
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
-    return reason !== undefined && filled.has(reason) ? filledContext(message) : message
+    // Of z.ai.
+    return reason === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
   #stopReason(): StopReason {
@@ -93,10 +114,9 @@ export class ChatDecoder implements StreamDecoder {
 
   #frame(data: string, event: string | undefined): void {
     if (this.#sawDone) return
-    if (data === '[DONE]') {
-      this.#sawDone = true
-      return
-    }
+    const marker = isMarker(data)
+    if (marker === 'done') this.#sawDone = true
+    if (marker !== undefined) return
     const chunk = parseChunk(data)
     if (chunk === undefined) {
       throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
@@ -105,12 +125,18 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.start()
     const usage = chunk.usage || chunk.x_groq?.usage
     if (usage) this.#setUsage(usage)
-    const choice = chunk.choices?.[0]
+    const choice = Array.isArray(chunk.choices) ? chunk.choices.find(isOurs) : undefined
     if (!choice) return
-    const delta = choice.delta
+    if (choice.error) throw new StreamRefusal({ error: choice.error })
+    const { delta, message } = choice
     if (this.#finishReason === undefined) this.#id = chunk.id
     else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
+    const before = this.progress
     if (delta) this.#delta(delta)
+    if (this.progress > before) this.#hasDeltas = true
+    // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
+    if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0))
+      this.#delta(message)
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
@@ -120,13 +146,14 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #setUsage(raw: ChatUsage): void {
+    if (this.#usage !== undefined && !isReport(raw)) return
     this.#usage = usageOf(raw, this.#isReasoningOutside)
     // So that a message that fails later still says what it cost.
     this.builder.message.usage = this.#usage
   }
 
   #delta(delta: ChatDelta): void {
-    const { content, refusal, tool_calls: calls } = delta
+    const { content, refusal, tool_calls: calls, function_call: legacy } = delta
     if (delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.reasoning_details) this.#reasoning(delta)
     if (typeof content === 'string') this.#text(content)
     else if (Array.isArray(content)) for (const part of content) this.#part(part)
@@ -134,7 +161,8 @@ export class ChatDecoder implements StreamDecoder {
       this.#isRefusal = true
       this.#text(refusal)
     }
-    if (calls && Array.isArray(calls)) for (const call of calls) if (call) this.#toolCall(call)
+    if (typeof calls === 'object' && calls !== null) for (const call of listOf(calls)) if (call) this.#toolCall(call)
+    if (typeof legacy === 'object' && legacy !== null) this.#toolCall({ index: -1, id: this.#legacyId, function: legacy })
   }
 
   #reasoning(delta: ChatDelta): void {
@@ -190,16 +218,31 @@ export class ChatDecoder implements StreamDecoder {
 
   #toolCall(call: ChatToolCall): void {
     const id = call.id ?? undefined
-    const name = call.function?.name ?? undefined
-    const args = call.function?.arguments
+    const { name = undefined, arguments: args } = call.function ?? call
     this.#open = 'toolCall'
     this.progress++
-    const { key, isNew } = this.#calls.keyOf(call.index ?? undefined, id, name)
-    if (isNew || id !== undefined || name !== undefined) this.builder.toolCall(key, id, name)
+    const { key, isNew } = this.#calls.keyOf(call.index ?? undefined, id, name ?? undefined)
+    if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name ?? undefined)
     const fragment = textOfArguments(args)
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }
+}
+
+/** One answer is asked for; other choices are none of ours. */
+function isOurs(choice: ChatChoice | null): boolean {
+  return choice !== null && (choice.index ?? 0) === 0
+}
+
+/** A list of calls; some backends send a single one bare, or number them by the names of an object. */
+function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly (ChatToolCall | null)[] {
+  if (Array.isArray(calls)) return calls
+  return 'function' in calls || 'name' in calls ? [calls] : Object.values(calls)
+}
+
+/** Whether a usage object says anything. */
+function isReport(raw: ChatUsage): boolean {
+  return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
 }
 
 /** A frame's JSON object; `undefined` for anything else. */
@@ -225,9 +268,6 @@ const reasons: { readonly [reason: string]: StopReason } = {
   function_call: 'toolUse',
   content_filter: 'guardRail',
 }
-
-/** Of Mistral and z.ai: prompt and answer together are too long. */
-const filled = new Set(['model_length', 'model_context_window_exceeded'])
 
 /** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
 function isFailure(finishReason: string): boolean {

@@ -4,7 +4,7 @@ import { tokenCount } from '../shared/decode/decoder.ts'
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {
   id?: string
-  choices?: ChatChoice[] | null
+  choices?: (ChatChoice | null)[] | null
   usage?: ChatUsage | null
   /** Groq repeats the usage here. */
   x_groq?: { usage?: ChatUsage | null } | null
@@ -13,9 +13,14 @@ export interface ChatChunk {
   object?: string
 }
 
-/** One alternative answer; only the first is read. */
+/** One alternative answer; only that of index 0 is read. */
 export interface ChatChoice {
+  index?: number | null
   delta?: ChatDelta | null
+  /** Some backends send it in place of deltas. */
+  message?: ChatDelta | null
+  /** OpenRouter says here what went wrong at the service behind it. */
+  error?: unknown
   finish_reason?: string | null
   /** Moonshot reports here. */
   usage?: ChatUsage | null
@@ -29,7 +34,9 @@ export interface ChatDelta {
   reasoning?: string | null
   reasoning_text?: string | null
   reasoning_details?: unknown
-  tool_calls?: (ChatToolCall | null)[] | null
+  tool_calls?: (ChatToolCall | null)[] | ChatToolCall | { [index: string]: ChatToolCall | null } | null
+  /** The oldest form of a call. */
+  function_call?: ChatFunction | null
 }
 
 /** Mistral streams its content in parts while it thinks. */
@@ -43,7 +50,15 @@ export interface ChatContentPart {
 export interface ChatToolCall {
   index?: number | null
   id?: string | null
-  function?: { name?: string | null; arguments?: unknown } | null
+  function?: ChatFunction | null
+  name?: string | null
+  arguments?: unknown
+}
+
+/** What a call is of. */
+export interface ChatFunction {
+  name?: string | null
+  arguments?: unknown
 }
 
 /** Token counts, with the places where backends put the cached ones. */

@@ -1,3 +1,4 @@
+import type { SseDecoderOptions } from '../../stream/sse.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
@@ -31,6 +32,8 @@ export interface DecoderContext {
   /** The service, for people. */
   service: string
   emit: (event: StreamEvent) => void
+  /** How long an event may be: for `createSseDecoder` and `createLineDecoder`. */
+  framing?: SseDecoderOptions | undefined
 }
 
 /** What a codec knows of a call that was refused. */
@@ -95,8 +98,9 @@ async function callService<Call extends EncodedCall>(
   emit: (event: StreamEvent) => void,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { codec, service } = definition
-  const context: DecoderContext = { request, service: typeof service === 'string' ? service : service(request.model), emit }
+  const { codec, service, transport } = definition
+  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
+  const context: DecoderContext = { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
   const call = await encoded(codec, request)
   const exchange = exchangeOf(definition, call, context, signal)
   if (codec.recover === undefined) return await sendStreaming(exchange)

@@ -14,6 +14,8 @@ export interface TransportOptions {
   idleTimeoutMs?: number
   /** Milliseconds without content (pings do not count) before a call fails as `network`. Default 300,000. */
   progressTimeoutMs?: number
+  /** Most characters one event of an answer may have before the call fails. Default 16,777,216. Messages of AWS have a limit of their own, 24 MiB. */
+  maxEventChars?: number
 }
 
 /** What every model factory takes beside the model id. */

@@ -11,6 +11,11 @@ export interface StreamDecoder {
   readonly isComplete: boolean
   /** Nothing that matters can follow: the call resolves. */
   readonly isDone: boolean
+  /**
+   * What the protocol has yet to say once the message is complete. `usage` is waited for 15 s; `content` as long as anything, and an answer
+   * whose connection breaks before the end of the body is no success: only that says that nothing follows. Default: nothing.
+   */
+  readonly owed?: 'usage' | 'content' | undefined
   /** Counts pieces of content; pings and comments leave it unchanged. */
   readonly progress: number
   /** The response has begun with this content type: for protocols with several framings. */
@@ -32,6 +37,14 @@ export class StreamRefusal extends Error {
     super('error inside the stream')
     this.body = body
   }
+}
+
+/** Data that says nothing: an event without any, and the end marker of OpenAI, which gateways send in other protocols too. */
+export function isMarker(data: string): 'done' | 'blank' | undefined {
+  // Nothing that long is one.
+  if (data.length > 32) return undefined
+  const text = data.trim()
+  return text === '' ? 'blank' : text === '[DONE]' ? 'done' : undefined
 }
 
 /** A count as a service reports it; what is no count (absent, negative, no number) is `otherwise`. */

@@ -28,8 +28,9 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 const defaultIdleMs = 60_000
 const defaultProgressMs = 300_000
-/** How long trailing frames are waited for once the message is complete. */
+/** How long trailing frames are waited for once the message is complete; what the protocol has promised, longer. */
 const graceMs = 2_000
+const owedMs = 15_000
 /** How much is read of what follows the last event, and for how long: services end the body there, so it is mostly nothing. */
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
@@ -73,6 +74,8 @@ class Call {
   readonly #clock: StallClock
   readonly #failed: FailedCall
   #reader: Reader | undefined
+  readonly #head: Uint8Array[] = []
+  #headLength = 0
   /** The body was read to its end: there is nothing to cut. */
   #hasEnded = false
 
@@ -113,6 +116,11 @@ class Call {
 
   failure(error: unknown): ProviderError {
     this.#failed.error = error
+    const head = this.#failed.stage === 'refused' ? undefined : this.#errorInHead()
+    if (head !== undefined) {
+      this.#failed.stage = 'refused'
+      this.#failed.body = head
+    }
     return toProviderError(this.#failed)
   }
 
@@ -182,7 +190,7 @@ class Call {
       try {
         chunk = await reader.read()
       } catch (error) {
-        if (decoder.isComplete && !signal.aborted) return
+        if (decoder.isComplete && decoder.owed !== 'content' && !signal.aborted) return
         throw error
       }
       if (this.#aborter.signal.aborted) {
@@ -192,6 +200,7 @@ class Call {
       }
       if (chunk.done) return this.#end()
       failed.stage = 'decode'
+      this.#keepHead(chunk.value)
       decoder.push(chunk.value)
       failed.stage = 'read'
       this.#clock.touch()
@@ -199,8 +208,24 @@ class Call {
         progress = decoder.progress
         this.#clock.touchContent()
       }
-      if (decoder.isComplete) this.#clock.shorten(graceMs)
+      if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? graceMs : owedMs)
     }
+  }
+
+  /** Remembers what came before the first event, in case it is no event. */
+  #keepHead(bytes: Uint8Array): void {
+    if (this.#exchange.decoder.builder.isStarted || this.#headLength > maxErrorBody) return
+    this.#head.push(bytes)
+    this.#headLength += bytes.length
+  }
+
+  /** An error object that came as the body of what should have been a stream, whatever its content type said. */
+  #errorInHead(): string | undefined {
+    const { decoder, signal } = this.#exchange
+    if (decoder.builder.isStarted || signal.aborted || this.#headLength === 0 || this.#headLength > maxErrorBody) return undefined
+    const utf8 = new TextDecoder()
+    const text = this.#head.map((bytes) => utf8.decode(bytes, { stream: true })).join('')
+    return isErrorObject(text) ? text : undefined
   }
 
   /** A frame that is cut off cannot be read; that the terminal event is missing says more. */
@@ -230,5 +255,15 @@ class Call {
       // A broken connection.
     }
     return text
+  }
+}
+
+function isErrorObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    const one: unknown = Array.isArray(value) ? value[0] : value
+    return typeof one === 'object' && one !== null && ['error', 'errors', 'message', 'Message', 'detail'].some((name) => name in one)
+  } catch {
+    return false
   }
 }
