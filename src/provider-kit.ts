@@ -17,7 +17,6 @@ export {
   type EncodedCall,
   type ProviderDefinition,
   type Recovery,
-  type RefusalContext,
 } from './providers/shared/define-provider.ts'
 export { GrowingText } from './providers/shared/encode/growing-text.ts'
 export { toJson } from './providers/shared/encode/json-text.ts'
@@ -36,5 +35,5 @@ export {
 export { headerCredential, joinUrl, mergeHeaders } from './providers/shared/transport/endpoint.ts'
 export { type Exchange, sendStreaming } from './providers/shared/transport/send.ts'
 export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
-export { createLineDecoder, type LineDecoder, type LineDecoderOptions } from './stream/lines.ts'
+export { createLineDecoder, type LineDecoder } from './stream/lines.ts'
 export { createSseDecoder, type SseDecoder, type SseDecoderOptions } from './stream/sse.ts'

@@ -1,4 +1,5 @@
 import { ProviderError } from '../types/errors.ts'
+import type { SseDecoderOptions } from './sse.ts'
 
 /** Bytes in, lines out. See `createLineDecoder`. */
 export interface LineDecoder {
@@ -8,22 +9,16 @@ export interface LineDecoder {
   end(): void
 }
 
-/** How lines are read. */
-export interface LineDecoderOptions {
-  /** Most characters an unfinished line may hold between two `feed` calls. Default 16 Mi (16,777,216). */
-  maxBufferChars?: number
-}
-
 /**
  * Decodes newline-delimited text (`application/x-ndjson`).
  *
  * **Contract**
  * - `onLine` is called synchronously, once per line that is not blank, without its end (LF or CRLF); a leading BOM is skipped.
  * - The lines do not depend on where the bytes were cut, and time is linear in the bytes.
- * - An unfinished line of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable. What `onLine` throws leaves `feed`. After either
+ * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. What `onLine` throws leaves `feed`. After either
  *   the decoder must not be used again.
  */
-export function createLineDecoder(onLine: (line: string) => void, options: LineDecoderOptions = {}): LineDecoder {
+export function createLineDecoder(onLine: (line: string) => void, options: SseDecoderOptions = {}): LineDecoder {
   const maxLineChars = options.maxBufferChars ?? 16 * 1024 * 1024
   const decoder = new TextDecoder()
   let rest = ''

@@ -34,12 +34,8 @@ export interface DecoderContext {
   emit: (event: StreamEvent) => void
   /** How long an event may be: for `createSseDecoder` and `createLineDecoder`. */
   framing?: SseDecoderOptions | undefined
-}
-
-/** What a codec knows of a call that was refused. */
-export interface RefusalContext extends DecoderContext {
-  /** What must appear in no message. */
-  secrets: readonly string[]
+  /** What must appear in no message, for `recover`: it reads what the service said. */
+  secrets?: readonly string[]
 }
 
 /** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
@@ -52,7 +48,7 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   /** Reads the answer to `call`; one decoder per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
   /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
-  recover?(body: unknown, call: Call, context: RefusalContext): Recovery<Call> | undefined
+  recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
   /** The error of a call in the words of this service. Default: as it is. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
 }

@@ -23,6 +23,7 @@ export const transportTable: OptionTable<TransportOptions> = {
   fetch: aFunction,
   idleTimeoutMs: aPositiveNumber,
   progressTimeoutMs: aPositiveNumber,
+  maxEventChars: aPositiveNumber,
 }
 
 const costTable: OptionTable<CostConfig> = {

@@ -145,7 +145,7 @@ describe('what ends a message', () => {
   const metadata = framesOf('text').at(-1) ?? new Uint8Array()
 
   it.each(['hang', 'break', 'close'] as const)('messageStop without metadata, then "%s"', async (ending) => {
-    const { message } = await streamed(answering(complete, ending), { idleTimeoutMs: 50 })
+    const { message } = await streamed(answering(complete, ending), undefined, undefined, { idleTimeoutMs: 50 })
     expect(message?.stopReason).toBe('stop')
   })
 
