@@ -80,9 +80,9 @@ const expected: Record<string, string> = {
   './session': `
     EventRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
     memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
-    sessionOf snapshotOf toLedgerStatus totalUsage
+    sessionOf snapshotOf toLedgerStatus totalUsage withTaskHooks
     EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionSummary
-    UnfinishedCalls`,
+    TaskHooks UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf

@@ -1,4 +1,4 @@
-import type { Hono } from 'hono'
+import { Hono } from 'hono'
 import { type AgentRun, type Logger, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
 import { createAgentApp, type Problem, problemResponse } from '../../http/index.ts'
 import type { LiveSession } from './live-session.ts'
@@ -12,12 +12,18 @@ interface RouteOptions {
 /** The routes of one live session. Runs go on without a client, and `GET /runs/:loopId/events` picks them up. */
 export function liveSessionApp(live: LiveSession, store: SessionStore, sessionId: string, options: RouteOptions): Hono {
   const { maxBodyBytes, logger } = options
-  const app = createAgentApp({
+  const app = new Hono()
+  app.use('/runs', async (c, next) => {
+    await next()
+    if (!c.res.ok) await live.refused()
+  })
+  const runs = createAgentApp({
     agent: () => live.readyAgent(),
     resume: async (_c, loopId) => (await live.runOf(loopId)) ?? whereItWent(live, loopId),
     maxBodyBytes,
     ...(logger !== undefined && { logger }),
   })
+  app.route('/', runs)
   app.get('/', async (c) => {
     const run: AgentRun | undefined = await live.currentRun()
     const session = await sessionIn(store, sessionId)

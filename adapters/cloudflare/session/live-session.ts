@@ -82,6 +82,12 @@ export class LiveSession {
     return agent
   }
 
+  /** A prompt was refused after `readyAgent`: no run has begun that would count. */
+  async refused(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined)
+    if (agent?.isStreaming !== true) this.#host.runs.close()
+  }
+
   /** Called by the alarm. */
   async keepAlive(): Promise<void> {
     const agent = await this.agent()

@@ -67,6 +67,9 @@ describe('what a client may ask of a live session', { timeout: 20_000 }, () => {
   it('runs at most maxOpenRuns of a tenant at once', async () => {
     const ids = Array.from({ length: 6 }, () => `chat-${crypto.randomUUID()}`)
     const ask = (id: string, path: string, init?: RequestInit) => fetch(new URL(`/few/${id}${path}`, worker.url), init)
+    // Passes as a body, and not as a prompt: it takes no place.
+    const empty = { method: 'POST', headers, body: JSON.stringify({ prompt: [{ role: 'user', content: [{ type: 'text', text: '' }] }] }) }
+    for (const id of ids) expect((await ask(id, '/runs', empty)).status).toBe(400)
     const started = await Promise.all(ids.map((id) => ask(id, '/runs', prompt('Go.'))))
     expect(started.map(({ status }) => status).toSorted()).toEqual([200, 200, 429, 429, 429, 429])
     const refused = started.find(({ status }) => status === 429)
@@ -78,7 +81,7 @@ describe('what a client may ask of a live session', { timeout: 20_000 }, () => {
     const waiting = ids.filter((id) => !running.includes(id))
     expect((await ask(waiting[0] ?? '', '/runs', prompt('Go.'))).status).toBe(200)
     expect((await ask(waiting[1] ?? '', '/runs', prompt('Go.'))).status).toBe(429)
-    // A body that is refused takes none either, and nothing is left behind in a session that was refused.
+    // Nothing is left behind in a session that was refused.
     expect((await ask(waiting[1] ?? '', '/')).status).toBe(404)
   })
 })

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { forwardToSession, type ObjectNamespace } from '../../../../adapters/cloudflare/index.ts'
+
+/** A namespace whose object fails as the platform says, as often as there are failures, and then answers with what it was asked. */
+function failing(...failures: object[]): ObjectNamespace & { asked: number } {
+  const namespace = {
+    asked: 0,
+    getByName: () => ({
+      async fetch(request: Request) {
+        const failure = failures[namespace.asked++]
+        if (failure !== undefined) throw Object.assign(new Error('Network connection lost.'), failure)
+        return new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()}`)
+      },
+    }),
+  }
+  return namespace
+}
+
+const get = new Request('https://worker/sessions/s1?x=1')
+const post = () => new Request('https://worker/sessions/s1', { method: 'POST', body: '{}' })
+const forward = (request: Request, sessions: ObjectNamespace, more: { tenant?: string; path?: string } = {}) =>
+  forwardToSession(request, { sessions, sessionId: 's1', path: '/', ...more })
+
+describe('forwardToSession, when the object is ended while it is asked', () => {
+  it('asks again what may be asked twice', async () => {
+    for (const failure of [{ retryable: true }, { durableObjectReset: true }]) {
+      const sessions = failing(failure, failure)
+      expect(await (await forward(get, sessions)).text()).toBe('GET / ')
+      expect(sessions.asked).toBe(3)
+    }
+  })
+
+  it.each([
+    ['a prompt', post, [{ retryable: true }]],
+    ['an object that has too much to do', () => get.clone(), [{ retryable: true, overloaded: true }]],
+    ['an object that does not come back', () => get.clone(), [{ retryable: true }, { retryable: true }, { retryable: true }]],
+  ])('answers 503 to %s', async (_name, request, failures) => {
+    const sessions = failing(...failures)
+    const response = await forward(request(), sessions)
+    expect([response.status, await response.json(), sessions.asked]).toMatchObject([503, { code: 'unavailable' }, failures.length])
+  })
+
+  it('leaves the faults of a class to the platform', async () => {
+    await expect(forward(get, failing({}))).rejects.toThrow('Network connection lost.')
+  })
+})
+
+describe('forwardToSession, where it goes', () => {
+  it.each(['//evil.example/runs', '/../x', '/a b', '?x', '#x', '', 'https://evil.example/', '/%'])(
+    'stays with the session: %j',
+    async (path) => {
+      expect(await (await forward(post(), failing(), { path })).text()).toMatch(/^POST \/\S* \{\}$/)
+    },
+  )
+
+  it.each(['', '\ud800', 7, {}, null])('refuses the tenant %j', async (tenant) => {
+    // As JavaScript gives it.
+    await expect(forward(get, failing(), { tenant: tenant as string })).rejects.toMatchObject({
+      name: 'ConfigError',
+      code: 'invalidOption',
+    })
+  })
+})
