@@ -3,14 +3,28 @@ export interface Count {
   passed: number
   failed: number
   skipped: number
+  /** The names of the failed tests, as the runner wrote them. */
+  failures: string[]
 }
+
+export const noTests = (): Count => ({ passed: 0, failed: 0, skipped: 0, failures: [] })
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+const attribute = (tag: string, name: string): string =>
+  (new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '').replace(
+    /&(amp|lt|gt|quot|apos);/g,
+    (_, entity: string) => entities[entity] ?? '',
+  )
 
 /** Counts the test cases of a JUnit report: the one format that vitest, Deno, Bun and Playwright all write. */
 export function countJunit(xml: string): Count {
-  const count: Count = { passed: 0, failed: 0, skipped: 0 }
-  for (const [, content = ''] of xml.matchAll(/<testcase\b[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
-    if (/<(failure|error)\b/.test(content)) count.failed++
-    else if (/<skipped\b/.test(content)) count.skipped++
+  const count = noTests()
+  for (const [, tag = '', content = ''] of xml.matchAll(/<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+    if (/<(failure|error)\b/.test(content)) {
+      count.failed++
+      count.failures.push(`${attribute(tag, 'classname')}: ${attribute(tag, 'name')}`)
+    } else if (/<skipped\b/.test(content)) count.skipped++
     else count.passed++
   }
   return count

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { findChromium } from './chromium.ts'
-import { type Count, countJunit } from './junit.ts'
+import { type Count, countJunit, noTests } from './junit.ts'
 import { installPackages, missingPackages, type PackageName, packagesToInstall } from './system-packages.ts'
 
 interface Step {
@@ -117,8 +117,8 @@ async function countStep(step: Step, folder: string): Promise<Count> {
   rmSync(report, { force: true })
   const { flags = [], env = {} } = step.junit?.(report) ?? {}
   const exitCode = await run([...step.command, ...flags], env)
-  if (!step.junit) return { passed: exitCode === 0 ? 1 : 0, failed: exitCode === 0 ? 0 : 1, skipped: 0 }
-  const count = existsSync(report) ? countJunit(readFileSync(report, 'utf8')) : { passed: 0, failed: 0, skipped: 0 }
+  if (!step.junit) return exitCode === 0 ? { ...noTests(), passed: 1 } : { ...noTests(), failed: 1 }
+  const count = existsSync(report) ? countJunit(readFileSync(report, 'utf8')) : noTests()
   if (exitCode !== 0 && count.failed === 0) return { ...count, failed: 1 }
   if (count.passed + count.failed === 0) {
     console.error(`${step.name}: no test ran.`)
@@ -130,14 +130,14 @@ async function countStep(step: Step, folder: string): Promise<Count> {
 /** Installs what is missing where that is done without asking. A failure counts as one test. */
 function prepare(): Count {
   const packages = packagesToInstall()
-  if (packages.length === 0) return { passed: 0, failed: 0, skipped: 0 }
+  if (packages.length === 0) return noTests()
   console.log(`Installing ${packages.map(({ name }) => name).join(', ')} with apt-get`)
   try {
     installPackages(packages)
-    return { passed: 1, failed: 0, skipped: 0 }
+    return { ...noTests(), passed: 1 }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
-    return { passed: 0, failed: 1, skipped: 0 }
+    return { ...noTests(), failed: 1 }
   }
 }
 
@@ -156,7 +156,10 @@ async function main(): Promise<void> {
     total.passed += count.passed
     total.failed += count.failed
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
-    lines.push(`${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${seconds(before)} s)`)
+    lines.push(
+      `${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${seconds(before)} s)`,
+      ...count.failures.map((name) => `  FAILED ${name}`),
+    )
     if (step.isPrecondition && count.failed > 0) break
   }
   rmSync(folder, { recursive: true, force: true })
