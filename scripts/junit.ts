@@ -3,8 +3,8 @@ export interface Count {
   passed: number
   failed: number
   skipped: number
-  /** The names of the failed tests, as the runner wrote them. */
-  failures: string[]
+  /** The names of the failed tests, as the runner wrote them: where each stands, and what it is called. */
+  failures: { file: string; name: string }[]
 }
 
 export const noTests = (): Count => ({ passed: 0, failed: 0, skipped: 0, failures: [] })
@@ -23,7 +23,7 @@ export function countJunit(xml: string): Count {
   for (const [, tag = '', content = ''] of xml.matchAll(/<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
     if (/<(failure|error)\b/.test(content)) {
       count.failed++
-      count.failures.push(`${attribute(tag, 'classname')}: ${attribute(tag, 'name')}`)
+      count.failures.push({ file: attribute(tag, 'classname'), name: attribute(tag, 'name') })
     } else if (/<skipped\b/.test(content)) count.skipped++
     else count.passed++
   }

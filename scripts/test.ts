@@ -15,6 +15,8 @@ interface Step {
   command: string[]
   /** The step counts its tests in a JUnit file: how to ask for one at `path`. Without it the step is one test. */
   junit?: (path: string) => { flags?: string[]; env?: Record<string, string> }
+  /** The flags that run only these test files again; without it the whole step is run again. */
+  only?: (files: readonly string[]) => string[]
   /** Nothing after it makes sense when it fails. */
   isPrecondition?: boolean
   /** The step is left out where one of these Debian packages is missing. */
@@ -29,6 +31,7 @@ const vitest = (name: string, project: string): Step => ({
   name,
   command: ['vitest', 'run', '--project', project],
   junit: (path) => ({ flags: ['--reporter=default', '--reporter=junit', `--outputFile.junit=${path}`] }),
+  only: (files) => [...files],
 })
 
 const playground = (name: string, browser: string): Step => ({
@@ -111,12 +114,26 @@ async function run(command: string[], env: Record<string, string>): Promise<numb
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1)
 
-/** One step's tests. A runner that fails without naming a test, or that ran none, counts as one failure. */
-async function countStep(step: Step, folder: string): Promise<Count> {
+/** More failures than this are no accident of the machine. */
+const maxUnstable = 3
+
+/** One step's tests. A few that fail are run once more; those that then pass are counted as passed, and named. */
+async function countStep(step: Step, folder: string): Promise<{ count: Count; unstable: Count['failures'] }> {
+  const count = await runStep(step, folder)
+  const { failures } = count
+  if (failures.length === 0 || failures.length > maxUnstable || failures.length < count.failed) return { count, unstable: [] }
+  console.log(`\n── once more, because ${failures.length} failed: ${failures.map(({ name }) => name).join('; ')}`)
+  const again = await runStep(step, folder, step.only?.(failures.map(({ file }) => file)) ?? [])
+  if (again.failed > 0) return { count, unstable: [] }
+  return { count: { ...count, passed: count.passed + count.failed, failed: 0, failures: [] }, unstable: failures }
+}
+
+/** One run of it. A runner that fails without naming a test, or that ran none, counts as one failure. */
+async function runStep(step: Step, folder: string, only: readonly string[] = []): Promise<Count> {
   const report = join(folder, 'junit.xml')
   rmSync(report, { force: true })
   const { flags = [], env = {} } = step.junit?.(report) ?? {}
-  const exitCode = await run([...step.command, ...flags], env)
+  const exitCode = await run([...step.command, ...flags, ...only], env)
   if (!step.junit) return exitCode === 0 ? { ...noTests(), passed: 1 } : { ...noTests(), failed: 1 }
   const count = existsSync(report) ? countJunit(readFileSync(report, 'utf8')) : noTests()
   if (exitCode !== 0 && count.failed === 0) return { ...count, failed: 1 }
@@ -152,13 +169,14 @@ async function main(): Promise<void> {
     if (missing.some(({ name }) => step.needs?.includes(name))) continue
     console.log(`\n── ${step.name}: ${step.command.join(' ')}`)
     const before = performance.now()
-    const count = await countStep(step, folder)
+    const { count, unstable } = await countStep(step, folder)
     total.passed += count.passed
     total.failed += count.failed
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
     lines.push(
       `${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${seconds(before)} s)`,
-      ...count.failures.map((name) => `  FAILED ${name}`),
+      ...count.failures.map(({ file, name }) => `  FAILED ${file}: ${name}`),
+      ...unstable.map(({ file, name }) => `  UNSTABLE, passed when it was run again: ${file}: ${name}`),
     )
     if (step.isPrecondition && count.failed > 0) break
   }

@@ -10,6 +10,14 @@ it('counts passed, failed and skipped cases, in suites within suites, and names 
     <testcase name="5"><error message="no" /></testcase>
     <testcase name="6"><skipped /></testcase>
   </testsuite></testsuites>`
-  expect(countJunit(xml)).toEqual({ passed: 2, failed: 2, skipped: 1, failures: ['b & c: 4 > 5', ': 5'] })
+  expect(countJunit(xml)).toEqual({
+    passed: 2,
+    failed: 2,
+    skipped: 1,
+    failures: [
+      { file: 'b & c', name: '4 > 5' },
+      { file: '', name: '5' },
+    ],
+  })
   expect(countJunit('')).toEqual({ passed: 0, failed: 0, skipped: 0, failures: [] })
 })
