@@ -4,8 +4,8 @@ import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
+import { createModel } from '../shared/create-model.ts'
+import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { openaiCompatible } from '../../../src/providers/openai/index.ts'
-import type { ProviderOptions } from '../../../src/providers/shared/model-options.ts'
+import type { ProviderOptions } from '../../../src/providers/shared/provider-options.ts'
 import { ProviderError, type ProviderErrorCode } from '../../../src/types/errors.ts'
 import { type AssistantMessage, type Message, userMessage } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'

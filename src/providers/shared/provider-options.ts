@@ -15,9 +15,50 @@ import {
   texts,
   withMethods,
 } from '../../base/check-options.ts'
+import type { ApiKey } from '../../types/credentials.ts'
 import type { ModelCapabilities, OpenAiCompat } from '../../types/model-config.ts'
 import type { CostConfig } from '../../types/usage.ts'
-import type { ProviderOptions, TransportOptions } from './model-options.ts'
+
+/** How a provider sends, whatever the protocol. */
+export interface TransportOptions {
+  /** Default: the global `fetch`, looked up at each call. */
+  fetch?: typeof fetch
+  /** Milliseconds without a single byte before a call fails as `network`. Default 60,000. */
+  idleTimeoutMs?: number
+  /** Milliseconds without content (pings do not count) before a call fails as `network`. Default 300,000. */
+  progressTimeoutMs?: number
+  /** Most characters one event of an answer may have before the call fails. Default 16,777,216. Messages of AWS have a limit of their own, 24 MiB. */
+  maxEventChars?: number
+}
+
+/** What every model factory takes beside the model id. */
+export interface ProviderOptions extends TransportOptions {
+  /**
+   * A key, or where to get one: a function is asked before each call, and once more after its key was rejected. It is kept in a closure, never in
+   * the configuration.
+   */
+  apiKey?: ApiKey
+  /** Endpoint; for proxies and compatible services. */
+  baseUrl?: string
+  /** Extra request headers. Not for secrets: they are captured with the configuration. */
+  headers?: Record<string, string>
+  /** Shown to people. Default: the model id. */
+  name?: string
+  /** Provider name for logs, loop ids and cost reports. */
+  provider?: string
+  /** Tokens. */
+  contextWindow?: number
+  /** Tokens. */
+  maxTokens?: number
+  /** USD per million tokens. Default: unknown. */
+  cost?: CostConfig
+  /** Whether the model can think. */
+  reasoning?: boolean
+  /** Deviations of an OpenAI-compatible backend. */
+  compat?: Partial<OpenAiCompat>
+  /** Overrides of the capability table. */
+  capabilities?: Partial<ModelCapabilities>
+}
 
 export const transportTable: OptionTable<TransportOptions> = {
   fetch: aFunction,
@@ -85,22 +126,4 @@ const aModelId = kind('the id of a model', (value) => typeof value === 'string' 
 export function checkFactory(id: string, given: object, kind: Kind): void {
   checkOptions(id, aModelId, 'id')
   checkOptions(given, kind)
-}
-
-/** What says that a request carries a key of its own. */
-const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
-
-/**
- * Why model `id`, at the service's own address, cannot be called: nothing says how a key gets into its requests, no option, no `fetch` or header that
- * brings one. A blank key is none: that is what a variable is that was not set.
- */
-export function whyUnusable(
-  id: string,
-  given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>,
-  variable: string,
-): string | undefined {
-  const { apiKey, fetch, headers = {} } = given
-  const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
-  if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
-  return `The key of model "${id}" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ${variable}, which this package does not read by itself. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
 }
