@@ -32,7 +32,7 @@ export interface RunHandleOptions {
   signal?: AbortSignal
 }
 
-/** A run while it runs, and after. See `AgentRun` for the contract. */
+/** A run while it runs, and after. See {@link AgentRun} for the contract. */
 export class RunHandle implements AgentRun {
   readonly id: string
   readonly loopId: string

@@ -95,12 +95,12 @@ export function sessionFromSpec(json: unknown): Session {
   }
 }
 
-/** The text of `{session_id}.json`: as `sessionToSpec`, indented by two spaces. */
+/** The text of `{session_id}.json`: as {@link sessionToSpec}, indented by two spaces. */
 export function sessionToSpecJson(session: Session): string {
   return JSON.stringify(sessionToSpec(session), null, 2)
 }
 
-/** Reads the text of `{session_id}.json`. Throws as `sessionFromSpec`, also for what is no JSON. */
+/** Reads the text of `{session_id}.json`. Throws as {@link sessionFromSpec}, also for what is no JSON. */
 export function sessionFromSpecJson(text: string): Session {
   try {
     return sessionFromSpec(readJson(text))

@@ -107,7 +107,7 @@ export interface LoopRecord {
   reverts?: RevertRecord[]
 }
 
-/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md. */
+/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md */
 export interface Session {
   sessionId: string
   agentId: string

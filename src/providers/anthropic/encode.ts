@@ -27,7 +27,7 @@ const modelOf = perObject((model: ModelConfig) => {
   return { profile, history }
 })
 
-/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md. */
+/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md */
 export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicCall {
   const { profile, history } = modelOf(asked.model)
   const { capabilities } = profile

@@ -42,7 +42,7 @@ const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/anthropic.md.
+ * Source: docs/providers/anthropic.md
  *
  * @example
  * ```ts

@@ -45,7 +45,7 @@ const modelOf = perObject(({ underlyingModel }: BedrockWire) =>
 
 /**
  * The request for ConverseStream, signed where the key is AWS credentials. Rejects only with `ProviderError`: `schemaMismatch` for a form of
- * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md.
+ * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md
  */
 export async function encodeRequest(request: StreamRequest, wire: BedrockWire): Promise<BedrockCall> {
   const { model, credential } = request

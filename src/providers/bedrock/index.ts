@@ -42,7 +42,7 @@ const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
  *   option. Without a key or credentials, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/bedrock.md.
+ * Source: docs/providers/bedrock.md
  *
  * @example
  * ```ts

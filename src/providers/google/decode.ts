@@ -35,7 +35,7 @@ const isSlip = /^MALFORMED_/
  *   block. Calls without an id get one that is unique everywhere.
  * - A `finishReason` that reports a failure throws: `api`, retryable where the model only slipped.
  *
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  */
 export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder

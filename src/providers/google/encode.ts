@@ -39,7 +39,7 @@ const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ n
 
 /**
  * The request for `streamGenerateContent`, exactly as it is sent. Throws `ProviderError` `other` for a URL or key that cannot be sent.
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  */
 export function encodeRequest(asked: StreamRequest, service: GeminiService): EncodedCall {
   const { profile, history } = modelOf(asked.model)

@@ -28,7 +28,7 @@ const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
  *
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  *
  * @example
  * ```ts

@@ -57,7 +57,7 @@ const modelOf = perObject((model: ModelConfig) => {
 
 /**
  * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it.
- * Source: docs/providers/openai-responses.md.
+ * Source: docs/providers/openai-responses.md
  */
 export function encodeRequest(asked: StreamRequest, options: EncodingOptions, isBare = false): ResponsesCall {
   const { profile, history } = modelOf(asked.model)

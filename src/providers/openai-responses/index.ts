@@ -30,7 +30,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
  * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/openai-responses.md.
+ * Source: docs/providers/openai-responses.md
  *
  * @example
  * ```ts

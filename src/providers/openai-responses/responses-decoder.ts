@@ -7,7 +7,7 @@ import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../s
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
-/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md. */
+/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
   max_messages: 'length',

@@ -30,7 +30,7 @@ import {
  * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
  * - A refusal is shown as text and stops with `guardRail`.
  *
- * Source: docs/providers/openai.md.
+ * Source: docs/providers/openai.md
  */
 export class ChatDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder

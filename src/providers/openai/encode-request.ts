@@ -38,7 +38,7 @@ export interface ChatCall extends EncodedCall {
   isReasoningOutside: boolean
 }
 
-/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md. */
+/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md */
 export function encodeRequest(asked: StreamRequest, service: string): ChatCall {
   const { profile, history } = modelOf(asked.model)
   const { compat, systemRole } = profile

@@ -16,7 +16,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
 
 /**
  * The provider for OpenAI Chat Completions and the services that speak it. It keeps no state of a call: one serves any number of models and
- * calls. Source: docs/providers/openai.md.
+ * calls. Source: docs/providers/openai.md
  */
 export function openAiProvider(options: TransportOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)

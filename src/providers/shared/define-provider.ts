@@ -26,7 +26,7 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
  * - The provider keeps every promise of `StreamProvider`; `streamProviderSuite` of `phi-core/testing` proves it.
  * - It holds no state of a call, so one may serve any number of models and runs at once.
  *
- * Source: docs/providers/custom.md.
+ * Source: docs/providers/custom.md
  */
 export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
   const { api, codec } = definition

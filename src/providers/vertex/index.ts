@@ -39,7 +39,7 @@ const apiVersion = '/v1'
  *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/vertex.md.
+ * Source: docs/providers/vertex.md
  *
  * @example
  * ```ts

@@ -37,7 +37,7 @@ const onlyByProfile = /on-demand throughput isn.t supported/
  *   spend limits.
  * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
  *
- * Source: docs/concepts/errors.md.
+ * Source: docs/concepts/errors.md
  */
 export function classifyError(failure: Failure): ProviderError {
   const facts = readErrorFacts(failure.body, failure.status, failure.headers?.get('x-amzn-errortype'))

@@ -16,7 +16,7 @@ const owedMs = 15_000
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
 const maxErrorBody = 64 * 1024
-/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see `toProviderError`. */
+/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
 const isOver = 'the call is over'
 
 /**
