@@ -208,13 +208,15 @@ describe('journal', () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, prun(1), done]
+    const before: string[][] = []
     const { agent } = await playPrunes(
       (_, turn) => {
-        if (turn === 2) expect(entries.at(-1)?.type).toBe('prune')
+        before.push(entries.map(({ type }) => type))
         return script[turn] ?? done
       },
       { journal },
     )
+    expect(before[2]?.slice(-2)).toEqual(['prune', 'turnStart'])
     const record = entries.flatMap((entry) => (entry.type === 'prune' ? [entry.record] : []))[0]
     expect(record?.messageIds).toEqual(agent.messages.slice(1, 3).map(({ id }) => id))
     expect(agent.checkpoint().state.prunes).toEqual([record])

@@ -324,11 +324,13 @@ describe('journal', () => {
     const entries: JournalEntry[] = []
     const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
     const script = [looking, revert('n0', 'x'), done]
+    const before: string[][] = []
     const answer: Script = (_, turn) => {
-      if (turn === 2) expect(entries.at(-1)?.type).toBe('revert')
+      before.push(entries.map(({ type }) => type))
       return script[turn] ?? done
     }
     const { agent } = await playReverts(answer, { journal })
+    expect(before[2]?.slice(-2)).toEqual(['revert', 'turnStart'])
     expect(entries.flatMap((entry) => (entry.type === 'revert' ? [entry.record] : []))).toEqual(agent.checkpoint().state.reverts)
     // Stored messages have their numbers: a store can rebuild the tree.
     const stored = entries.flatMap((entry) => ('message' in entry ? [entry.message] : []))
