@@ -64,30 +64,23 @@ export type {
   ChildEvent,
   CompactionEndedEvent,
   CompactionStartedEvent,
-  ContinuationKind,
   EventBase,
   InputRejectedEvent,
-  LoopConfigSnapshot,
   MessageEndEvent,
   MessageStartEvent,
   MessageUpdateEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-  PendingApproval,
   ProgressMessageEvent,
   ProviderRetryEvent,
   PrunAppliedEvent,
   RevertAppliedEvent,
-  RunFailure,
-  RunStatus,
-  SubAgentRef,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
   TurnEndEvent,
   TurnRequestEvent,
   TurnStartEvent,
-  TurnTrigger,
 } from './types/event.ts'
 export type {
   BeforeToolInfo,
@@ -141,6 +134,15 @@ export type {
 } from './types/provider.ts'
 export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
+export type {
+  ContinuationKind,
+  LoopConfigSnapshot,
+  PendingApproval,
+  RunFailure,
+  RunStatus,
+  SubAgentRef,
+  TurnTrigger,
+} from './types/run-facts.ts'
 export type {
   ChildLoopRef,
   LoopEvent,

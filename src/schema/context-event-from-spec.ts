@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { LoopConfigSnapshot, RunFailure } from '../types/event.ts'
+import type { LoopConfigSnapshot, RunFailure } from '../types/run-facts.ts'
 import { count, fitting, present } from './codec.ts'
 import type { AnyEventBody, EventBody } from './event-body.ts'
 import { revertCategorySchema } from './node-tag.ts'

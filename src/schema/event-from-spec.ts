@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import type { AgentEvent, LoopConfigSnapshot, PendingApproval, RunStatus } from '../types/event.ts'
+import type { AgentEvent } from '../types/event.ts'
 import type { AgentMessage } from '../types/message.ts'
+import type { LoopConfigSnapshot, PendingApproval, RunStatus } from '../types/run-facts.ts'
 import { anyJson, count, fitting, present, readSpec } from './codec.ts'
 import { jsonObject } from './content.ts'
 import { contextBodyOf, failureSchema } from './context-event-from-spec.ts'
