@@ -1,5 +1,5 @@
 import { logWarning } from '../base/log-warning.ts'
-import { Approvals } from '../loop/approvals.ts'
+import { Approvals } from '../loop/calls/approvals.ts'
 import { toMessages } from '../loop/input.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
 import { EventLog } from '../stream/event-log.ts'

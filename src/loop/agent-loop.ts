@@ -130,6 +130,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     return { runId, loopId, sessionId, text: finalText(loop.added), returned, ...ended }
   }
   const result = await run(loop, request, turns, end)
+  // What stands in other records, or beside each of them, is left out.
   const { runId, loopId, sessionId, text, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)

@@ -1,6 +1,6 @@
-import type { AbortScope } from '../base/abort.ts'
-import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from '../types/approval.ts'
-import type { LoopState } from './loop-state.ts'
+import type { AbortScope } from '../../base/abort.ts'
+import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from '../../types/approval.ts'
+import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 
 /** What watches over `loop`, for the loops that one of its calls starts. */

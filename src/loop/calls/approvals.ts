@@ -1,7 +1,7 @@
-import { copyJson } from '../base/copy-json.ts'
-import type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest } from '../types/approval.ts'
-import { ConfigError } from '../types/errors.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
+import { copyJson } from '../../base/copy-json.ts'
+import type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest } from '../../types/approval.ts'
+import { ConfigError } from '../../types/errors.ts'
+import type { PendingApproval } from '../../types/run-facts.ts'
 
 interface Waiting {
   readonly request: ApprovalRequest

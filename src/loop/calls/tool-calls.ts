@@ -1,12 +1,12 @@
-import type { ToolCallContent } from '../types/content.ts'
-import type { ContextChange } from '../types/context-change.ts'
-import { errorText, JournalError, LoadError } from '../types/errors.ts'
-import type { JsonObject } from '../types/json.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
-import type { ToolResult } from '../types/tool-result.ts'
-import { applyContextChanges } from './compaction.ts'
+import type { ToolCallContent } from '../../types/content.ts'
+import type { ContextChange } from '../../types/context-change.ts'
+import { errorText, JournalError, LoadError } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { PendingApproval } from '../../types/run-facts.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import { applyContextChanges } from '../compaction.ts'
+import type { LoopState } from '../loop-state.ts'
 import { invokeTool } from './invoke-tool.ts'
-import type { LoopState } from './loop-state.ts'
 import { isUnasked, permit } from './permission.ts'
 import { type Preparation, type PreparedCall, prepareCall } from './prepare-call.ts'
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
@@ -44,11 +44,12 @@ export function planCalls(loop: LoopState, calls: readonly ToolCallContent[], is
   const size = stepSize(loop, calls.length)
   return calls.map((call, at) => {
     if (isCut && at === calls.length - 1) return { call, skip: truncatedSkip }
-    return at < size && !loop.stop.aborted ? begun(loop, call) : { call }
+    return at < size && !loop.stop.aborted ? begin(loop, call) : { call }
   })
 }
 
-function begun(loop: LoopState, call: ToolCallContent): PlannedCall {
+/** Prepares a call of the first step, and records its intent where nobody has to be asked. */
+function begin(loop: LoopState, call: ToolCallContent): PlannedCall {
   const preparation = prepareCall(loop, call)
   if (preparation instanceof Promise) {
     // It is awaited later, or never: when the run is stopped before.
