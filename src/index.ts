@@ -17,7 +17,7 @@ export { createBudget } from './context/execution-budget.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
-export { Approvals } from './loop/approvals.ts'
+export { Approvals } from './loop/calls/approvals.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
 export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
 export { parseSnapshot } from './session/checks/snapshot.ts'
@@ -64,30 +64,23 @@ export type {
   ChildEvent,
   CompactionEndedEvent,
   CompactionStartedEvent,
-  ContinuationKind,
   EventBase,
   InputRejectedEvent,
-  LoopConfigSnapshot,
   MessageEndEvent,
   MessageStartEvent,
   MessageUpdateEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-  PendingApproval,
   ProgressMessageEvent,
   ProviderRetryEvent,
   PrunAppliedEvent,
   RevertAppliedEvent,
-  RunFailure,
-  RunStatus,
-  SubAgentRef,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
   TurnEndEvent,
   TurnRequestEvent,
   TurnStartEvent,
-  TurnTrigger,
 } from './types/event.ts'
 export type {
   BeforeToolInfo,
@@ -141,6 +134,15 @@ export type {
 } from './types/provider.ts'
 export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
+export type {
+  ContinuationKind,
+  LoopConfigSnapshot,
+  PendingApproval,
+  RunFailure,
+  RunStatus,
+  SubAgentRef,
+  TurnTrigger,
+} from './types/run-facts.ts'
 export type {
   ChildLoopRef,
   LoopEvent,

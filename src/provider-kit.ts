@@ -8,16 +8,11 @@
  * @module
  */
 export { retryDelayMs } from './base/retry-delay.ts'
+export type { Codec, DecoderContext, EncodedCall, Recovery } from './providers/shared/codec.ts'
+export { createModel, type ModelDefaults, modelConfig } from './providers/shared/create-model.ts'
 export { AssistantBuilder, type BlockKey } from './providers/shared/decode/assistant-builder.ts'
 export { type StreamDecoder, StreamRefusal, tokenCount } from './providers/shared/decode/decoder.ts'
-export {
-  type Codec,
-  type DecoderContext,
-  defineProvider,
-  type EncodedCall,
-  type ProviderDefinition,
-  type Recovery,
-} from './providers/shared/define-provider.ts'
+export { defineProvider, type ProviderDefinition } from './providers/shared/define-provider.ts'
 export { GrowingText } from './providers/shared/encode/growing-text.ts'
 export { toJson } from './providers/shared/encode/json-text.ts'
 export { perObject } from './providers/shared/encode/per-object.ts'
@@ -25,15 +20,10 @@ export { classifyError, type Failure } from './providers/shared/errors/classify.
 export { HistoryMemory, type HistoryWriter, type WrittenHistory } from './providers/shared/history/history-memory.ts'
 export { type CallIdRule, legalIds } from './providers/shared/history/legal-id.ts'
 export { type NormaliseTarget, normalise } from './providers/shared/history/normalise.ts'
-export {
-  createModel,
-  type ModelDefaults,
-  modelConfig,
-  type ProviderOptions,
-  type TransportOptions,
-} from './providers/shared/model-options.ts'
+export type { ProviderOptions, TransportOptions } from './providers/shared/provider-options.ts'
 export { headerCredential, joinUrl, mergeHeaders } from './providers/shared/transport/endpoint.ts'
-export { type Exchange, sendStreaming } from './providers/shared/transport/send.ts'
+export type { Exchange } from './providers/shared/transport/exchange.ts'
+export { sendStreaming } from './providers/shared/transport/send.ts'
 export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
 export { createLineDecoder, type LineDecoder } from './stream/lines.ts'
 export { createSseDecoder, type SseDecoder, type SseDecoderOptions } from './stream/sse.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { publicEntries } from './harness/public-entries.ts'
 import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
 
-/** ARCHITECTURE §1, as data: the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
+/** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
   types: { layers: [], packages: [] },
   base: { layers: [], packages: [] },
@@ -63,7 +63,7 @@ function forbiddenInSrc(from: string, target: string): string | undefined {
   const [own, other] = [layerOf(from), layerOf(target)]
   if (own === other || own === 'index') return undefined
   const allowed = layers[own]
-  if (!allowed) return `comes from layer ${own}, which ARCHITECTURE §1 does not know`
+  if (!allowed) return `comes from layer ${own}, which the table does not know`
   const isBelow = other === 'types' || (other === 'base' && own !== 'types')
   return isBelow || allowed.layers.includes(other) ? undefined : `is in ${other}, which ${own} may not import`
 }
@@ -116,45 +116,51 @@ function shapeViolations(sources: Sources): string[] {
   return found
 }
 
-/** The first circle among the layers as they really import each other, as `a → b → a`. */
-function layerCircle(sources: Sources): string | undefined {
+/** The first circle among the places that `placeOf` puts files in, as they really import each other, also types alone: `a → b → a`. */
+function firstCircle(sources: Sources, placeOf: (path: string) => string): string | undefined {
   const edges = new Map<string, Set<string>>()
   for (const [path, code] of sources) {
-    const targets = edges.get(layerOf(path)) ?? new Set<string>()
-    edges.set(layerOf(path), targets)
+    const place = placeOf(path)
+    const targets = edges.get(place) ?? new Set<string>()
+    edges.set(place, targets)
     for (const { specifier } of importsOf(code)) {
       const target = resolveImport(path, specifier ?? '')
-      if (target.startsWith('src/') && layerOf(target) !== layerOf(path)) targets.add(layerOf(target))
+      if (sources.has(target) && (placeOf(target) !== place || target === path)) targets.add(placeOf(target))
     }
   }
   const finished = new Set<string>()
-  const visit = (layer: string, trail: string[]): string | undefined => {
-    if (trail.includes(layer)) return [...trail.slice(trail.indexOf(layer)), layer].join(' → ')
-    if (finished.has(layer)) return undefined
-    for (const next of edges.get(layer) ?? []) {
-      const circle = visit(next, [...trail, layer])
+  const visit = (place: string, trail: string[]): string | undefined => {
+    if (trail.includes(place)) return [...trail.slice(trail.indexOf(place)), place].join(' → ')
+    if (finished.has(place)) return undefined
+    for (const next of edges.get(place) ?? []) {
+      const circle = visit(next, [...trail, place])
       if (circle) return circle
     }
-    finished.add(layer)
+    finished.add(place)
     return undefined
   }
-  for (const layer of edges.keys()) {
-    const circle = visit(layer, [])
+  for (const place of edges.keys()) {
+    const circle = visit(place, [])
     if (circle) return circle
   }
   return undefined
 }
+
+const layerCircle = (sources: Sources): string | undefined => firstCircle(sources, layerOf)
+const fileCircle = (sources: Sources): string | undefined => firstCircle(sources, (path) => path)
 
 const src = readSources('src')
 const shipped = readSources('src', 'adapters', 'playground', 'examples', 'e2e')
 const everything = readSources('src', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
 
 describe('the house stands', () => {
-  it('imports follow the table of ARCHITECTURE §1', () => expect(importViolations(shipped)).toEqual([]))
+  it('imports follow the table of docs/architecture.md', () => expect(importViolations(shipped)).toEqual([]))
 
   it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
 
   it('layers form no circle', () => expect(layerCircle(src)).toBeUndefined())
+
+  it('files form no circle, not of types either', () => expect(fileCircle(everything)).toBeUndefined())
 
   it('files are short, named in the words of the field, and export by name', () => {
     expect(shapeViolations(everything)).toEqual([])
@@ -226,5 +232,16 @@ describe('this test can fail', () => {
       ['src/c/c.ts', "import type { A } from '../a/a.ts'"],
     ])
     expect(layerCircle(circle)).toBe('a → b → c → a')
+    expect(fileCircle(circle)).toBe('src/a/a.ts → src/b/b.ts → src/c/c.ts → src/a/a.ts')
+    const room = new Map([
+      ['src/a/one.ts', "export type { B } from './two.ts'"],
+      ['src/a/two.ts', "const a: import('./one.ts').B = 1"],
+      ['src/a/three.ts', "import { a } from './one.ts'"],
+    ])
+    expect(layerCircle(room)).toBeUndefined()
+    expect(fileCircle(room)).toBe('src/a/one.ts → src/a/two.ts → src/a/one.ts')
+    expect(fileCircle(new Map([['src/a/self.ts', "import { a } from './self.ts'"]]))).toBe('src/a/self.ts → src/a/self.ts')
+    const tree = new Map([...room].filter(([path]) => path !== 'src/a/one.ts'))
+    expect(fileCircle(tree)).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
 import { blocksOf, pages, snippet } from './docs/snippets.ts'
 import { publicEntries } from './harness/public-entries.ts'
-import { importsOf, readSources, resolveImport } from './harness/source.ts'
+import { importsOf, namesIn, readSources, resolveImport } from './harness/source.ts'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const manifest: { scripts: Record<string, string> } = JSON.parse(read('package.json'))
@@ -17,6 +17,9 @@ const anchorOf = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-')
 
+const anchorsOf = (page: string): string[] =>
+  Array.from(withoutCode(read(page)).matchAll(/^#+ (.+)$/gm), (match) => anchorOf(match[1] ?? ''))
+
 const withoutCode = (markdown: string): string => markdown.replace(/^```[\s\S]*?^```$/gm, '')
 
 function brokenLinks(page: string): string[] {
@@ -24,9 +27,31 @@ function brokenLinks(page: string): string[] {
     if (/^https?:/.test(link)) return false
     const [path = '', anchor] = link.split('#')
     const target = path === '' ? page : join(dirname(page), path)
-    if (!existsSync(target)) return true
-    return anchor !== undefined && !Array.from(read(target).matchAll(/^#+ (.+)$/gm), (match) => anchorOf(match[1] ?? '')).includes(anchor)
+    return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
   })
+}
+
+/** The pages and anchors that code names, `docs/a.md#b`, and that are not there. */
+function missingPages(code: string): string[] {
+  return Array.from(code.matchAll(/(?<![\w/.])docs\/[\w./-]+\.md(?:#[\w-]+)?/g), ([named]) => named).filter((named) => {
+    const [path = '', anchor] = named.split('#')
+    return !existsSync(path) || (anchor !== undefined && !anchorsOf(path).includes(anchor))
+  })
+}
+
+/** The links of a file's comments that lead nowhere: an editor follows those to names that the file declares or imports. */
+function brokenSymbolLinks(code: string): string[] {
+  const names = namesIn(code)
+  return Array.from(code.matchAll(/\{@link ([^}]*)\}/g), ([, target = '']) => target).filter(
+    (target) => !/^https:\/\/\S+$/.test(target) && !names.has(target.split('.')[0] ?? ''),
+  )
+}
+
+/** Lines that say where a contract comes from in another form than `Source: docs/a.md, docs/b.md#c` or `Source: https://…`. */
+function oddSources(code: string): string[] {
+  const form = /^Source: (?:(?:docs\/[\w/-]+\.md(?:#[\w-]+)?(?:, (?=docs)|$))+|https:\/\/\S+|FIPS .+)$/
+  const named = code.matchAll(/^\s*(?:\/\*\*|\*)(?:.*\s)?(Source: .*?)(?:\s*\*\/)?$/gm)
+  return Array.from(named, ([, source = '']) => source).filter((source) => !form.test(source))
 }
 
 /** What a line of a shell block names: scripts of package.json, and files. */
@@ -53,6 +78,20 @@ describe.each(pages())('%s', (page) => {
   })
 
   it('links only to what is there', () => expect(brokenLinks(page)).toEqual([]))
+})
+
+it.each(['SECURITY.md', 'CHANGELOG.md', 'test/divergences.md'])('%s links only to what is there', (page) => {
+  expect(brokenLinks(page)).toEqual([])
+})
+
+describe('comments lead to what is there', () => {
+  const sources = readSources('src', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
+  const inEach = (find: (code: string) => string[]): string[] =>
+    [...sources].flatMap(([path, code]) => (path === 'test/docs.test.ts' ? [] : find(code).map((found) => `${path}: ${found}`)))
+
+  it('pages and their anchors', () => expect(inEach(missingPages)).toEqual([]))
+  it('symbols', () => expect(inEach(brokenSymbolLinks)).toEqual([]))
+  it('in one form', () => expect(inEach(oddSources)).toEqual([]))
 })
 
 it('every example is run by a test', () => {
@@ -125,5 +164,20 @@ describe('this test can fail', () => {
     ])
     expect(missingInShell('npm run nothing && node examples/none.ts')).toEqual(['nothing', 'examples/none.ts'])
     expect(() => snippet('examples/hello.ts#none')).toThrow('no region')
+  })
+
+  it('finds comments that lead nowhere', () => {
+    expect(missingPages('/** Source: docs/none.md, docs/concepts/tools.md#none */')).toEqual([
+      'docs/none.md',
+      'docs/concepts/tools.md#none',
+    ])
+    expect(missingPages('/** Source: docs/README.md, docs/README.md#concepts */')).toEqual([])
+    expect(brokenSymbolLinks("import { a, type B } from 'c'\nfunction d() {}\n/** {@link a} {@link B.b} {@link d} {@link e} */")).toEqual([
+      'e',
+    ])
+    expect(oddSources('/** A. Source: docs/a.md. */')).toEqual(['Source: docs/a.md.'])
+    expect(oddSources(' * Source: spec/a.md\n * Source: docs/a.md, docs/b.md#c\n/** Source: https://a.example */')).toEqual([
+      'Source: spec/a.md',
+    ])
   })
 })

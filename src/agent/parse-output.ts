@@ -21,11 +21,11 @@ export interface ParseOutputOptions {
  * - A Standard Schema checks and may transform; its type is the type of the result. A JSON Schema checks: `parseOutput<Weather>(…)` names
  *   the type.
  * - Of a run its last answer counts.
- * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see `extractJson`) and when it does not fit;
+ * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see {@link extractJson}) and when it does not fit;
  *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced, and
  *   with `LoadError` when the interpreter cannot be had.
  *
- * Source: docs/concepts/structured-output.md.
+ * Source: docs/concepts/structured-output.md
  *
  * @example
  * const weather = z.object({ city: z.string(), degrees: z.number() })

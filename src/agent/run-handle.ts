@@ -1,15 +1,17 @@
-import { Approvals } from '../loop/approvals.ts'
+import { logWarning } from '../base/log-warning.ts'
+import { Approvals } from '../loop/calls/approvals.ts'
 import { toMessages } from '../loop/input.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
 import { EventLog } from '../stream/event-log.ts'
 import type { ApprovalRef } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'
-import type { AgentEvent, PendingApproval } from '../types/event.ts'
+import type { AgentEvent } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
-import { type Logger, logWarning } from '../types/logger.ts'
+import type { Logger } from '../types/logger.ts'
 import type { AgentMessage, PromptInput } from '../types/message.ts'
 import { type AgentRun, type Receipt, RunError, type RunResult } from '../types/run.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
 import type { RunQueue } from './message-queue.ts'
 
 /** What a run needs from its agent. */
@@ -32,7 +34,7 @@ export interface RunHandleOptions {
   signal?: AbortSignal
 }
 
-/** A run while it runs, and after. See `AgentRun` for the contract. */
+/** A run while it runs, and after. See {@link AgentRun} for the contract. */
 export class RunHandle implements AgentRun {
   readonly id: string
   readonly loopId: string

@@ -1,6 +1,6 @@
 import { LoadError } from '../types/errors.ts'
 
-/** A part of this package that is loaded when it is first needed. See `lateChunk`. */
+/** A part of this package that is loaded when it is first needed. See {@link lateChunk}. */
 export interface LateChunk<Part> {
   /** The part, once it is there: no promise is needed from then on. */
   readonly loaded: Part | undefined

@@ -5,7 +5,7 @@ const maxServerDelayMs = 60_000
 
 /**
  * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, else exponential backoff capped by
- * `maxDelayMs` with ±20 % jitter. Source: docs/concepts/errors.md.
+ * `maxDelayMs` with ±20 % jitter. Source: docs/concepts/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
   if (retryAfterMs !== undefined && retryAfterMs >= 0) return Math.min(retryAfterMs, maxServerDelayMs)

@@ -1,7 +1,7 @@
 import type { ToolCallContent } from '../types/content.ts'
-import type { PendingApproval } from '../types/event.ts'
 import { type AgentMessage, toolCallsOf } from '../types/message.ts'
 import { openCallsOf, shownApprovalsOf } from '../types/open-calls.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
 import { argumentsHash } from './arguments-hash.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { ConfigError } from '../types/errors.ts'
-import type { ContinuationKind } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, textOf, toolCallsOf } from '../types/message.ts'
 import { openCallsOf } from '../types/open-calls.ts'
 import type { RunEnding, RunResult } from '../types/run.ts'
+import type { ContinuationKind } from '../types/run-facts.ts'
 import { checkLoop } from './check-config.ts'
 import { compactNow, loadView, needsView } from './compaction.ts'
 import { toMessages } from './input.ts'
@@ -130,6 +130,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     return { runId, loopId, sessionId, text: finalText(loop.added), returned, ...ended }
   }
   const result = await run(loop, request, turns, end)
+  // What stands in other records, or beside each of them, is left out.
   const { runId, loopId, sessionId, text, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)

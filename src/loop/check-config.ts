@@ -146,7 +146,7 @@ export const settingTable = {
   schemaValidator: withMethods('a schema validator', 'compile'),
 }
 
-export const configTable: OptionTable<LoopConfig> = {
+const configTable: OptionTable<LoopConfig> = {
   ...settingTable,
   thinkingLevel: aThinkingLevel,
   firstTurnTrigger: oneOf('user', 'subAgent', 'continuation', 'branch'),
@@ -154,7 +154,7 @@ export const configTable: OptionTable<LoopConfig> = {
   followUps: aSupplier,
 }
 
-export const loopOptionTable: OptionTable<LoopOptions> = {
+const loopOptionTable: OptionTable<LoopOptions> = {
   emit: required(aFunction),
   signal: required(aSignal),
   runId: aText,
@@ -167,7 +167,7 @@ export const loopOptionTable: OptionTable<LoopOptions> = {
 }
 
 /** What of a context its caller writes; the rest is the loop's own. */
-export const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
+const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
   systemPrompt: required(aText),
   messages: required(listOf(anObject)),
   tools: required(listOf(aTool)),

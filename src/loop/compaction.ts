@@ -33,7 +33,7 @@ export function keepWithinContext(loop: LoopState): Promise<unknown> | undefined
   return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, false))
 }
 
-/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as `keepWithinContext`. */
+/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link keepWithinContext}. */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
   if (loop.room === undefined || loop.stop.aborted) return false
   return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, true))

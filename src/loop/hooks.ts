@@ -1,14 +1,13 @@
 import { type AbortScope, settleWithin } from '../base/abort.ts'
 import { copyJson } from '../base/copy-json.ts'
 import { errorText, PhiError } from '../types/errors.ts'
-import type { RunFailure } from '../types/event.ts'
 import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/hooks.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage, AssistantMessage, MessageEnvelope } from '../types/message.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../types/message.ts'
 import type { RunEnding, RunResult } from '../types/run.ts'
+import type { RunFailure } from '../types/run-facts.ts'
 import type { ToolResult } from '../types/tool-result.ts'
 import type { Usage } from '../types/usage.ts'
-import type { ToolResultEntry } from './tool-result.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {
@@ -80,7 +79,11 @@ export class HookRunner {
     )
   }
 
-  afterTurn(message: AssistantMessage & MessageEnvelope, usage: Usage, results: readonly ToolResultEntry[]): Promise<void> | undefined {
+  afterTurn(
+    message: AssistantMessage & MessageEnvelope,
+    usage: Usage,
+    results: readonly (ToolResultMessage & MessageEnvelope)[],
+  ): Promise<void> | undefined {
     if (this.#hooks.afterTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
     const info = () => ({ ...this.#origin(), turnIndex, messages: [...context.messages], signal: stop.signal })

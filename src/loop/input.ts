@@ -1,12 +1,12 @@
 import type { AbortScope } from '../base/abort.ts'
 import { toHistory } from '../base/history-input.ts'
 import { ConfigError, callbackFailed, errorText, type PhiError } from '../types/errors.ts'
-import type { RunFailure } from '../types/event.ts'
 import type { FilterVerdict, InputFilter } from '../types/input-filter.ts'
 import type { JournalEntry } from '../types/journal.ts'
 import type { JsonObject } from '../types/json.ts'
 import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../types/message.ts'
 import type { RunEnding } from '../types/run.ts'
+import type { RunFailure } from '../types/run-facts.ts'
 import type { EventEmitter } from './event-emitter.ts'
 import type { LoopConfig, MessageSupplier } from './loop-config.ts'
 

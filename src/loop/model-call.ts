@@ -1,11 +1,11 @@
 import { startTimer } from '../base/abort.ts'
 import { kindOf } from '../base/json-fault.ts'
+import { isContextOverflowText } from '../base/overflow-text.ts'
 import { retryDelayMs } from '../base/retry-delay.ts'
 import type { CredentialProvider } from '../types/credentials.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
-import type { RunFailure } from '../types/event.ts'
-import { isContextOverflowText } from '../types/overflow.ts'
 import type { StreamRequest } from '../types/provider.ts'
+import type { RunFailure } from '../types/run-facts.ts'
 import { defaultRetry, type RetryConfig } from '../types/settings.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { makeRoom } from './compaction.ts'
@@ -139,7 +139,9 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
     return 'shorten'
   }
   if (!error.isRetryable || tries.attempt > tries.retry.maxRetries) return 'close'
-  await announceRetry(loop, stream, error, tries)
+  const delayMs = retryDelayMs(tries.attempt, tries.retry, error.retryAfterMs)
+  await announceRetry(loop, stream, error, { ...tries, delayMs })
+  await pause(loop, delayMs)
   tries.attempt += 1
   return 'repeat'
 }
@@ -157,17 +159,19 @@ async function refreshCredential(loop: LoopState): Promise<boolean> {
   return true
 }
 
-/** Says that the call is repeated and waits; an abort ends the wait at once. */
-async function announceRetry(loop: LoopState, stream: AssistantStream, error: ProviderError, { attempt, retry }: Tries): Promise<void> {
-  const { maxRetries } = retry
-  const delayMs = retryDelayMs(attempt, retry, error.retryAfterMs)
+/** Closes the failed attempt and says that the call is repeated. Rejects with `JournalError`. */
+async function announceRetry(
+  loop: LoopState,
+  stream: AssistantStream,
+  error: ProviderError,
+  { attempt, retry: { maxRetries }, delayMs }: Tries & { delayMs: number },
+): Promise<void> {
   const afterOutput = stream.hasOutput
   if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error))
   else stream.discard()
   const failure = toRunFailure(error)
   loop.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, attempt, maxRetries, delayMs, error: failure, afterOutput })
-  await pause(loop, delayMs)
 }
 
 /** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */

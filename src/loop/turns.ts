@@ -1,15 +1,15 @@
 import type { ToolCallContent } from '../types/content.ts'
 import { errorText } from '../types/errors.ts'
-import type { PendingApproval, RunFailure, TurnTrigger } from '../types/event.ts'
 import { extensionMessage, toolCallsOf, userMessage, withId } from '../types/message.ts'
 import type { RunEnding, RunResult } from '../types/run.ts'
+import type { PendingApproval, RunFailure, TurnTrigger } from '../types/run-facts.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
+import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
 import { addNotice, type Intake, type TurnInput } from './input.ts'
 import type { LoopState } from './loop-state.ts'
 import { callModel } from './model-call.ts'
-import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './tool-calls.ts'
 
 /** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
 export interface PausedTurn {
@@ -37,6 +37,9 @@ interface TurnOutcome extends CallOutcome {
 
 /**
  * Runs turns until the model has nothing more to do: a turn follows while there are tool results, steering or follow-ups to answer.
+ *
+ * **Order** of a turn: limits, input filters, `beforeTurn`; `turnStart`; its input and steering; compaction where it is due; the request and the
+ * answer of the model; its calls, then their prunes and reverts; `onError`, `turnEnd`, `afterTurn`. Then steering is looked for, then follow-ups.
  *
  * **Contract**
  * - Never rejects; calls `end` once with how the run ended and resolves with what it returns. The last look at the queues and `end` are one
@@ -194,27 +197,28 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     loop.append(message)
     loop.addUsage(message.usage)
     const recorded = loop.record({ type: 'assistant', message })
-    answered.calls = planned(loop, message)
+    // Before the answer is durable, so that a journal can write both together.
+    answered.calls = callsToRun(loop, message)
     if (recorded !== undefined) await recorded
     if (started !== undefined) await started
   } catch (error) {
     loop.fail(error)
-    answered ??= { message: refused(loop, error), calls: [] }
+    answered ??= { message: unasked(loop, error), calls: [] }
   }
   const { message } = answered
   loop.events.emit({ type: 'messageEnd', messageId: message.id, message })
   return answered
 }
 
-/** The message that closes a turn whose input could not be stored: the model was never asked. */
-function refused(loop: LoopState, error: unknown): AssistantEntry {
+/** The message that closes a turn whose model was never asked: its input could not be stored, or what is sent of the history not be had. */
+function unasked(loop: LoopState, error: unknown): AssistantEntry {
   const message = new AssistantStream(loop).fail('error', errorText(error))
   loop.append(message)
   return message
 }
 
 /** The calls of a message that may be run: none when the model was stopped or failed. */
-function planned(loop: LoopState, { stopReason, content }: AssistantEntry): PlannedCall[] {
+function callsToRun(loop: LoopState, { stopReason, content }: AssistantEntry): PlannedCall[] {
   if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
   const calls = toolCallsOf(content)
   return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')

@@ -16,11 +16,11 @@ import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
 import type { Model } from '../types/model.ts'
 import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model-config.ts'
 import type { StreamProvider } from '../types/provider.ts'
-import { credentialsOf, type TransportOptions } from './shared/model-options.ts'
-import { aKey, transportTable } from './shared/option-tables.ts'
+import { credentialsOf } from './shared/create-model.ts'
+import { aKey, type TransportOptions, transportTable } from './shared/provider-options.ts'
 
-export type { TransportOptions } from './shared/model-options.ts'
 export { protocolOf } from './shared/protocol-name.ts'
+export type { TransportOptions } from './shared/provider-options.ts'
 
 /** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>
@@ -62,7 +62,7 @@ const builtIn: Record<KnownApi, ProviderLoader> = {
  *   model is not at fault. The next call tries again.
  * - A provider or model it has given keeps the loader of that time.
  *
- * Source: docs/architecture.md.
+ * Source: docs/architecture.md
  */
 export class ProviderRegistry {
   readonly #loaders = new Map<ApiProtocol, ProviderLoader>()

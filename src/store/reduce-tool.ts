@@ -1,12 +1,12 @@
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
-  PendingApproval,
   ProgressMessageEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
 } from '../types/event.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
 import type { RunState, ToolView } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }

@@ -1,6 +1,6 @@
 import { waitingApprovals } from '../base/waiting-approvals.ts'
-import type { PendingApproval } from '../types/event.ts'
 import type { AgentMessage, ToolResultMessage } from '../types/message.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
 import { combineUsage, emptyUsage } from '../types/usage.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'

@@ -1,7 +1,7 @@
-import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../types/event.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { AnnotatedRequest } from '../types/request-capture.ts'
+import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../types/run-facts.ts'
 import type { ToolResult } from '../types/tool-result.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import type { NoteView } from './note-view.ts'

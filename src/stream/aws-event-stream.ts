@@ -4,7 +4,7 @@ import { ProviderError } from '../types/errors.ts'
 /** The text headers of a message by name, such as `:event-type`. The same object for neighbours with the same headers: do not change it. */
 export type EventHeaders = ReadonlyMap<string, string>
 
-/** Bytes in, messages out. See `createAwsEventDecoder`. */
+/** Bytes in, messages out. See {@link createAwsEventDecoder}. */
 export interface AwsEventDecoder {
   /** Whether a message has begun that is not complete yet. */
   readonly isInside: boolean

@@ -1,7 +1,7 @@
 import { ProviderError } from '../types/errors.ts'
 import type { SseDecoderOptions } from './sse.ts'
 
-/** Bytes in, lines out. See `createLineDecoder`. */
+/** Bytes in, lines out. See {@link createLineDecoder}. */
 export interface LineDecoder {
   /** Takes the next bytes, cut anywhere, and reports the lines they complete. */
   feed(bytes: Uint8Array): void

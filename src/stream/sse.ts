@@ -7,7 +7,7 @@ export interface SseDecoderOptions {
   maxBufferChars?: number
 }
 
-/** Bytes in, frames out. See `createSseDecoder`. */
+/** Bytes in, frames out. See {@link createSseDecoder}. */
 export interface SseDecoder {
   /** Takes the next bytes, cut anywhere, and reports the frames they complete. */
   feed(bytes: Uint8Array): void

@@ -118,7 +118,7 @@ function recorded(input: RequestInfo | URL, init: RequestInit | undefined): Reco
  * - It behaves as a platform's `fetch`: rejects with the signal's reason when the call is aborted, and so does the body being read.
  * - Chunks are made as they are read, nothing in advance; no timers.
  *
- * Source: docs/testing.md.
+ * Source: docs/testing.md
  */
 export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]): FaultFetch {
   const scripts = [first, ...more]

@@ -47,7 +47,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
  * **Contract**
  * - `execute` gets validated arguments; what it returns or throws is data for the model.
  * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, an option of a wrong type or an unknown one, a
- *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
+ *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see {@link enforceableSchema}).
  *
  * Source: docs/concepts/tools.md
  *

@@ -1,7 +1,8 @@
-import type { EventBase, PendingApproval } from './event.ts'
+import type { EventBase } from './event.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
 import type { JsonObject } from './json.ts'
+import type { PendingApproval } from './run-facts.ts'
 
 /**
  * Whether a person is asked before a call runs: always, or as its arguments require. A function gets arguments of its own. Whatever is said,

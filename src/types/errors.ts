@@ -1,5 +1,5 @@
-import type { RunFailure } from './event.ts'
 import type { AssistantMessage } from './message.ts'
+import type { RunFailure } from './run-facts.ts'
 
 const brand = Symbol.for('phi-core.error')
 

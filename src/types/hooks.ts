@@ -1,6 +1,6 @@
-import type { RunFailure, RunStatus } from './event.ts'
 import type { JsonObject } from './json.ts'
 import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
+import type { RunFailure, RunStatus } from './run-facts.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 

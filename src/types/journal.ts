@@ -1,9 +1,9 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { ContextState, PruneRecord, RevertRecord } from './context-change.ts'
-import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from './event.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
+import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from './run-facts.ts'
 import type { ParallelGroupRecord, SessionFormation } from './session.ts'
 import type { Usage } from './usage.ts'
 

@@ -1,6 +1,6 @@
-import type { PendingApproval } from './event.ts'
 import type { JsonObject } from './json.ts'
 import type { AgentMessage } from './message.ts'
+import type { PendingApproval } from './run-facts.ts'
 
 /**
  * Kinds of the extension messages that say which calls of the last answer still have to be run; their data is `{ toolCallIds: string[] }`.

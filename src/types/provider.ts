@@ -3,7 +3,7 @@ import type { AssistantMessage, Message } from './message.ts'
 import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model-config.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
-/** Prompt caching. Source: docs/concepts/prompt-caching.md. */
+/** Prompt caching. Source: docs/concepts/prompt-caching.md */
 export type CacheStrategy =
   | { type: 'auto' }
   | { type: 'disabled' }

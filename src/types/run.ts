@@ -1,7 +1,8 @@
 import type { ApprovalRef } from './approval.ts'
 import { PhiError } from './errors.ts'
-import type { AgentEvent, PendingApproval, RunFailure, RunStatus } from './event.ts'
+import type { AgentEvent } from './event.ts'
 import type { AgentMessage, PromptInput } from './message.ts'
+import type { PendingApproval, RunFailure, RunStatus } from './run-facts.ts'
 import type { ReachedLimit } from './settings.ts'
 import type { Usage } from './usage.ts'
 

@@ -1,9 +1,10 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { ContextState, PruneRecord, RevertRecord } from './context-change.ts'
-import type { AgentEvent, ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './event.ts'
+import type { AgentEvent } from './event.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage, TurnId } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
+import type { ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from './run-facts.ts'
 import type { Usage } from './usage.ts'
 
 /** Why a session was opened. Times are epoch ms. */
@@ -107,7 +108,7 @@ export interface LoopRecord {
   reverts?: RevertRecord[]
 }
 
-/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md. */
+/** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md */
 export interface Session {
   sessionId: string
   agentId: string

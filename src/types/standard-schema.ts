@@ -11,7 +11,7 @@ export type SchemaResult<Output> = { value: Output; issues?: undefined } | { iss
 
 /**
  * The part of the Standard Schema v1 interface this package uses: validation, and JSON Schema where the library offers it.
- * Source: standardschema.dev.
+ * Source: https://standardschema.dev
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {

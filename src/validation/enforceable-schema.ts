@@ -16,12 +16,12 @@ const maxDepth = 200
  *
  * **Contract**
  * - The dialect is JSON Schema 2020-12 (`definitions` is accepted beside `$defs`), whatever `$schema` says.
- * - Annotations, `x-…` keywords and formats other than `enforcedFormats` are dropped: `format` is an annotation unless promised.
+ * - Annotations, `x-…` keywords and formats other than {@link enforcedFormats} are dropped: `format` is an annotation unless promised.
  * - Throws `ConfigError` `unsupportedSchema`, naming the keyword and its JSON pointer, for an unknown keyword, a malformed value, a `$ref`
  *   that does not lead to a schema inside the same document, and nested `$id`, anchors and dynamic references.
  * - Synchronous and without the interpreter, so it costs nothing to call it when a tool is defined.
  *
- * Source: docs/concepts/tools.md.
+ * Source: docs/concepts/tools.md
  */
 export function enforceableSchema(schema: JsonSchema): JsonSchema {
   const walk: Walk = { open: new Set(), copies: new Set(), refs: [] }

@@ -21,11 +21,11 @@ const interpreter = lateChunk('the JSON Schema interpreter', () => import('./sch
  *
  * **Contract**
  * - `compile` throws what `enforceableSchema` throws; the schema passed in is neither changed nor kept.
- * - A flat schema (see `isFlat`) is checked at once. Any other goes to the interpreter, which is loaded when a value first needs it: that
+ * - A flat schema (see {@link isFlat}) is checked at once. Any other goes to the interpreter, which is loaded when a value first needs it: that
  *   check is a promise, and rejects with `LoadError` alone; later ones are not.
  * - A value too large or too deeply nested to check, or one that is not JSON, is refused with an issue.
  *
- * Source: docs/concepts/tools.md.
+ * Source: docs/concepts/tools.md
  */
 export const jsonSchemaValidator: JsonSchemaCompiler = {
   compile(schema) {

@@ -14,7 +14,7 @@ const made = new WeakMap<object, ResponseFormat>()
  * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema, and for a schema without an object at
  * its root, which no service accepts.
  *
- * Source: docs/concepts/structured-output.md.
+ * Source: docs/concepts/structured-output.md
  */
 export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   let format = made.get(input)

@@ -14,7 +14,7 @@ const checks = new WeakMap<JsonSchemaCompiler, WeakMap<AgentTool, JsonCheck>>()
  * - A Standard Schema gives it itself (`~standard.jsonSchema`), or the tool carries it as `jsonSchema`; a raw JSON Schema is returned as it is.
  * - Throws `ConfigError` `invalidTool` for anything else, and for a root that is not `type: "object"`.
  *
- * Source: docs/concepts/tools.md.
+ * Source: docs/concepts/tools.md
  */
 export function toolJsonSchema(tool: AgentTool): JsonSchema {
   let schema = schemas.get(tool)

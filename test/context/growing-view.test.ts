@@ -8,7 +8,7 @@ import { bridged, isAnswer, isStandIn } from '../../src/context/view/stand-in.ts
 import type { TokenCounter } from '../../src/types/compaction.ts'
 import type { ContextState } from '../../src/types/context-change.ts'
 import { type AgentMessage, isLlmMessage } from '../../src/types/message.ts'
-import { compact } from './compacting.ts'
+import { compact } from './compaction/compacting.ts'
 import { answer, result, user } from './history.ts'
 import { historyOf, seeds } from './random-history.ts'
 

@@ -3,7 +3,7 @@ import { deriveView } from '../../src/context/index.ts'
 import type { CompactionOverlay } from '../../src/types/compaction.ts'
 import type { ContextState, PruneRecord } from '../../src/types/context-change.ts'
 import type { AgentMessage } from '../../src/types/message.ts'
-import { said } from './compacting.ts'
+import { said } from './compaction/compacting.ts'
 import { answer, idsOf, numbered, result, user } from './history.ts'
 
 const span = (firstId: string, lastId: string, turns: number) => ({ firstId, lastId, turns })

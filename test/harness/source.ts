@@ -51,6 +51,19 @@ export function resolveImport(path: string, specifier: string): string {
   return new URL(specifier, `file:///${path}`).pathname.slice(1)
 }
 
+/** Every name that a file declares at its top level, or imports. */
+export function namesIn(code: string): Set<string> {
+  const clean = blankOut(code)
+  const declared = clean.matchAll(
+    /^(?:export )?(?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type) (\w+)/gm,
+  )
+  const imported = Array.from(clean.matchAll(/^import (?:type )?\{([^}]*)\}/gm), ([, names = '']) => names.split(',')).flat()
+  return new Set([
+    ...Array.from(declared, ([, name = '']) => name),
+    ...imported.map((entry) => entry.trim().replace(/^(type )?(\w+ as )?/, '')).filter((name) => name !== ''),
+  ])
+}
+
 /** A name that a module offers. */
 export interface Export {
   name: string

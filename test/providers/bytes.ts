@@ -60,6 +60,11 @@ export function answering(pieces: Iterable<Uint8Array>, ending: Ending = 'close'
   return async () => new Response(bodyOf(pieces, ending).stream, { headers: { 'content-type': 'text/event-stream' } })
 }
 
+/** Frames of an event stream, one per value; strings are sent as they are. */
+export function sse(...values: readonly unknown[]): Uint8Array {
+  return utf8(values.map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`).join(''))
+}
+
 /** UTF-8 bytes of a text. */
 export function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text)

@@ -6,17 +6,14 @@ import { type Message, userMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import type { ModelCapabilities } from '../../src/types/model-config.ts'
 import type { StreamRequest } from '../../src/types/provider.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import { answerBy, plainRequest, sentBody } from './model-call.ts'
 
 const image = { type: 'image', data: 'AA==', mimeType: 'image/png' } as const
 const schema = { type: 'object', properties: { a: { type: 'string' } } }
 const messages: Message[] = [userMessage('Look.', [image])]
 
-async function bodyOf(model: Model, changes: Partial<StreamRequest> = {}): Promise<Record<string, unknown>> {
-  const request = { model: model.config, systemPrompt: '', messages, tools: [], thinkingLevel: 'off', cache: { type: 'disabled' } } as const
-  const { body } = await model.provider.encode({ ...request, ...changes })
-  return JSON.parse(body)
-}
+const bodyOf = ({ config, provider }: Model, changes: Partial<StreamRequest> = {}) =>
+  sentBody(provider, plainRequest(config, { messages, cache: { type: 'disabled' }, ...changes }))
 
 describe('the table', () => {
   const newest: ModelCapabilities = { ...plain, thinking: 'adaptive' }
@@ -91,12 +88,8 @@ describe('any field of the table can be overridden', () => {
   it('boundReasoning', async () => {
     const id = 'claude-opus-4-8'
     const thought = { type: 'thinking', thinking: 'So.', signature: 's' } as const
-    const answer = { stopReason: 'stop', model: id, provider: 'anthropic', usage: emptyUsage(), timestamp: 1 } as const
-    const history: Message[] = [
-      ...messages,
-      { role: 'assistant', content: [thought, { type: 'text', text: 'A cat.' }], ...answer },
-      userMessage('Sure?'),
-    ]
+    const answer = answerBy({ model: id, provider: 'anthropic' }, [thought, { type: 'text', text: 'A cat.' }])
+    const history: Message[] = [...messages, answer, userMessage('Sure?')]
     // It carries no hash of the prefix it is bound to.
     expect(JSON.stringify(await bodyOf(anthropic(id), { messages: history }))).not.toContain('"signature"')
     const free = anthropic(id, { capabilities: { boundReasoning: false } })

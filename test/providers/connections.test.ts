@@ -53,7 +53,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
     }
     const model = create(origin)
     for (let n = 0; n < 30; n++) {
-      const { error } = await outcomeOf(model.provider, plainRequest(model.config, key))
+      const { error } = await outcomeOf(model.provider, plainRequest(model.config, { credential: key }))
       expect(error).toBeUndefined()
     }
     expect(connections).toBeLessThanOrEqual(2)
@@ -63,7 +63,7 @@ describe('30 calls over HTTP/1.1 use at most 2 connections', () => {
     connections = 0
     answer = (response) => response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":{"message":"later"}}')
     const model = anthropic('claude-test', { baseUrl: origin })
-    for (let n = 0; n < 30; n++) await outcomeOf(model.provider, plainRequest(model.config, key))
+    for (let n = 0; n < 30; n++) await outcomeOf(model.provider, plainRequest(model.config, { credential: key }))
     expect(connections).toBeLessThanOrEqual(2)
   })
 })
@@ -74,7 +74,7 @@ describe('what follows the last event', () => {
 
   async function play(body: ReadableStream<Uint8Array>, signal: AbortSignal) {
     const { config, provider } = anthropic('claude-test', { fetch: async () => new Response(body, { headers: stream }) })
-    return await outcomeOf(provider, plainRequest(config, key), signal)
+    return await outcomeOf(provider, plainRequest(config, { credential: key }), signal)
   }
 
   it('is read only so far', async () => {

@@ -56,6 +56,12 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
       }
     })
 
+    it.each(names)('%s, byte by byte', async (name) => {
+      const bytes = bytesOf(name)
+      const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte))
+      expect(essence(await replay(pieces))).toBe(essence(await replay([bytes])))
+    })
+
     it.each(names)(`%s, in its share of ${fragmentations} random fragmentations`, async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))

@@ -3,6 +3,8 @@ import { faultFetch } from '../../src/testing/index.ts'
 import type { StreamRequest } from '../../src/types/provider.ts'
 import { models, type Wire, wires } from '../harness/fixture-model.ts'
 import { awsFrame } from '../harness/server/bedrock.ts'
+import { sse } from './bytes.ts'
+import { outcomeOf, plainRequest } from './model-call.ts'
 
 const apiKey = 'canary-5b1f83c2'
 const baseUrl = 'https://proxy.test/llm'
@@ -12,16 +14,10 @@ const overflow = 'prompt is too long: 213462 tokens > 200000 maximum'
 async function call(wire: Wire, script: Parameters<typeof faultFetch>[0], changes: Partial<StreamRequest> = {}) {
   const fetch = faultFetch(script)
   const { config, provider } = models[wire](baseUrl, { apiKey, fetch, headers: { 'x-team': 'blue' } })
-  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }], timestamp: 1 }]
-  const request: StreamRequest = {
-    ...{ model: config, credential: apiKey, systemPrompt: '', messages, tools: [] },
-    ...{ thinkingLevel: 'off', cache: { type: 'auto' }, ...changes },
-  }
-  const error: unknown = await provider.stream(request, () => undefined, new AbortController().signal).catch((thrown: unknown) => thrown)
+  const { error } = await outcomeOf(provider, plainRequest(config, { credential: apiKey, ...changes }))
   return { error, sent: fetch.calls[0] }
 }
 
-const sse = (body: object): string => `data: ${JSON.stringify(body)}\n\n`
 const frame = awsFrame({ ':exception-type': 'validationException', ':message-type': 'exception' }, JSON.stringify({ message: overflow }))
 const inStream: Record<Wire, string | Uint8Array> = {
   anthropic: sse({ type: 'error', error: { type: 'invalid_request_error', message: overflow } }),

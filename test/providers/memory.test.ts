@@ -13,7 +13,7 @@ import type { StreamRequest } from '../../src/types/provider.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 import { anyMessage } from './arbitraries.ts'
 import { answering, fixture } from './bytes.ts'
-import { plainRequest, result, user } from './model-call.ts'
+import { answerBy, authorOf, plainRequest, result, user } from './model-call.ts'
 
 const models: readonly Model[] = [
   anthropic('claude-opus-4-8'),
@@ -46,15 +46,7 @@ const message = anyMessage({
 const turn = fc
   .record({ id: fc.constantFrom('a', 'call_0', 'c9'), author: fc.constantFrom(...models) })
   .map(({ id, author }): Message[] => [
-    {
-      role: 'assistant',
-      content: [{ type: 'toolCall', id, name: 'read', arguments: { path: id } }],
-      stopReason: 'toolUse',
-      model: author.config.id,
-      provider: author.config.provider,
-      usage: emptyUsage(),
-      timestamp: 1,
-    },
+    answerBy(authorOf(author.config), [{ type: 'toolCall', id, name: 'read', arguments: { path: id } }], { stopReason: 'toolUse' }),
     result(id),
   ])
 
@@ -104,7 +96,7 @@ class Conversations {
 }
 
 function requestOf(model: Model, messages: readonly Message[], systemPrompt: string): StreamRequest {
-  return { ...plainRequest(model.config, 'bearer-key-0123456789'), messages, systemPrompt }
+  return plainRequest(model.config, { credential: 'bearer-key-0123456789', messages, systemPrompt })
 }
 
 /** What a model sends that has never seen any of it. */

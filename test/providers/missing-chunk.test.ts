@@ -39,7 +39,7 @@ it('a provider whose chunk is gone ends the call with a LoadError, which is no P
   for (const api of providers.protocols()) {
     const { config } = { config: { api, id: 'm', name: 'm', provider: 'p', baseUrl: 'https://127.0.0.1', reasoning: false } }
     const cost = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
-    const request = plainRequest({ ...config, contextWindow: 1, maxTokens: 1, cost, headers: {} }, 'key-0123456789')
+    const request = plainRequest({ ...config, contextWindow: 1, maxTokens: 1, cost, headers: {} }, { credential: 'key-0123456789' })
     const provider = providers.get(api)
     for (const call of [provider.encode(request), provider.stream(request, () => undefined, new AbortController().signal)]) {
       const error: unknown = await call.catch((thrown: unknown) => thrown)

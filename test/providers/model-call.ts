@@ -2,6 +2,7 @@ import type { Content } from '../../src/types/content.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/types/message.ts'
 import type { ModelConfig } from '../../src/types/model-config.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../src/types/provider.ts'
+import { emptyUsage } from '../../src/types/usage.ts'
 
 export function user(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }
@@ -12,17 +13,31 @@ export function result(toolCallId: string, content: Content[] = [{ type: 'text',
   return { role: 'toolResult', toolCallId, toolName: 'read', content, isError, timestamp: 1 }
 }
 
-/** A request to `model` with everything else at its default. */
-export function plainRequest(model: ModelConfig, credential: string): StreamRequest {
-  return {
-    model,
-    credential,
-    systemPrompt: 'Be brief.',
-    messages: [user('Hi')],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-  }
+/** What `author` answered, or another one with `changes`. */
+export function answerBy(
+  author: Pick<AssistantMessage, 'model' | 'provider'>,
+  content: Content[],
+  changes: Partial<AssistantMessage> = {},
+): AssistantMessage {
+  const { model, provider } = author
+  return { role: 'assistant', content, stopReason: 'stop', model, provider, usage: emptyUsage(), timestamp: 1, ...changes }
+}
+
+/** The author of what a model of this configuration answers. */
+export function authorOf({ id: model, provider }: ModelConfig): Pick<AssistantMessage, 'model' | 'provider'> {
+  return { model, provider }
+}
+
+/** A request to `model`, with everything at its default but `changes`. */
+export function plainRequest(model: ModelConfig, changes: Partial<StreamRequest> = {}): StreamRequest {
+  const messages = [user('Hi')]
+  return { model, systemPrompt: '', messages, tools: [], thinkingLevel: 'off', cache: { type: 'auto' }, ...changes }
+}
+
+/** The body that a provider sends for `request`, parsed, as far as tests read it. */
+export async function sentBody<Body = Record<string, unknown>>(provider: StreamProvider, request: StreamRequest): Promise<Body> {
+  const { body } = await provider.encode(request)
+  return JSON.parse(body)
 }
 
 /** What came of one call: the message or the error, and every event. */

@@ -3,11 +3,7 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { ProviderError } from '../../src/types/errors.ts'
 import { answer, streamed as anthropicCall, call, request, result, user } from './anthropic/call.ts'
 import { answering as awsAnswering, streamed as bedrockCall, frame } from './bedrock/call.ts'
-import { answering, bodyOf, utf8 } from './bytes.ts'
-
-function sse(...events: object[]): Uint8Array {
-  return utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
-}
+import { answering, bodyOf, sse } from './bytes.ts'
 
 function messages(stopReason: string, usage: object): Uint8Array {
   const open = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } }

@@ -10,7 +10,8 @@ import { type Outcome, outcomeOf, plainRequest } from './model-call.ts'
 type Json = Record<string, unknown>
 
 const bytes = (events: readonly unknown[]) => [utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))]
-const played = ({ config, provider }: Model): Promise<Outcome> => outcomeOf(provider, plainRequest(config, 'sk-canary-0123456789'))
+const played = ({ config, provider }: Model): Promise<Outcome> =>
+  outcomeOf(provider, plainRequest(config, { credential: 'sk-canary-0123456789' }))
 
 /** Blocks of an answer of Anthropic between its first and its last events. */
 function anthropicAnswer(...events: readonly Json[]): Promise<Outcome> {

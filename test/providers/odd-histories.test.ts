@@ -4,33 +4,19 @@ import { google } from '../../src/providers/google/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import type { Content } from '../../src/types/content.ts'
-import { type AssistantMessage, type ToolResultMessage, userMessage } from '../../src/types/message.ts'
+import { type ToolResultMessage, userMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import type { StreamRequest } from '../../src/types/provider.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import { answerBy, authorOf, plainRequest } from './model-call.ts'
 
-function answer({ config }: Model, content: Content[]): AssistantMessage {
-  const { id: model, provider } = config
-  return { role: 'assistant', content, stopReason: 'stop', model, provider, usage: emptyUsage(), timestamp: 1 }
-}
+const answer = ({ config }: Model, content: Content[]) => answerBy(authorOf(config), content)
 
 function result(toolCallId: string, toolName: string): ToolResultMessage {
   return { role: 'toolResult', toolCallId, toolName, content: [{ type: 'text', text: 'ok' }], isError: false, timestamp: 1 }
 }
 
-async function bodyFor(model: Model, changes: Partial<StreamRequest>) {
-  const messages = [userMessage('Hi')]
-  const request: StreamRequest = {
-    model: model.config,
-    systemPrompt: '',
-    messages,
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'auto' },
-    ...changes,
-  }
-  return JSON.parse((await model.provider.encode(request)).body)
-}
+const bodyFor = async ({ config, provider }: Model, changes: Partial<StreamRequest>) =>
+  JSON.parse((await provider.encode(plainRequest(config, changes))).body)
 
 describe('a name that a model made up', () => {
   it('goes back to Chat Completions as a legal one, the same in the call and its result', async () => {

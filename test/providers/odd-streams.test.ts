@@ -17,7 +17,8 @@ function answering(pieces: readonly Uint8Array[], ending: Ending = 'close', type
   return async () => new Response(bodyOf(pieces, ending).stream, { headers: { 'content-type': type } })
 }
 
-const call = ({ config, provider }: Model): Promise<Outcome> => outcomeOf(provider, plainRequest(config, 'sk-canary-0123456789'))
+const call = ({ config, provider }: Model): Promise<Outcome> =>
+  outcomeOf(provider, plainRequest(config, { credential: 'sk-canary-0123456789' }))
 const chat = (...values: unknown[]) => call(openai('m', { fetch: answering(values.map(data)) }))
 const gemini = (values: unknown[], ending: Ending = 'close') => call(google('m', { fetch: answering(values.map(data), ending) }))
 const said = ({ message }: Outcome) => textOf(message?.content ?? [])

@@ -6,9 +6,9 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { ProviderRegistry, protocolOf } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { ConfigError, LoadError, ProviderError } from '../../src/types/errors.ts'
-import { userMessage } from '../../src/types/message.ts'
-import type { ApiProtocol, ModelConfig } from '../../src/types/model-config.ts'
+import type { ApiProtocol } from '../../src/types/model-config.ts'
 import { answering, fixture } from './bytes.ts'
+import { plainRequest } from './model-call.ts'
 
 const seven: ApiProtocol[] = [
   'anthropicMessages',
@@ -20,11 +20,6 @@ const seven: ApiProtocol[] = [
   'bedrockConverseStream',
 ]
 const { config } = anthropic('claude-test')
-
-function requestFor(model: ModelConfig) {
-  const messages = [userMessage('Hi')]
-  return { model, systemPrompt: '', messages, tools: [], thinkingLevel: 'off' as const, cache: { type: 'auto' as const } }
-}
 
 describe('a new registry', () => {
   it('knows the seven protocols', () => {
@@ -38,7 +33,7 @@ describe('a new registry', () => {
     const provider = new ProviderRegistry().get(api)
     expect(provider.api).toBe(api)
     const baseUrl = 'https://resource.openai.azure.com'
-    const encoded = await provider.encode({ ...requestFor({ ...config, api, baseUrl }), credential: 'key-0123456789' })
+    const encoded = await provider.encode({ ...plainRequest({ ...config, api, baseUrl }), credential: 'key-0123456789' })
     expect(JSON.parse(encoded.body)).toBeTypeOf('object')
     expect(encoded.url).toMatch(/^https:/)
   })
@@ -94,7 +89,7 @@ describe('a registry of one’s own', () => {
       return scripted([{ text: 'Back.' }]).provider
     })
     const model = registry.createModel(scripted([]).config)
-    const error: unknown = await model.provider.encode(requestFor(model.config)).catch((thrown: unknown) => thrown)
+    const error: unknown = await model.provider.encode(plainRequest(model.config)).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(LoadError)
     expect(error).toMatchObject({ code: 'loadFailed', message: expect.stringContaining('offline') })
     expect(ProviderError.isInstance(error)).toBe(false)
@@ -108,7 +103,7 @@ describe('an abort while a provider is loaded', () => {
     const registry = new ProviderRegistry({ scripted: () => new Promise(() => undefined) })
     const { config: model } = scripted([])
     const controller = new AbortController()
-    const call = registry.get('scripted').stream(requestFor(model), () => undefined, controller.signal)
+    const call = registry.get('scripted').stream(plainRequest(model), () => undefined, controller.signal)
     controller.abort(new Error('enough'))
     await expect(call).rejects.toMatchObject({ name: 'ProviderError', code: 'cancelled', message: expect.stringContaining('enough') })
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
@@ -117,7 +112,7 @@ describe('an abort while a provider is loaded', () => {
   it('or before, too', async () => {
     const registry = new ProviderRegistry({ scripted: () => Promise.reject(new Error('offline')) })
     const { config: model } = scripted([])
-    const call = registry.get('scripted').stream(requestFor(model), () => undefined, AbortSignal.abort())
+    const call = registry.get('scripted').stream(plainRequest(model), () => undefined, AbortSignal.abort())
     await expect(call).rejects.toMatchObject({ name: 'ProviderError', code: 'cancelled' })
   })
 })

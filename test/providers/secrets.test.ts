@@ -7,21 +7,11 @@ import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { classifyError } from '../../src/providers/shared/errors/classify.ts'
 import { ConfigError } from '../../src/types/errors.ts'
-import { userMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
 async function failure({ config, provider }: Model, credential?: string): Promise<string> {
-  const request = {
-    model: config,
-    systemPrompt: '',
-    messages: [userMessage('Hi')],
-    tools: [],
-    thinkingLevel: 'off' as const,
-    cache: { type: 'auto' as const },
-    ...(credential === undefined ? {} : { credential }),
-  }
-  const error: unknown = await provider.stream(request, () => undefined, new AbortController().signal).catch((thrown) => thrown)
+  const { error } = await outcomeOf(provider, plainRequest(config, credential === undefined ? {} : { credential }))
   return error instanceof Error ? error.message : 'no error'
 }
 
@@ -89,7 +79,7 @@ const frames = (...events: unknown[]) => events.map((event) => `data: ${JSON.str
 
 /** All that a person may come to see of a call. */
 async function seen(model: Model, credential = key): Promise<string> {
-  const { message, error, events } = await outcomeOf(model.provider, plainRequest(model.config, credential))
+  const { message, error, events } = await outcomeOf(model.provider, plainRequest(model.config, { credential }))
   expect(message ?? error).toBeDefined()
   const thrown = error instanceof Error ? [error.message, error.stack, String(error.cause), JSON.stringify(error)] : []
   const partial = typeof error === 'object' && error !== null && 'partial' in error ? error.partial : undefined

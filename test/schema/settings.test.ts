@@ -12,7 +12,7 @@ import {
   turnTriggerCodec,
   usageCodec,
 } from '../../src/schema/index.ts'
-import type { LoopConfigSnapshot } from '../../src/types/event.ts'
+import type { LoopConfigSnapshot } from '../../src/types/run-facts.ts'
 import { defaultLimits } from '../../src/types/settings.ts'
 
 describe('usageCodec', () => {

@@ -1,5 +1,6 @@
-import type { AgentEvent, RunStatus } from '../../src/types/event.ts'
+import type { AgentEvent } from '../../src/types/event.ts'
 import type { AssistantMessage, LlmMessage } from '../../src/types/message.ts'
+import type { RunStatus } from '../../src/types/run-facts.ts'
 import { emptyUsage } from '../../src/types/usage.ts'
 
 type Body<E> = E extends AgentEvent ? Omit<E, 'runId' | 'seq' | 'at' | 'sessionId' | 'loopId'> : never

@@ -1,4 +1,4 @@
-import { toToolResult } from '../../src/loop/tool-result.ts'
+import { toToolResult } from '../../src/loop/calls/tool-result.ts'
 import type { ToolContext, ToolOutput } from '../../src/types/tool.ts'
 
 /** The context of a call outside any loop. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileGlob } from '../../src/tools/glob.ts'
+import { compileGlob } from '../../src/tools/search/glob.ts'
 
 describe('compileGlob', () => {
   it.each([

@@ -71,7 +71,7 @@ export async function listSessionIds(directory: string): Promise<string[]> {
 }
 
 /**
- * Every session of one agent, the most recently written first. Reads all files of `directory`; rejects as `loadSession` does with the
+ * Every session of one agent, the most recently written first. Reads all files of `directory`; rejects as {@link loadSession} does with the
  * first that cannot be read.
  */
 export async function loadSessionsForAgent(agentId: string, directory: string): Promise<Session[]> {

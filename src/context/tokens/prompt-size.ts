@@ -1,7 +1,7 @@
+import { isContextOverflowText } from '../../base/overflow-text.ts'
 import type { TokenCounter } from '../../types/compaction.ts'
 import type { ContextState } from '../../types/context-change.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import { isContextOverflowText } from '../../types/overflow.ts'
 import type { Usage } from '../../types/usage.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 

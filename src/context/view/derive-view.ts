@@ -23,7 +23,7 @@ export function deriveView(messages: readonly AgentMessage[], state: ContextStat
 }
 
 /**
- * What is sent of one history that grows: as `deriveView`, with a line of the runtime between a summary or memo and an answer right behind it.
+ * What is sent of one history that grows: as {@link deriveView}, with a line of the runtime between a summary or memo and an answer right behind it.
  *
  * **Contract**: messages that were only added are added to what was derived before, so a turn costs what is new. Messages that were looked at
  * are not taken out of the list, and not replaced in it.

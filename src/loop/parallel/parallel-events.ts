@@ -1,6 +1,7 @@
+import { logWarning } from '../../base/log-warning.ts'
 import { errorText } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
-import { type Logger, logWarning } from '../../types/logger.ts'
+import type { Logger } from '../../types/logger.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
 
 /** The events of a parallel loop as a whole, and the gate that its strategy's loops report through: after `end` nothing comes. */

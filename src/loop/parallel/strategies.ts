@@ -27,7 +27,7 @@ export const tokenEfficient: EvaluationStrategy = {
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => outcome.result.usage.totalTokens)),
 }
 
-/** The branch that used the most tokens; otherwise as `tokenEfficient`. Source: docs/concepts/parallel-loops.md */
+/** The branch that used the most tokens; otherwise as {@link tokenEfficient}. Source: docs/concepts/parallel-loops.md */
 export const elaborate: EvaluationStrategy = {
   name: 'elaborate',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => -outcome.result.usage.totalTokens)),

@@ -19,14 +19,14 @@ export interface CompactOptions {
 
 /**
  * Compacts when what is sent has come too near to the limit. After an overflow always: to what is configured, and to half of what was sent at
- * most. Resolves and rejects as `compactContext`.
+ * most. Resolves and rejects as {@link compactContext}.
  */
 export async function compactIfDue(loop: LoopState, view: RequestView, isOverflow: boolean): Promise<boolean> {
   if (isOverflow) return compactContext(loop, view, { cause: 'overflow', force: true })
   return view.size().promptTokens >= view.trigger && compactContext(loop, view, { cause: 'due', force: false })
 }
 
-/** Compacts although nothing forces it. Resolves and rejects as `compactContext`. */
+/** Compacts although nothing forces it. Resolves and rejects as {@link compactContext}. */
 export function compactNow(loop: LoopState, view: RequestView, focusMessage: string | undefined): Promise<boolean> {
   return compactContext(loop, view, { cause: 'asked', force: true, ...(focusMessage !== undefined && { focusMessage }) })
 }

@@ -4,9 +4,9 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
+import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
-import type { DecoderContext } from '../shared/define-provider.ts'
 import type { AnthropicCall } from './encode.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { continuesWithoutThinking, generationFields, isSigned } from '../shared/capabilities/claude-thinking.ts'
-import type { EncodedCall } from '../shared/define-provider.ts'
+import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { TurnWriter } from '../shared/encode/message-encoder.ts'
 import { perObject } from '../shared/encode/per-object.ts'
@@ -27,7 +27,7 @@ const modelOf = perObject((model: ModelConfig) => {
   return { profile, history }
 })
 
-/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md. */
+/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md */
 export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicCall {
   const { profile, history } = modelOf(asked.model)
   const { capabilities } = profile

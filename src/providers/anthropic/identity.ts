@@ -14,13 +14,13 @@ const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude.
 
 const oauthBetas = 'claude-code-20250219,oauth-2025-04-20'
 
-/** How a caller is told that a token needs an option; see `authHint`. */
+/** How a caller is told that a token needs an option; see {@link authHint}. */
 const oauthHint =
   'It begins with sk-ant-oat, so it is an OAuth token, not an API key: such tokens are sent only with the option oauth (read about its risk first).'
 
 /**
  * The headers of a request. Throws `ProviderError` `other` for a key that no header can carry.
- * Source: docs/providers/anthropic.md.
+ * Source: docs/providers/anthropic.md
  */
 export function requestHeaders({ model, credential }: StreamRequest, wire: AnthropicWire): Record<string, string> {
   const own: Record<string, string> = { 'content-type': 'application/json', 'anthropic-version': wire.anthropicVersion }

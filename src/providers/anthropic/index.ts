@@ -1,9 +1,9 @@
 import { aFlag, aText, checkOptions, either, type OptionTable, options as optionsOf, required } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
+import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
+import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { AnthropicDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
@@ -42,7 +42,7 @@ const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/anthropic.md.
+ * Source: docs/providers/anthropic.md
  *
  * @example
  * ```ts

@@ -5,12 +5,11 @@ import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { responsesCodec } from '../openai-responses/codec.ts'
 import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
-import type { OpenAiResponsesProviderOptions } from '../openai-responses/index.ts'
-import { responsesTable } from '../openai-responses/option-table.ts'
 import { responsesCapabilities } from '../openai-responses/profile.ts'
+import { type OpenAiResponsesProviderOptions, responsesTable } from '../openai-responses/provider-options.ts'
+import { createModel, modelConfig } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import { createModel, modelConfig, type ProviderOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable } from '../shared/option-tables.ts'
+import { checkFactory, modelTable, type ProviderOptions } from '../shared/provider-options.ts'
 import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { azureAddress } from './azure-url.ts'
 
@@ -49,7 +48,7 @@ const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
  *   key would go to another host), and for a wrong option. Without a key, a
  *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  *
- * Source: docs/providers/azure.md.
+ * Source: docs/providers/azure.md
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/credentials.ts'
 import { ConfigError } from '../../types/errors.ts'
-import { credentialsOf } from '../shared/model-options.ts'
+import { credentialsOf } from '../shared/create-model.ts'
 
 /** What AWS gives an identity. */
 export interface AwsCredentials {

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../types/json.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { StreamRequest } from '../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
+import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
-import type { DecoderContext } from '../shared/define-provider.ts'
 import type { BedrockCall } from './encode.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */

@@ -3,7 +3,7 @@ import { type Message, toolCallsOf } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import type { CacheStrategy, StreamRequest, ToolDefinition } from '../../types/provider.ts'
 import { isSigned } from '../shared/capabilities/claude-thinking.ts'
-import type { EncodedCall } from '../shared/define-provider.ts'
+import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { TurnWriter } from '../shared/encode/message-encoder.ts'
 import { perObject } from '../shared/encode/per-object.ts'
@@ -45,7 +45,7 @@ const modelOf = perObject(({ underlyingModel }: BedrockWire) =>
 
 /**
  * The request for ConverseStream, signed where the key is AWS credentials. Rejects only with `ProviderError`: `schemaMismatch` for a form of
- * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md.
+ * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md
  */
 export async function encodeRequest(request: StreamRequest, wire: BedrockWire): Promise<BedrockCall> {
   const { model, credential } = request

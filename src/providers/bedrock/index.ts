@@ -1,9 +1,9 @@
 import { aFunction, aText, checkOptions, type OptionTable, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
+import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { aKey, checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
+import { aKey, checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
@@ -42,7 +42,7 @@ const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
  *   option. Without a key or credentials, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/bedrock.md.
+ * Source: docs/providers/bedrock.md
  *
  * @example
  * ```ts

@@ -3,9 +3,9 @@ import type { ProviderState } from '../../types/content.ts'
 import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
-import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
@@ -35,7 +35,7 @@ const isSlip = /^MALFORMED_/
  *   block. Calls without an id get one that is unique everywhere.
  * - A `finishReason` that reports a failure throws: `api`, retryable where the model only slipped.
  *
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  */
 export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder

@@ -5,7 +5,7 @@ import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import type { GeminiProfile } from './profile.ts'
 
-/** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md. */
+/** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */
 const noSignature = 'skip_thought_signature_validator'
 
 const illegalInName = /[^a-zA-Z0-9_.:-]/g

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { answerToolName, type StreamRequest } from '../../types/provider.ts'
-import type { EncodedCall } from '../shared/define-provider.ts'
+import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import { toolsEncoder } from '../shared/encode/tool-json.ts'
@@ -39,7 +39,7 @@ const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ n
 
 /**
  * The request for `streamGenerateContent`, exactly as it is sent. Throws `ProviderError` `other` for a URL or key that cannot be sent.
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  */
 export function encodeRequest(asked: StreamRequest, service: GeminiService): EncodedCall {
   const { profile, history } = modelOf(asked.model)

@@ -1,6 +1,6 @@
 import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import type { TransportOptions } from '../shared/model-options.ts'
+import type { TransportOptions } from '../shared/provider-options.ts'
 import { GeminiDecoder } from './decode.ts'
 import { encodeRequest, type GeminiService } from './encode.ts'
 

@@ -3,7 +3,7 @@ import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.
 import type { StreamRequest } from '../../types/provider.ts'
 import type { GeminiProfile } from './profile.ts'
 
-/** Tokens per level, before the limits of the family. Source: docs/providers/google.md. */
+/** Tokens per level, before the limits of the family. Source: docs/providers/google.md */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 128, low: 512, medium: 2048, high: 8192 }
 
 /** Efforts of the service, weakest first. */

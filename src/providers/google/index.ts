@@ -1,8 +1,8 @@
 import { aFlag, checkOptions, type OptionTable, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
+import { createModel } from '../shared/create-model.ts'
+import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 
 /** How the Gemini API is called. */
@@ -28,7 +28,7 @@ const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
  *
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  *
  * @example
  * ```ts

@@ -50,7 +50,7 @@ export interface GeminiUsage {
  * of the service read (no request of ours has any) is no prompt of the caller's: it is in the total alone.
  *
  * Each chunk reports totals, so the latest of each count wins; a chunk may report some of them, or none.
- * Source: docs/providers/google.md.
+ * Source: docs/providers/google.md
  */
 export class TokenCounts {
   /** One object for the whole stream; a message that fails still says what it cost. */

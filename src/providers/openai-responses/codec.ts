@@ -1,6 +1,6 @@
 import { emptyUsage } from '../../types/usage.ts'
+import type { Codec, DecoderContext, Recovery } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import type { Codec, DecoderContext, Recovery } from '../shared/define-provider.ts'
 import { readErrorFacts } from '../shared/errors/error-facts.ts'
 import { withoutSecret } from '../shared/errors/redact.ts'
 import { type EncodingOptions, encodeRequest, type ResponsesCall } from './encode-request.ts'

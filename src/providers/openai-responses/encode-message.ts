@@ -33,7 +33,7 @@ export interface MessageEncoder {
 
 const legalItemName = /^[a-zA-Z0-9_-]+$/
 
-/** An encoder; `imagesInResults` says whether results may carry images. Source: docs/providers/openai-responses.md. */
+/** An encoder; `imagesInResults` says whether results may carry images. Source: docs/providers/openai-responses.md */
 export function messageEncoder(imagesInResults: boolean): MessageEncoder {
   return {
     user: perObject((message: UserMessage) => userOfParts(message.content.map(partJson).join(','))),

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { answerToolName, type StreamRequest } from '../../types/provider.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
-import type { EncodedCall } from '../shared/define-provider.ts'
+import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
@@ -57,7 +57,7 @@ const modelOf = perObject((model: ModelConfig) => {
 
 /**
  * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it.
- * Source: docs/providers/openai-responses.md.
+ * Source: docs/providers/openai-responses.md
  */
 export function encodeRequest(asked: StreamRequest, options: EncodingOptions, isBare = false): ResponsesCall {
   const { profile, history } = modelOf(asked.model)

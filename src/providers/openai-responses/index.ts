@@ -2,21 +2,16 @@ import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
+import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable } from '../shared/option-tables.ts'
+import { checkFactory, modelTable, type ProviderOptions } from '../shared/provider-options.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
 import { responsesCodec } from './codec.ts'
-import type { ReasoningSummary, ResponsesRoute } from './encode-request.ts'
-import { responsesTable } from './option-table.ts'
+import type { ResponsesRoute } from './encode-request.ts'
+import { type OpenAiResponsesProviderOptions, responsesTable } from './provider-options.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
-
-/** How the Responses API is called. */
-export interface OpenAiResponsesProviderOptions extends TransportOptions {
-  /** How much of its reasoning a model that thinks should tell. Default `auto`; `none` for organisations that may not ask. */
-  reasoningSummary?: ReasoningSummary
-}
+export type { OpenAiResponsesProviderOptions } from './provider-options.ts'
 
 /** What `openaiResponses` takes beside the model id. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
@@ -35,7 +30,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
  * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/openai-responses.md.
+ * Source: docs/providers/openai-responses.md
  *
  * @example
  * ```ts

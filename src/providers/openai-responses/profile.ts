@@ -7,7 +7,7 @@ function reasoner(efforts: readonly string[]): ModelCapabilities {
   return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
 }
 
-/** Models that only this API serves, before those it shares with Chat Completions. Source: docs/providers/openai-responses.md. */
+/** Models that only this API serves, before those it shares with Chat Completions. Source: docs/providers/openai-responses.md */
 const table: readonly CapabilityRow[] = [
   { ids: /(^|[/:.])gpt-5-pro/, capabilities: reasoner(['high']) },
   { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },

@@ -1,13 +1,13 @@
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
-import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
-/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md. */
+/** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
   max_messages: 'length',

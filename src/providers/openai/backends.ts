@@ -16,7 +16,7 @@ const kimi = {
 
 /**
  * Known backends by provider name, for `openaiCompatible(id, { backend })` and for configurations written by hand.
- * Source: docs/providers/openai.md.
+ * Source: docs/providers/openai.md
  */
 export const compatPresets = {
   openai: openAiBackend,

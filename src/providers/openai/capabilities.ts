@@ -22,7 +22,7 @@ const upToMax = [...upToXhigh, 'max']
 
 /**
  * What OpenAI's models accept on Chat Completions; the first row that matches counts. Ids may carry a vendor (`openai/…`) or a
- * fine-tune (`ft:…`). Source: docs/providers/openai.md.
+ * fine-tune (`ft:…`). Source: docs/providers/openai.md
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false } },

@@ -4,9 +4,9 @@ import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { emptyUsage, type Usage } from '../../types/usage.ts'
+import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
-import type { DecoderContext } from '../shared/define-provider.ts'
 import { compatOf } from './compat.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
@@ -30,7 +30,7 @@ import {
  * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
  * - A refusal is shown as text and stops with `guardRail`.
  *
- * Source: docs/providers/openai.md.
+ * Source: docs/providers/openai.md
  */
 export class ChatDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder

@@ -12,7 +12,7 @@ export interface Backend {
   headers?: Record<string, string>
 }
 
-/** The deviations that are assumed of an unknown backend. Source: docs/providers/openai.md. */
+/** The deviations that are assumed of an unknown backend. Source: docs/providers/openai.md */
 export const defaultCompat: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,

@@ -32,7 +32,7 @@ export interface MessageEncoder {
   toolResult(message: ToolResultMessage): EncodedResult
 }
 
-/** An encoder for `rules`. Source: docs/providers/openai.md. */
+/** An encoder for `rules`. Source: docs/providers/openai.md */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     answersBeforeUser: rules.answersBeforeUser,

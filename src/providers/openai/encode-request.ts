@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { answerToolName, type StreamRequest } from '../../types/provider.ts'
-import type { EncodedCall } from '../shared/define-provider.ts'
+import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import { toolsEncoder } from '../shared/encode/tool-json.ts'
@@ -38,7 +38,7 @@ export interface ChatCall extends EncodedCall {
   isReasoningOutside: boolean
 }
 
-/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md. */
+/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md */
 export function encodeRequest(asked: StreamRequest, service: string): ChatCall {
   const { profile, history } = modelOf(asked.model)
   const { compat, systemRole } = profile

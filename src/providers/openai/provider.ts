@@ -1,9 +1,9 @@
 import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
+import { createModel, type ModelDefaults } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
-import { createModel, type ModelDefaults, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { chatTable, checkFactory, transportTable } from '../shared/option-tables.ts'
+import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { ChatDecoder } from './chat-decoder.ts'
 import { openAiBackend, withoutReasoning } from './compat.ts'
 import { encodeRequest } from './encode-request.ts'
@@ -16,7 +16,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
 
 /**
  * The provider for OpenAI Chat Completions and the services that speak it. It keeps no state of a call: one serves any number of models and
- * calls. Source: docs/providers/openai.md.
+ * calls. Source: docs/providers/openai.md
  */
 export function openAiProvider(options: TransportOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)

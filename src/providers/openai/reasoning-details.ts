@@ -7,7 +7,7 @@ const growing = ['text', 'summary', 'data'] as const
  * Collects OpenRouter's `reasoning_details`: fragments of one entry share type and index. The merged entries are what OpenRouter wants
  * back, unmodified, in the order in which they began.
  *
- * Source: docs/providers/openai.md.
+ * Source: docs/providers/openai.md
  */
 export class ReasoningDetails {
   /** The entries as they are sent back; this list grows and its entries with it. */

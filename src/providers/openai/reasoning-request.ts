@@ -7,7 +7,7 @@ import type { ChatProfile } from './profile.ts'
 /** Efforts of all services, weakest first. */
 const ranks = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Token budgets of backends that count instead of naming an effort. Source: docs/providers/openai.md. */
+/** Token budgets of backends that count instead of naming an effort. Source: docs/providers/openai.md */
 const budgets: { readonly [level in Exclude<ThinkingLevel, 'off'>]: number } = { minimal: 128, low: 512, medium: 2048, high: 8192 }
 
 /** The fields that ask for reasoning, and what the encoder has to know about them. */

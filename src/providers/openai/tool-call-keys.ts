@@ -9,7 +9,7 @@ export interface ToolCallKey {
  * Tells the fragments of parallel tool calls apart. OpenAI numbers them by `index`; other backends leave it out, repeat 0 for every
  * call, or start at 1, so an id that was not seen before opens a call as well when a name comes with it.
  *
- * Source: docs/providers/openai.md.
+ * Source: docs/providers/openai.md
  */
 export class ToolCallKeys {
   readonly #keyByIndex = new Map<number, number>()

@@ -11,7 +11,7 @@ export interface ScriptedToolCall {
   arguments: JsonObject
 }
 
-/** How a scripted call fails. Source: docs/providers/scripted.md. */
+/** How a scripted call fails. Source: docs/providers/scripted.md */
 export interface ScriptedFailure {
   code: ProviderErrorCode
   message: string

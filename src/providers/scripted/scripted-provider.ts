@@ -21,7 +21,7 @@ import { exhaustedText } from './script.ts'
  * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
  * - What a script function throws becomes a `ProviderError` (`other`, unless it is one already).
  *
- * Source: docs/providers/scripted.md.
+ * Source: docs/providers/scripted.md
  */
 export class ScriptedProvider implements StreamProvider {
   readonly api = 'scripted'

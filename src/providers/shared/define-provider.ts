@@ -1,57 +1,12 @@
-import type { SseDecoderOptions } from '../../stream/sse.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
-import type { StreamDecoder } from './decode/decoder.ts'
-import type { TransportOptions } from './model-options.ts'
+import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
+import type { TransportOptions } from './provider-options.ts'
 import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
-import { type Exchange, sendStreaming } from './transport/send.ts'
-
-/** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
-export interface EncodedCall {
-  url: string
-  /** Names in lower case. */
-  headers: Record<string, string>
-  body: string
-  /** What had to be left out to be accepted. */
-  warnings: readonly string[]
-  /** The tool whose call is the answer; for the `AssistantBuilder`. */
-  answerTool?: string | undefined
-  /** What must appear in no message. Default: the credential of the request. */
-  secrets?: readonly string[]
-  /** Added to the error when the key is rejected. */
-  authHint?: string | undefined
-  /** This backend answers 400 without a body when the prompt is too long. */
-  emptyBodyIsOverflow?: boolean
-}
-
-/** What a decoder is made for. */
-export interface DecoderContext {
-  request: StreamRequest
-  /** The service, for people. */
-  service: string
-  emit: (event: StreamEvent) => void
-  /** How long an event may be: for `createSseDecoder` and `createLineDecoder`. */
-  framing?: SseDecoderOptions | undefined
-  /** What must appear in no message, for `recover`: it reads what the service said. */
-  secrets?: readonly string[]
-}
-
-/** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
-export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
-
-/** Both directions of one wire protocol. See `defineProvider`. */
-export interface Codec<Call extends EncodedCall = EncodedCall> {
-  /** The request as it is sent. What it throws, but for `ProviderError`, becomes one with code `other`. */
-  encode(request: StreamRequest): Call | Promise<Call>
-  /** Reads the answer to `call`; one decoder per call. */
-  decoder(call: Call, context: DecoderContext): StreamDecoder
-  /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
-  recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
-  /** The error of a call in the words of this service. Default: as it is. */
-  explain?(error: ProviderError, request: StreamRequest): ProviderError
-}
+import type { Exchange } from './transport/exchange.ts'
+import { sendStreaming } from './transport/send.ts'
 
 /** What `defineProvider` takes: a protocol's name, its service, its codec, and how it is sent. */
 export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
@@ -71,7 +26,7 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
  * - The provider keeps every promise of `StreamProvider`; `streamProviderSuite` of `phi-core/testing` proves it.
  * - It holds no state of a call, so one may serve any number of models and runs at once.
  *
- * Source: docs/providers/custom.md.
+ * Source: docs/providers/custom.md
  */
 export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
   const { api, codec } = definition

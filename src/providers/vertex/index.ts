@@ -4,8 +4,8 @@ import type { Model } from '../../types/model.ts'
 import type { StreamProvider } from '../../types/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
-import { createModel, type ProviderOptions, type TransportOptions } from '../shared/model-options.ts'
-import { checkFactory, modelTable, transportTable } from '../shared/option-tables.ts'
+import { createModel } from '../shared/create-model.ts'
+import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions {
@@ -39,7 +39,7 @@ const apiVersion = '/v1'
  *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
  *
- * Source: docs/providers/vertex.md.
+ * Source: docs/providers/vertex.md
  *
  * @example
  * ```ts

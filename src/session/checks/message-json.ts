@@ -76,7 +76,7 @@ export function parseMessages(text: string): AgentMessage[] {
   return checkHistory(readJson(text), 'messages')
 }
 
-/** As `parseMessages`, for a value that has been read already; `path` says where it was found. */
+/** As {@link parseMessages}, for a value that has been read already; `path` says where it was found. */
 export function checkHistory(value: unknown, path: string): AgentMessage[] {
   messages(value, path)
   const history = value as AgentMessage[] // the check above is the proof

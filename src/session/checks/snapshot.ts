@@ -72,7 +72,7 @@ export function parseSnapshot(text: string): AgentSnapshot {
   return checkSnapshot(readJson(text))
 }
 
-/** As `parseSnapshot`, for a value that has been read already. */
+/** As {@link parseSnapshot}, for a value that has been read already. */
 export function checkSnapshot(value: unknown): AgentSnapshot {
   json(value, 'snapshot')
   const snapshot = value as AgentSnapshot // what follows is the proof

@@ -1,6 +1,6 @@
-import type { TurnTrigger } from '../../types/event.ts'
 import { type AgentMessage, toolCallsOf } from '../../types/message.ts'
 import type { AnnotatedRequest } from '../../types/request-capture.ts'
+import type { TurnTrigger } from '../../types/run-facts.ts'
 import type { LoopRecord, Turn } from '../../types/session.ts'
 import { combineUsage, emptyUsage } from '../../types/usage.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { type BashOptions, bashTool, defaultDenyPatterns } from '../../../adapters/node/index.ts'
 import { processesWith } from '../../../adapters/node/process/kill.ts'
 import type { JsonObject, ToolError, ToolOutput, ToolResult } from '../../../src/index.ts'
-import { toToolResult } from '../../../src/loop/tool-result.ts'
+import { toToolResult } from '../../../src/loop/calls/tool-result.ts'
 import { failureOf, present, temporaryRoot, toolContext } from './temporary.ts'
 
 const hasBubblewrap = present('bwrap', '--version')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeTools } from '../../../adapters/node/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
-import { toToolResult } from '../../../src/loop/tool-result.ts'
+import { toToolResult } from '../../../src/loop/calls/tool-result.ts'
 import { failureOf, temporaryRoot, toolContext } from './temporary.ts'
 
 function toolbox() {

@@ -2,7 +2,7 @@ import { type AnthropicOptions, anthropic } from '../../../src/providers/anthrop
 import type { Content } from '../../../src/types/content.ts'
 import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
-import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 
 export { type Outcome, result, user } from '../model-call.ts'
 
@@ -10,8 +10,7 @@ export { type Outcome, result, user } from '../model-call.ts'
 export const canary = 'sk-ant-canary-0123456789'
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
-  return { role: 'assistant', content, stopReason: 'stop', model: 'claude-test', provider: 'anthropic', usage, timestamp: 1, ...changes }
+  return answerBy({ model: 'claude-test', provider: 'anthropic' }, content, changes)
 }
 
 export function call(id: string, args = {}): Content {
@@ -20,7 +19,7 @@ export function call(id: string, args = {}): Content {
 
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: AnthropicOptions = {}): StreamRequest {
-  return { ...plainRequest(anthropic(id, options).config, canary), ...changes }
+  return plainRequest(anthropic(id, options).config, { credential: canary, systemPrompt: 'Be brief.', ...changes })
 }
 
 /** One call through an injected fetch. */
@@ -35,9 +34,8 @@ export async function streamed(
 }
 
 /** The body that is sent for `request`, parsed. */
-export async function bodyFor(made: StreamRequest, options: AnthropicOptions = {}): Promise<Record<string, unknown>> {
-  const { body } = await anthropic(made.model.id, options).provider.encode(made)
-  return JSON.parse(body)
+export function bodyFor(made: StreamRequest, options: AnthropicOptions = {}): Promise<Record<string, unknown>> {
+  return sentBody(anthropic(made.model.id, options).provider, made)
 }
 
 /** The messages of a body, as far as tests read them. */

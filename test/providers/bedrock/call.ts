@@ -4,7 +4,7 @@ import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { bodyOf, type Ending, fixture } from '../bytes.ts'
-import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 
 export { type Outcome, result, user } from '../model-call.ts'
 
@@ -15,8 +15,7 @@ export const credential = canaries.join(':')
 export const claude = 'us.anthropic.claude-opus-4-6-v1'
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
-  return { role: 'assistant', content, stopReason: 'stop', model: claude, provider: 'bedrock', usage, timestamp: 1, ...changes }
+  return answerBy({ model: claude, provider: 'bedrock' }, content, changes)
 }
 
 export function call(id: string, args = {}, name = 'read'): Content {
@@ -25,7 +24,7 @@ export function call(id: string, args = {}, name = 'read'): Content {
 
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: BedrockOptions = {}): StreamRequest {
-  return { ...plainRequest(bedrock(id, options).config, credential), ...changes }
+  return plainRequest(bedrock(id, options).config, { credential, systemPrompt: 'Be brief.', ...changes })
 }
 
 /** The bytes of one event, or of one exception, in the framing of AWS. */
@@ -85,9 +84,8 @@ export interface WireBody extends Record<string, unknown> {
 export type WireMessages = { role: string; content: Record<string, unknown>[] }[]
 
 /** The body that is sent for `made`, parsed. */
-export async function bodyFor(made: StreamRequest, options: BedrockOptions = {}): Promise<WireBody> {
-  const { body } = await bedrock(made.model.id, options).provider.encode(made)
-  return JSON.parse(body)
+export function bodyFor(made: StreamRequest, options: BedrockOptions = {}): Promise<WireBody> {
+  return sentBody(bedrock(made.model.id, options).provider, made)
 }
 
 /** The wire messages that `messages` become. */

@@ -2,8 +2,7 @@ import { type GoogleOptions, google } from '../../../src/providers/google/index.
 import type { Content } from '../../../src/types/content.ts'
 import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
-import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 
 export { type Outcome, result, user } from '../model-call.ts'
 
@@ -15,16 +14,7 @@ export const modern = 'gemini-3.5-flash'
 export const old = 'gemini-2.5-flash'
 
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  return {
-    role: 'assistant',
-    content,
-    stopReason: 'stop',
-    model: modern,
-    provider: 'google',
-    usage: emptyUsage(),
-    timestamp: 1,
-    ...changes,
-  }
+  return answerBy({ model: modern, provider: 'google' }, content, changes)
 }
 
 export function call(id: string, args = {}): Content & { type: 'toolCall' } {
@@ -38,7 +28,7 @@ export function signed<Block extends Content>(block: Block, thoughtSignature: st
 
 /** A request for `id` with everything else at its default. */
 export function request(id: string, changes: Partial<StreamRequest> = {}, options: GoogleOptions = {}): StreamRequest {
-  return { ...plainRequest(google(id, options).config, canary), ...changes }
+  return plainRequest(google(id, options).config, { credential: canary, systemPrompt: 'Be brief.', ...changes })
 }
 
 /** One call through an injected fetch. */
@@ -63,9 +53,8 @@ export interface WireBody {
 }
 
 /** The body that is sent for `request`, parsed. */
-export async function bodyFor(made: StreamRequest): Promise<WireBody> {
-  const { body } = await google(made.model.id).provider.encode(made)
-  return JSON.parse(body)
+export function bodyFor(made: StreamRequest): Promise<WireBody> {
+  return sentBody(google(made.model.id).provider, made)
 }
 
 /** The contents that `messages` become. */

@@ -2,11 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { vertex } from '../../../src/providers/vertex/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage } from '../../../src/types/message.ts'
 import type { ApiProtocol } from '../../../src/types/model-config.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
 import { anyHistory } from '../arbitraries.ts'
-import { bodyFor, modern, old, request, user } from './call.ts'
+import { answer, bodyFor, modern, old, request, user } from './call.ts'
 import { geminiFaults } from './grammar.ts'
 
 const history = anyHistory({
@@ -78,18 +76,10 @@ describe('any history sends', { timeout: 60_000 }, () => {
     await fc.assert(
       fc.asyncProperty(answers, async (content) => {
         const last: Content = { type: 'text', text: 'end' }
-        const answer: AssistantMessage = {
-          role: 'assistant',
-          content: [...content, last],
-          stopReason: 'stop',
-          model: modern,
-          provider: 'google',
-          usage: emptyUsage(),
-          timestamp: 1,
-        }
-        const { contents } = await bodyFor(request(modern, { messages: [user('Hi'), answer, user('More')] }))
+        const said = answer([...content, last])
+        const { contents } = await bodyFor(request(modern, { messages: [user('Hi'), said, user('More')] }))
         const sent = contents[1]?.parts.map((part) => part.thoughtSignature)
-        expect(sent).toEqual(answer.content.map((block) => (block.type === 'image' ? '' : block.providerState?.payload.thoughtSignature)))
+        expect(sent).toEqual(said.content.map((block) => (block.type === 'image' ? '' : block.providerState?.payload.thoughtSignature)))
       }),
       { numRuns: 200 },
     )

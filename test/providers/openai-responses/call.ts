@@ -3,8 +3,7 @@ import type { Content } from '../../../src/types/content.ts'
 import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
-import { type Outcome, outcomeOf, plainRequest } from '../model-call.ts'
+import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 import type { InputItem } from './grammar.ts'
 
 export { type Outcome, result, user } from '../model-call.ts'
@@ -14,21 +13,12 @@ export const canary = 'sk-proj-canary-0123456789'
 
 /** An answer of `gpt-test`. */
 export function answer(content: Content[], changes: Partial<AssistantMessage> = {}): AssistantMessage {
-  return {
-    role: 'assistant',
-    content,
-    stopReason: 'stop',
-    model: 'gpt-test',
-    provider: 'openai',
-    usage: emptyUsage(),
-    timestamp: 1,
-    ...changes,
-  }
+  return answerBy({ model: 'gpt-test', provider: 'openai' }, content, changes)
 }
 
 /** A request to `model` with everything else at its default. */
 export function request(model: Model, changes: Partial<StreamRequest> = {}): StreamRequest {
-  return { ...plainRequest(model.config, canary), systemPrompt: '', ...changes }
+  return plainRequest(model.config, { credential: canary, ...changes })
 }
 
 /** One call of `model`. */
@@ -42,9 +32,8 @@ export function streamed(fetch: typeof globalThis.fetch, options: OpenAiResponse
 }
 
 /** The body that is sent, parsed. */
-export async function bodyFor(model: Model, changes: Partial<StreamRequest> = {}): Promise<Record<string, unknown>> {
-  const { body } = await model.provider.encode(request(model, changes))
-  return JSON.parse(body)
+export function bodyFor(model: Model, changes: Partial<StreamRequest> = {}): Promise<Record<string, unknown>> {
+  return sentBody(model.provider, request(model, changes))
 }
 
 /** The input items that `messages` become. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/types/errors.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
-import { answering, fixture, utf8 } from '../bytes.ts'
+import { answering, fixture, sse, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { streamed } from './call.ts'
 
@@ -118,7 +118,6 @@ const names = [...Object.keys(finished), 'renamed-ids', ...Object.keys(failed)]
 
 const replay = (pieces: Iterable<Uint8Array>) => streamed(answering(pieces))
 const read = (name: string) => fixture(`openai-responses/${name}.sse`)
-const frames = (...events: object[]) => utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
 
 describe('the Responses decoder', () => {
   it.each(Object.entries(finished))('reads %s', async (name, expected) => {
@@ -154,14 +153,14 @@ describe('the Responses decoder', () => {
       { type: 'error', ...error },
       { type: 'response.failed', response: { error } },
     ]) {
-      const { message } = await replay([frames({ type: 'response.output_text.delta', output_index: 0, delta: 'I ' }, last)])
+      const { message } = await replay([sse({ type: 'response.output_text.delta', output_index: 0, delta: 'I ' }, last)])
       expect(message).toMatchObject({ stopReason: 'guardRail', content: [{ type: 'text', text: 'I ' }] })
     }
   })
 
   it('says which reason it does not know', async () => {
     const response = { status: 'incomplete', incomplete_details: { reason: 'moonrise' } }
-    const { message } = await replay([frames({ type: 'response.incomplete', response })])
+    const { message } = await replay([sse({ type: 'response.incomplete', response })])
     expect(message).toMatchObject({ stopReason: 'error', errorMessage: expect.stringContaining('moonrise') })
   })
 
@@ -172,8 +171,8 @@ describe('the Responses decoder', () => {
     const end = { type: 'response.completed', response: {} }
     for (const args of ['{"a":1}', { a: 1 }]) {
       const done = { type: 'response.output_item.done', output_index: 0, item: { ...item, arguments: args } }
-      expect((await replay([frames(added, delta, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
-      expect((await replay([frames(added, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
+      expect((await replay([sse(added, delta, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
+      expect((await replay([sse(added, done, end)])).message?.content).toMatchObject([{ arguments: { a: 1 } }])
     }
   })
 })

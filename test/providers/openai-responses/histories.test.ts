@@ -6,8 +6,8 @@ import type { Content, ProviderState } from '../../../src/types/content.ts'
 import type { JsonObject } from '../../../src/types/json.ts'
 import type { Message } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
 import { anyArguments } from '../arbitraries.ts'
+import { answerBy, authorOf } from '../model-call.ts'
 import { bodyFor, inputFor } from './call.ts'
 import { type InputItem, responsesFaults } from './grammar.ts'
 
@@ -91,15 +91,7 @@ function historyOf(parts: Plan): { messages: Message[]; ledTo: Map<string, strin
     })
     for (const { at, how } of part.damage) spoil(content, at, how)
     const { stopReason } = part
-    const answer: Message = {
-      role: 'assistant',
-      content,
-      stopReason,
-      model: config.id,
-      provider: config.provider,
-      usage: emptyUsage(),
-      timestamp: 0,
-    }
+    const answer = answerBy(authorOf(config), content, { stopReason })
     return part.isRepeated ? [answer, answer] : [answer]
   })
   return { messages, ledTo }

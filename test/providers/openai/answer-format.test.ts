@@ -3,7 +3,8 @@ import { Agent } from '../../../src/agent/agent.ts'
 import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
 import type { Model } from '../../../src/types/model.ts'
 import type { ResponseFormat, StreamRequest } from '../../../src/types/provider.ts'
-import { chunk, fetchOf, requestFor, sse } from './harness.ts'
+import { answering, sse } from '../bytes.ts'
+import { chunk, requestFor } from './call.ts'
 
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 const format: ResponseFormat = { type: 'jsonSchema', name: 'place', schema }
@@ -77,7 +78,7 @@ it('an agent whose answer a tool takes ends after one call', async () => {
   const call = (args: string, more = {}) => chunk({ tool_calls: [{ index: 0, function: { arguments: args }, ...more }] })
   const start = chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'respond_json', arguments: '' } }] })
   const bytes = sse(start, call('{"city":'), call('"Oslo"}'), chunk({}, 'tool_calls'), '[DONE]')
-  const model = openaiCompatible('m', { backend: 'deepseek', fetch: fetchOf(bytes) })
+  const model = openaiCompatible('m', { backend: 'deepseek', fetch: answering([bytes]) })
   const result = await new Agent({ model, responseFormat: format }).prompt('Where?').result
   expect(result).toMatchObject({ status: 'completed', text: '{"city":"Oslo"}' })
   expect(result.messages.at(-1)).toMatchObject({ stopReason: 'stop' })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Usage } from '../../../src/types/usage.ts'
-import { chunk, fetchOf, fixture, play, playBytes, sse } from './harness.ts'
+import { answering, sse } from '../bytes.ts'
+import { answerOf, chunk, play, playBytes } from './call.ts'
 
 const usage: Usage = { input: 10, output: 9, reasoning: 3, cacheRead: 8, cacheWrite: 2, totalTokens: 29 }
 
 describe('Chat Completions decoder', () => {
   it('reads text and usage', async () => {
-    const { message, streamed, starts } = await playBytes(fixture('text'))
+    const { message, streamed, starts } = await playBytes(answerOf('text'))
     expect(message).toEqual({
       role: 'assistant',
       content: [{ type: 'text', text: 'Grüße, Welt 😀!' }],
@@ -21,13 +22,13 @@ describe('Chat Completions decoder', () => {
   })
 
   it('reads CRLF, comments, usage beside a choice, and a last frame without a blank line', async () => {
-    const { message } = await playBytes(fixture('text-crlf'))
+    const { message } = await playBytes(answerOf('text-crlf'))
     expect(message?.content).toEqual([{ type: 'text', text: 'Hello 日本' }])
     expect(message?.usage).toMatchObject({ input: 4, output: 2, totalTokens: 6 })
   })
 
   it('reads reasoning text and a cache that DeepSeek reports its own way', async () => {
-    const { message } = await playBytes(fixture('reasoning'))
+    const { message } = await playBytes(answerOf('reasoning'))
     expect(message?.content).toEqual([
       { type: 'thinking', thinking: 'Let me think…' },
       { type: 'text', text: 'Done' },
@@ -36,7 +37,7 @@ describe('Chat Completions decoder', () => {
   })
 
   it('keeps interleaved parallel calls apart', async () => {
-    const { message, streamed } = await playBytes(fixture('parallel-tools'))
+    const { message, streamed } = await playBytes(answerOf('parallel-tools'))
     expect(message?.content).toEqual([
       { type: 'text', text: 'Both.' },
       { type: 'toolCall', id: 'call_a', name: 'read', arguments: { path: 'é.ts' } },
@@ -47,7 +48,7 @@ describe('Chat Completions decoder', () => {
   })
 
   it('takes absent and empty arguments as none, and calls under "stop" as tool use', async () => {
-    const { message } = await playBytes(fixture('empty-arguments'))
+    const { message } = await playBytes(answerOf('empty-arguments'))
     expect(message?.content).toEqual([
       { type: 'toolCall', id: 'call_e', name: 'ping', arguments: {} },
       { type: 'toolCall', id: 'call_f', name: 'pong', arguments: {} },
@@ -56,13 +57,13 @@ describe('Chat Completions decoder', () => {
   })
 
   it('shows a refusal and stops with guardRail', async () => {
-    const { message } = await playBytes(fixture('refusal'))
+    const { message } = await playBytes(answerOf('refusal'))
     expect(message?.content).toEqual([{ type: 'text', text: "I can't do that." }])
     expect(message?.stopReason).toBe('guardRail')
   })
 
   it('marks a call that the length limit cut, also without [DONE]', async () => {
-    const { message } = await playBytes(fixture('length'))
+    const { message } = await playBytes(answerOf('length'))
     expect(message?.stopReason).toBe('length')
     expect(message?.content.slice(1)).toEqual([
       { type: 'toolCall', id: 'call_1', name: 'one', arguments: { a: 1 } },
@@ -71,7 +72,7 @@ describe('Chat Completions decoder', () => {
   })
 
   it('merges reasoning_details, shows their text once, and keeps them for the way back', async () => {
-    const { message } = await playBytes(fixture('openrouter'))
+    const { message } = await playBytes(answerOf('openrouter'))
     const reasoningDetails = [
       { type: 'reasoning.text', text: 'Hmm.', signature: 'sig==', format: 'anthropic-claude-v1', index: 0 },
       { type: 'reasoning.encrypted', data: 'ENC', id: 'rs_1', format: 'openai-responses-v1', index: 1 },
@@ -96,7 +97,7 @@ describe('Chat Completions decoder', () => {
   })
 
   it('reads content parts with thinking, and arguments that come as an object without an index', async () => {
-    const { message } = await playBytes(fixture('mistral'))
+    const { message } = await playBytes(answerOf('mistral'))
     expect(message?.content).toEqual([
       { type: 'thinking', thinking: 'Two plus two is four.' },
       { type: 'text', text: '4' },
@@ -199,7 +200,7 @@ describe('Chat Completions oddities', () => {
 describe('Chat Completions usage', () => {
   const usageOf = async (raw: object, provider = 'openai') => {
     const { message } = await play(
-      fetchOf(sse(chunk({ content: 'x' }, 'stop', { usage: raw }))),
+      answering([sse(chunk({ content: 'x' }, 'stop', { usage: raw }))]),
       provider === 'xai' ? { compat: { thinkingFormat: 'xai' } } : {},
     )
     return message?.usage

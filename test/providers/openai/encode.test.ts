@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { openAiProvider, openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
 import type { Content } from '../../../src/types/content.ts'
 import { ProviderError } from '../../../src/types/errors.ts'
-import type { AssistantMessage, Message, ToolResultMessage } from '../../../src/types/message.ts'
+import type { Message, ToolResultMessage } from '../../../src/types/message.ts'
 import { userMessage } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
 import type { ThinkingLevel } from '../../../src/types/model-config.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
-import { requestFor } from './harness.ts'
+import { answerBy, authorOf } from '../model-call.ts'
+import { requestFor } from './call.ts'
 
 const image: Content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 const tools = [{ name: 'add', description: 'Adds', parameters: { type: 'object', properties: { a: { type: 'number' } } } }]
@@ -18,10 +18,7 @@ async function encode(model: Model, more: Partial<StreamRequest> = {}) {
   return { ...encoded, body: JSON.parse(encoded.body) }
 }
 
-function answer(model: Model, ...content: Content[]): AssistantMessage {
-  const { id, provider } = model.config
-  return { role: 'assistant', content, stopReason: 'stop', model: id, provider, usage: emptyUsage(), timestamp: 0 }
-}
+const answer = ({ config }: Model, ...content: Content[]) => answerBy(authorOf(config), content)
 
 function result(toolCallId: string, ...content: Content[]): ToolResultMessage {
   return { role: 'toolResult', toolCallId, toolName: 'add', content, isError: false, timestamp: 0 }

@@ -9,13 +9,11 @@ import {
   openrouter,
 } from '../../../src/providers/openai/index.ts'
 import type { Content } from '../../../src/types/content.ts'
-import { type AssistantMessage, type ToolResultMessage, userMessage } from '../../../src/types/message.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
-import { requestFor } from './harness.ts'
+import { type ToolResultMessage, userMessage } from '../../../src/types/message.ts'
+import { answerBy } from '../model-call.ts'
+import { requestFor } from './call.ts'
 
-function answering(block: Content): AssistantMessage {
-  return { role: 'assistant', content: [block], stopReason: 'toolUse', model: 'm', provider: 'p', usage: emptyUsage(), timestamp: 1 }
-}
+const answering = (block: Content) => answerBy({ model: 'm', provider: 'p' }, [block], { stopReason: 'toolUse' })
 
 function resultOf(toolCallId: string): ToolResultMessage {
   return { role: 'toolResult', toolCallId, toolName: 'look', content: [{ type: 'text', text: 'A cat.' }], isError: false, timestamp: 1 }

@@ -2,18 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
 import { ProviderError } from '../../../src/types/errors.ts'
-import { chunk, fetchOf, fixture, play, playBytes, requestFor, sse } from './harness.ts'
+import { answering, sse } from '../bytes.ts'
+import { answerOf, chunk, play, playBytes, requestFor } from './call.ts'
 
 describe('Chat Completions failures inside the stream', () => {
   it('classifies an error object and keeps what came before', async () => {
-    const { error, message } = await playBytes(fixture('mid-stream-error'))
+    const { error, message } = await playBytes(answerOf('mid-stream-error'))
     expect(error).toMatchObject({ code: 'api', isRetryable: true })
     expect(error?.message).toContain('Provider returned error')
     expect(message).toMatchObject({ stopReason: 'error', content: [{ type: 'text', text: 'So far so good' }] })
   })
 
   it('takes an end without finish_reason for a broken connection', async () => {
-    const { error, message } = await playBytes(fixture('truncated'))
+    const { error, message } = await playBytes(answerOf('truncated'))
     expect(error).toMatchObject({ code: 'network', isRetryable: true })
     expect(error?.message).toContain('finish_reason')
     expect(message?.content[1]).toMatchObject({ name: 'write', arguments: {}, invalidArguments: '{"path":"a' })
@@ -124,7 +125,7 @@ describe('Chat Completions aborts', () => {
     let sent = 0
     const send: typeof fetch = (...args) => {
       sent++
-      return fetchOf(fixture('text'))(...args)
+      return answering([answerOf('text')])(...args)
     }
     const model = openai('gpt-6-sol', { fetch: send })
     await expect(model.provider.stream(requestFor(model), () => undefined, AbortSignal.abort())).rejects.toMatchObject({

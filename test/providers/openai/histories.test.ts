@@ -5,9 +5,9 @@ import type { Content } from '../../../src/types/content.ts'
 import type { JsonObject } from '../../../src/types/json.ts'
 import { type Message, userMessage } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import { answerBy, authorOf } from '../model-call.ts'
+import { requestFor } from './call.ts'
 import { chatFaults } from './grammar.ts'
-import { requestFor } from './harness.ts'
 
 const models: Model[] = [
   openai('gpt-6-sol'),
@@ -61,15 +61,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
       stopReason: fc.constantFrom('stop' as const, 'toolUse' as const, 'length' as const, 'error' as const, 'aborted' as const),
       model: fc.constantFrom(...models),
     })
-    .map(({ content, stopReason, model: { config } }) => ({
-      role: 'assistant' as const,
-      content,
-      stopReason,
-      model: config.id,
-      provider: config.provider,
-      usage: emptyUsage(),
-      timestamp: 0,
-    })),
+    .map(({ content, stopReason, model: { config } }) => answerBy(authorOf(config), content, { stopReason })),
   fc
     .record({ toolCallId: callId, content: fc.array(fc.oneof(text, image), { maxLength: 2 }), isError: fc.boolean() })
     .map((fields) => ({ role: 'toolResult' as const, toolName: 'f', timestamp: 0, ...fields })),
@@ -114,15 +106,8 @@ describe('any history becomes a legal Chat Completions request', () => {
   it('a longer conversation only appends, so that the service finds the prefix in its cache', async () => {
     const [model] = models
     if (model === undefined) throw new Error('no model')
-    const answer = (id: string): Message => ({
-      role: 'assistant',
-      content: [{ type: 'toolCall', id, name: 'f', arguments: { id } }],
-      stopReason: 'toolUse',
-      model: model.config.id,
-      provider: model.config.provider,
-      usage: emptyUsage(),
-      timestamp: 0,
-    })
+    const answer = (id: string) =>
+      answerBy(authorOf(model.config), [{ type: 'toolCall', id, name: 'f', arguments: { id } }], { stopReason: 'toolUse' })
     const result = (toolCallId: string): Message => ({
       role: 'toolResult',
       toolCallId,

@@ -5,9 +5,10 @@ import { ProviderError } from '../../../src/types/errors.ts'
 import type { AssistantMessage, Message } from '../../../src/types/message.ts'
 import { textOf, toolCallsOf, userMessage } from '../../../src/types/message.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import { plainRequest } from '../model-call.ts'
 
 function requestFor(model: ScriptedModel, messages: readonly Message[] = [userMessage('hello')]): StreamRequest {
-  return { model: model.config, systemPrompt: '', messages, tools: [], thinkingLevel: 'off', cache: { type: 'auto' } }
+  return plainRequest(model.config, { messages })
 }
 
 async function play(model: ScriptedModel, messages?: readonly Message[]): Promise<{ message: AssistantMessage; events: StreamEvent[] }> {

@@ -11,23 +11,14 @@ import {
 import type { ModelCapabilities } from '../../../src/types/model-config.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
 import { emptyUsage } from '../../../src/types/usage.ts'
+import { plainRequest } from '../model-call.ts'
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } }
 const { config } = anthropic('claude-test')
 const nothing: NativeFormats = { jsonObject: false, jsonSchema: false, forcingStopsThinking: true }
 
-function request(changes: Partial<StreamRequest> = {}): StreamRequest {
-  return {
-    model: config,
-    systemPrompt: '',
-    messages: [],
-    tools: [],
-    thinkingLevel: 'off',
-    cache: { type: 'disabled' },
-    responseFormat: { type: 'jsonSchema', name: 'place', schema },
-    ...changes,
-  }
-}
+const request = (changes: Partial<StreamRequest> = {}) =>
+  plainRequest(config, { messages: [], responseFormat: { type: 'jsonSchema', name: 'place', schema }, ...changes })
 
 function plan(
   changes: Partial<StreamRequest> = {},

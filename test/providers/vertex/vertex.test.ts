@@ -1,21 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { type VertexOptions, vertex, vertexProvider } from '../../../src/providers/vertex/index.ts'
-import { type AssistantMessage, type Message, userMessage } from '../../../src/types/message.ts'
+import { type AssistantMessage, userMessage } from '../../../src/types/message.ts'
 import type { Model } from '../../../src/types/model.ts'
 import type { StreamRequest } from '../../../src/types/provider.ts'
 import { answering, fixture } from '../bytes.ts'
+import { plainRequest } from '../model-call.ts'
 
 const canary = 'ya29.canary-0123456789'
 
-const requestFor = ({ config }: Model, messages: Message[] = [userMessage('Hi')]): StreamRequest => ({
-  model: config,
-  credential: canary,
-  systemPrompt: '',
-  messages,
-  tools: [],
-  thinkingLevel: 'off',
-  cache: { type: 'auto' },
-})
+const requestFor = ({ config }: Model, changes: Partial<StreamRequest> = {}) => plainRequest(config, { credential: canary, ...changes })
 const encoded = (options: VertexOptions, id = 'gemini-test') => {
   const model = vertex(id, options)
   return model.provider.encode(requestFor(model))
@@ -110,9 +103,9 @@ describe('an answer', () => {
     const state = { api: 'googleVertex', model: 'gemini-3.5-flash', payload: { thoughtSignature: 'bm93' } }
     expect(call).toMatchObject({ type: 'toolCall', name: 'now', arguments: {}, providerState: state })
     const model = vertex('gemini-3.5-flash', { project: 'p' })
-    const { body } = await model.provider.encode(requestFor(model, [userMessage('Hi'), message]))
+    const { body } = await model.provider.encode(requestFor(model, { messages: [userMessage('Hi'), message] }))
     expect(body).toContain('"thoughtSignature":"bm93"')
-    const other = requestFor(model, [userMessage('Hi'), message])
+    const other = requestFor(model, { messages: [userMessage('Hi'), message] })
     const { body: foreign } = await model.provider.encode({ ...other, model: { ...model.config, api: 'googleGenerativeAi' } })
     expect(foreign).not.toContain('bm93')
   })

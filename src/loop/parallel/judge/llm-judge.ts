@@ -24,10 +24,10 @@ const judgeOptions = optionsOf<LlmJudgeOptions>({ config: required(anObject), sy
  * **Contract**
  * - The judge reads the words of the conversation, the query and the last words of each branch; no calls, results, images or thinking of the
  *   branches. It is shown the branches that completed, all where none did, and not asked where only one is left or none has words.
- * - All of it is fenced with a token that is new for each judgement (see `judgePrompt`).
+ * - All of it is fenced with a token that is new for each judgement (see {@link judgePrompt}).
  * - It runs as a loop of the same session, with an id of its own, on the shared budget. A judge that fails, or whose reply does not clearly
  *   name one response by its number, counts as a strategy that fails: `evaluationFailed` is logged, and the first of the shown is chosen.
- * - What it reads may be cut (see `fitForJudge`); what the branches said stays as it is. When it does not fit even then, a `progressMessage`
+ * - What it reads may be cut (see {@link fitForJudge}); what the branches said stays as it is. When it does not fit even then, a `progressMessage`
  *   of the call `judge-compaction` says so, and it is asked all the same.
  * - Throws `ConfigError` `invalidOption` for a configuration that cannot work.
  *

@@ -27,7 +27,7 @@ const switchable: ModelCapabilities = { ...newestClaude, forcedToolChoice: true,
 
 /**
  * What Claude models accept, wherever they are served. Ids may carry a region, a vendor prefix, dots and dates.
- * Source: docs/providers/anthropic.md.
+ * Source: docs/providers/anthropic.md
  */
 export const claudeTable: readonly CapabilityRow[] = [
   { ids: /claude-(instant|v?2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: old },

@@ -4,7 +4,7 @@ import type { Message } from '../../../types/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../../types/model-config.ts'
 import type { StreamRequest } from '../../../types/provider.ts'
 
-/** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md. */
+/** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 1024, low: 1024, medium: 2048, high: 8192 }
 
 /** Efforts per level, in words of the service. */

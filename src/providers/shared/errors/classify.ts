@@ -1,9 +1,9 @@
+import { isContextOverflowText } from '../../../base/overflow-text.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../types/errors.ts'
-import { isContextOverflowText } from '../../../types/overflow.ts'
 import { type ErrorFacts, readErrorFacts, retryAfterMs } from './error-facts.ts'
 import { withoutSecret } from './redact.ts'
 
-export { isContextOverflowText } from '../../../types/overflow.ts'
+export { isContextOverflowText } from '../../../base/overflow-text.ts'
 
 /** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
 export interface Failure {
@@ -37,7 +37,7 @@ const onlyByProfile = /on-demand throughput isn.t supported/
  *   spend limits.
  * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
  *
- * Source: docs/concepts/errors.md.
+ * Source: docs/concepts/errors.md
  */
 export function classifyError(failure: Failure): ProviderError {
   const facts = readErrorFacts(failure.body, failure.status, failure.headers?.get('x-amzn-errortype'))

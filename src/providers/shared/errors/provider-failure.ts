@@ -1,6 +1,6 @@
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../types/errors.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
-import type { Exchange } from '../transport/send.ts'
+import type { Exchange } from '../transport/exchange.ts'
 import { classifyError, type Failure } from './classify.ts'
 import { withoutSecret } from './redact.ts'
 

@@ -10,7 +10,7 @@ const data = new Set(['const', 'enum', 'default', 'examples'])
  * `schema` with `additionalProperties: false` on every object, as services want it that hold answers to a schema; `undefined` where that
  * would forbid what the schema allows in so many words: an object with other properties than those it names.
  *
- * Made once per schema. Source: docs/concepts/structured-output.md.
+ * Made once per schema. Source: docs/concepts/structured-output.md
  */
 export const closedSchema = perObject((schema: JsonSchema): JsonSchema | undefined => (isOpen(schema) ? undefined : closed(schema)))
 

@@ -34,7 +34,7 @@ export type FormatPlan =
  *
  * What had to be changed is added to `warnings`. Throws `ProviderError` `schemaMismatch` where the model cannot be held to the form.
  *
- * Source: docs/concepts/structured-output.md.
+ * Source: docs/concepts/structured-output.md
  */
 export function planFormat(request: StreamRequest, capabilities: ModelCapabilities, rules: FormatRules, warnings: string[]): FormatPlan {
   const format = request.responseFormat

@@ -1,28 +1,9 @@
 import { ProviderError } from '../../../types/errors.ts'
 import type { AssistantMessage } from '../../../types/message.ts'
-import type { StreamDecoder } from '../decode/decoder.ts'
-import type { EncodedCall } from '../define-provider.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { withoutSecret } from '../errors/redact.ts'
-import type { TransportOptions } from '../model-options.ts'
+import type { Exchange } from './exchange.ts'
 import { type Stall, StallClock } from './stall-clock.ts'
-
-/** One model call on the wire. */
-export interface Exchange {
-  /** The service, for people: `Anthropic`. */
-  service: string
-  call: EncodedCall
-  /** The key inside `call`, or its secret parts, to keep them out of messages. */
-  secrets: readonly string[]
-  decoder: StreamDecoder
-  /** Owned by the caller. */
-  signal: AbortSignal
-  transport: TransportOptions
-  /** What a browser user can do when the service refuses cross-origin calls. */
-  browserHint?: string | undefined
-  /** Told what the service said when it refused, as text or as parsed JSON, before the call rejects. */
-  onRefusal?: (body: unknown) => void
-}
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -35,7 +16,7 @@ const owedMs = 15_000
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
 const maxErrorBody = 64 * 1024
-/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see `toProviderError`. */
+/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
 const isOver = 'the call is over'
 
 /**

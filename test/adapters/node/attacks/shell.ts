@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type BashOptions, bashTool } from '../../../../adapters/node/index.ts'
 import type { ToolOutput } from '../../../../src/index.ts'
-import { toToolResult } from '../../../../src/loop/tool-result.ts'
+import { toToolResult } from '../../../../src/loop/calls/tool-result.ts'
 import { present, temporaryRoot, toolContext } from '../temporary.ts'
 
 export const hasBubblewrap = present('bwrap', '--version')

@@ -1,0 +1,75 @@
+/** As the services write it, in lower case. What each of them really said stands in test/providers/shared/service-errors.ts. */
+const overflowPhrases = [
+  'prompt is too long',
+  'prompt too long',
+  'input is too long',
+  'is too long to fit',
+  'length of all messages is too long',
+  'exceeds the context window',
+  'exceed the context window',
+  "exceeds the model's context window",
+  'context window exceed',
+  'context window limit',
+  'context_window_exceeded',
+  'exceeds the maximum',
+  'exceeds maximum length',
+  'exceeds the max input token',
+  "exceeds the model's max",
+  'exceeds the limit of',
+  'payload size exceeds the limit',
+  'maximum prompt length',
+  'maximum context length',
+  'maximum model length',
+  'maximum number of input tokens',
+  'maximum allowed input length',
+  'reduce the length of the messages',
+  'reduce the length of the input',
+  'exceeds the available context size',
+  'larger than the context size',
+  'configured context size',
+  'context size has been exceeded',
+  'exceed_context_size',
+  'greater than the context length',
+  'exceeds the context length',
+  'exceeds context length',
+  'exceeded context length',
+  'exceeded max context length',
+  'exceed context limit',
+  'context length exceeded',
+  'context length is only',
+  'context length of only',
+  'reached context length of',
+  'context_length_exceeded',
+  "longer than the model's context length",
+  'context overflow',
+  'too large for model with',
+  'input tokens exceeded',
+  'input tokens exceed the configured limit',
+  'exceeded model token limit',
+  'token limit exceeded',
+  'too many tokens',
+  'too many input tokens',
+  'too many total text bytes',
+  'too_many_prompt_tokens',
+  'prompt_tokens_exceeded',
+  'max_tokens_per_request',
+  'model only supports up to',
+  'more than max tokens allowed',
+  'request_too_large',
+  'prompt exceeds max length',
+  'range of input length',
+  '`inputs` tokens + `max_new_tokens` must be',
+  '`inputs` must have less than',
+  // What this package itself says where a service gave a status and no text.
+  'does not fit the context window',
+]
+
+/** Limits of something else than the prompt, in the same words; and of a minute's tokens, which a wait helps against. */
+const otherLimit =
+  /please wait before|tokens per (minute|hour|day)|rate[_ -]?limit|\b(max_(completion_|output_|new_)?tokens|maxoutputtokens|temperature|top_[pk]|images?|files?|tools?|stop sequences?)\b.{0,60}\bexceeds the (maximum|limit)/
+
+/** Whether `text` is a service's way of saying that the prompt does not fit. Source: docs/concepts/errors.md */
+export function isContextOverflowText(text: string): boolean {
+  const lower = text.toLowerCase()
+  return overflowPhrases.some((phrase) => lower.includes(phrase)) && !otherLimit.test(lower)
+}

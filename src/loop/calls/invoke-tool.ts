@@ -1,0 +1,189 @@
+import { AbortScope, startTimer } from '../../base/abort.ts'
+import type { ContextChange } from '../../types/context-change.ts'
+import { errorText, LoadError, ToolError } from '../../types/errors.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import type { ToolContext } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import type { LoopState } from '../loop-state.ts'
+import type { PreparedCall } from './prepare-call.ts'
+import { guardsOf, RisingApprovals } from './run-guards.ts'
+import { checkChange, checkChildEvent } from './tool-reports.ts'
+import { errorResult, toolErrorText, toToolResult } from './tool-result.ts'
+
+/** How long a call that was cut off waits for a tool that promised to end, in ms. */
+const endingGraceMs = 3000
+
+/**
+ * Runs a tool and returns its result; everything it throws becomes an error result. No promise for a tool that returns none.
+ *
+ * **Contract**
+ * - The tool is raced against the run's stop and its timeout (its own, else the configured one). It is signalled first; if it does not
+ *   listen it is detached, and whatever it still does is dropped. One with `endsOnAbort` has three seconds to say what became of it.
+ * - Update hooks have run before this settles, unless the call is stopped.
+ * - What it wants taken out of the context is added to `changes`.
+ * - After this settles, the context does nothing, nobody is asked any more, and no timer or listener is left.
+ */
+export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
+  const running = new RunningCall(loop, call, changes)
+  try {
+    const returned: unknown = call.tool.execute(call.args, running.context())
+    if (isThenable(returned)) return running.settle(returned)
+    return loop.hooks.watchesUpdates || running.stop.aborted
+      ? running.settle(Promise.resolve(returned))
+      : running.end(toToolResult(call.name, returned))
+  } catch (error) {
+    return running.settle(Promise.reject(error))
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** A tool while it runs: turns its reports into events until the call has ended. */
+class RunningCall {
+  /** Stops with the run, and when the call takes too long. */
+  readonly stop: AbortScope
+  readonly #loop: LoopState
+  readonly #call: PreparedCall
+  readonly #changes: ContextChange[]
+  readonly #stopTimer: (() => void) | undefined
+  /** Where loops that the tool starts ask people; `undefined` where nobody can be asked. */
+  readonly #approvals: RisingApprovals | undefined
+  #isOver = false
+  /** The hooks of all updates so far; they keep their order. */
+  #reported: Promise<void> | undefined
+
+  constructor(loop: LoopState, call: PreparedCall, changes: ContextChange[]) {
+    const timeoutMs = call.tool.timeoutMs ?? loop.config.toolTimeoutMs
+    const { approvals, runningTools } = loop.options
+    this.#loop = loop
+    this.#call = call
+    this.#changes = changes
+    this.stop = new AbortScope(loop.stop)
+    this.#stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
+    this.#approvals = approvals && new RisingApprovals(loop, approvals, { id: call.id, name: call.name, stop: this.stop })
+    runningTools?.set(call.id, timeoutMs)
+  }
+
+  /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
+  context(): ToolContext {
+    const { stop } = this
+    const loop = this.#loop
+    const approvals = this.#approvals
+    const { id: toolCallId, name: toolName } = this.#call
+    const { events, budget } = loop
+    return {
+      toolCallId,
+      toolName,
+      sessionId: events.sessionId,
+      loopId: events.loopId,
+      budget,
+      get signal() {
+        return stop.signal
+      },
+      get guards() {
+        return guardsOf(loop, approvals)
+      },
+      update: (partial) => this.#update(partial),
+      // Whatever a tool passes: an event must be JSON, and this must not throw.
+      progress: (line) =>
+        this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
+      childEvent: (event) => {
+        checkChildEvent(event)
+        this.#emit({ type: 'childEvent', toolCallId, toolName, event })
+      },
+      changeContext: (change) => {
+        const checked = checkChange(change)
+        if (!this.#isOver) this.#changes.push(checked)
+      },
+    }
+  }
+
+  /** Waits for what the tool promised, unless the call is stopped before. Never rejects. */
+  async settle(work: PromiseLike<unknown>): Promise<ToolResult> {
+    const { stop } = this
+    const { tool, name } = this.#call
+    const result = await stop.race(work).then(
+      (returned) => toToolResult(name, returned),
+      (error) => (stop.aborted && tool.endsOnAbort === true ? this.#cutOff(work, error) : this.#failed(error)),
+    )
+    if (this.#reported !== undefined) await stop.race(this.#reported).catch(() => undefined)
+    return this.end(result)
+  }
+
+  #failed(error: unknown): ToolResult {
+    // A part of the program that is gone is no news for the model, which can do nothing about it: the run ends.
+    if (LoadError.isInstance(error)) this.#loop.fail(error)
+    return errorResult(this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : toolErrorText(error))
+  }
+
+  /** The call is over: nothing it does is heard any more. */
+  end(result: ToolResult): ToolResult {
+    this.#approvals?.close()
+    this.#isOver = true
+    this.#loop.options.runningTools?.delete(this.#call.id)
+    this.#stopTimer?.()
+    this.stop.release()
+    return result
+  }
+
+  /** The model is told why the call was cut off; what became of its work is kept. */
+  async #cutOff(work: PromiseLike<unknown>, reason: unknown): Promise<ToolResult> {
+    const failed = this.#failed(reason)
+    const late = await within(work, endingGraceMs)
+    if (late === undefined) return failed
+    const { details, childLoopId } = toToolResult(this.#call.name, late)
+    return { ...failed, ...(details !== undefined && { details }), ...(childLoopId !== undefined && { childLoopId }) }
+  }
+
+  #update(partial: ToolResult): void {
+    if (this.#isOver) return
+    const { id: toolCallId, name: toolName } = this.#call
+    const { hooks } = this.#loop
+    const partialResult = toToolResult(toolName, partial)
+    // Looked up again when it is reported: a hook may take longer than the call.
+    const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
+    if (!hooks.watchesUpdates) {
+      emit()
+      return
+    }
+    const report = () => (this.#isOver ? undefined : hooks.update(this.#call, partialResult, emit))
+    this.#reported = (this.#reported ?? Promise.resolve()).then(report)
+  }
+
+  /** Whether the call was still there to report it. */
+  #emit(body: ToolReport): boolean {
+    if (!this.#isOver) this.#loop.events.emit(body)
+    return !this.#isOver
+  }
+}
+
+/** What a running tool reports. */
+type ToolReport = { toolCallId: string; toolName: string } & (
+  | { type: 'toolExecutionUpdate'; partialResult: ToolResult }
+  | { type: 'progressMessage'; text: string }
+  | { type: 'childEvent'; event: AgentEvent }
+)
+
+/** What `work` comes to within `ms`; `undefined` when it fails, or takes longer. */
+function within(work: PromiseLike<unknown>, ms: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const stopTimer = startTimer(ms, () => resolve(undefined))
+    const settle = (value: unknown) => {
+      stopTimer()
+      resolve(value)
+    }
+    work.then(settle, () => settle(undefined))
+  })
+}
+
+/** Tells a tool, and the model, that it ran too long. */
+function timeout(ms: number): ToolError {
+  return new ToolError('timeout', `Tool exceeded timeout of ${duration(ms)}`)
+}
+
+/** `250ms`, `1s`, `1.5s`, as the specification prints durations. */
+function duration(ms: number): string {
+  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`
+}

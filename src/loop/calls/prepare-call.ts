@@ -1,0 +1,80 @@
+import { argumentsFault, parseArguments } from '../../base/call-arguments.ts'
+import { copyJson } from '../../base/copy-json.ts'
+import type { ToolCallContent } from '../../types/content.ts'
+import { errorText } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { SchemaResult } from '../../types/standard-schema.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import { formatIssues } from '../../validation/format-issues.ts'
+import { checkArguments } from '../../validation/tool-parameters.ts'
+import type { LoopState } from '../loop-state.ts'
+import { errorResult } from './tool-result.ts'
+
+/** A call whose tool was found and whose arguments are valid. */
+export interface PreparedCall {
+  id: string
+  name: string
+  tool: AgentTool
+  /** As the model wrote them, plain JSON: what people see, approvals are bound to and journals keep. Nobody else has this object. */
+  written: JsonObject
+  /** As the schema parsed them, which may be anything: dates, bigints, maps. Only the tool sees these. */
+  args: JsonObject
+}
+
+/** A call that is not run, and what the model is told instead. */
+export interface RefusedCall {
+  kind: 'refused'
+  result: ToolResult
+}
+
+/** What the first look at a call comes to. */
+export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
+
+/**
+ * Finds the tool of a call and validates its arguments. No promise, unless the schema answers with one. Never throws; rejects with the reason
+ * of a stopped run, and with `LoadError` when the JSON Schema interpreter cannot be had.
+ */
+export function prepareCall(loop: LoopState, call: ToolCallContent): Preparation | Promise<Preparation> {
+  const { tools } = loop.context
+  const tool = tools.find(({ name }) => name === call.name)
+  if (tool === undefined) return refused(`Tool ${call.name} not found`)
+  const { invalidArguments: raw } = call
+  if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? 'not a JSON object'}: ${excerpt(raw)}`)
+  return validateArguments(loop, tool, call.id, call.arguments)
+}
+
+/** As {@link prepareCall}, for a tool that is known. */
+export function validateArguments(loop: LoopState, tool: AgentTool, id: string, given: JsonObject): Preparation | Promise<Preparation> {
+  try {
+    // What is shown, what an approval is bound to and what runs are made of this one copy, and it means what its JSON says.
+    const fault = argumentsFault(given)
+    if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
+    const written = copyJson(given)
+    const checked = parsed(loop, tool, written)
+    const prepared = (result: SchemaResult<JsonObject>): Preparation =>
+      result.issues === undefined
+        ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: result.value } }
+        : refused(`Invalid arguments: ${formatIssues(result.issues)}`)
+    return 'then' in checked ? loop.stop.race(checked).then(prepared) : prepared(checked)
+  } catch (error) {
+    return refused(errorText(error))
+  }
+}
+
+/** `written` as the schema of the tool parses it. A new object each time: whoever gets it can change nobody else's. */
+export function parsed(
+  loop: LoopState,
+  tool: AgentTool,
+  written: JsonObject,
+): SchemaResult<JsonObject> | Promise<SchemaResult<JsonObject>> {
+  return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
+}
+
+function refused(message: string): RefusedCall {
+  return { kind: 'refused', result: errorResult(message) }
+}
+
+function excerpt(raw: string): string {
+  return raw.length <= 200 ? raw : `${raw.slice(0, 200)}… (${raw.length} characters)`
+}

@@ -1,0 +1,205 @@
+import type { ToolCallContent } from '../../types/content.ts'
+import type { ContextChange } from '../../types/context-change.ts'
+import { errorText, JournalError, LoadError } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { PendingApproval } from '../../types/run-facts.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import { applyContextChanges } from '../compaction.ts'
+import type { LoopState } from '../loop-state.ts'
+import { invokeTool } from './invoke-tool.ts'
+import { isUnasked, permit } from './permission.ts'
+import { type Preparation, type PreparedCall, prepareCall } from './prepare-call.ts'
+import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
+
+const steeringSkip = 'Skipped due to queued user message.'
+const truncatedSkip = 'The call was cut off by the output limit and was not run. Send it again, with shorter arguments.'
+
+/** A call before it is run. */
+export interface PlannedCall {
+  call: ToolCallContent
+  /** Why it is not run. */
+  skip?: string
+  /** Of a call that begins at once. */
+  preparation?: Preparation | Promise<Preparation>
+  /** Its intent, while that becomes durable. */
+  intent?: Promise<void> | undefined
+}
+
+/** What the calls of a turn came to. */
+export interface CallOutcome {
+  /** In the order of the calls. */
+  results: ToolResultEntry[]
+  /** Calls that wait for a person; they have no result. */
+  waiting: PendingApproval[]
+  /** Ids of the calls that come after one that waits; they have no result either. */
+  heldBack: string[]
+}
+
+/**
+ * Plans the calls of one assistant message. Those that begin at once are prepared, and where nobody has to be asked their intents are recorded:
+ * in the same step as the message, so that a journal can write them together. With `isCut`, the last call is not run: the output limit may
+ * have cut its arguments.
+ */
+export function planCalls(loop: LoopState, calls: readonly ToolCallContent[], isCut: boolean): PlannedCall[] {
+  const size = stepSize(loop, calls.length)
+  return calls.map((call, at) => {
+    if (isCut && at === calls.length - 1) return { call, skip: truncatedSkip }
+    return at < size && !loop.stop.aborted ? begin(loop, call) : { call }
+  })
+}
+
+/** Prepares a call of the first step, and records its intent where nobody has to be asked. */
+function begin(loop: LoopState, call: ToolCallContent): PlannedCall {
+  const preparation = prepareCall(loop, call)
+  if (preparation instanceof Promise) {
+    // It is awaited later, or never: when the run is stopped before.
+    preparation.catch(() => undefined)
+    return { call, preparation }
+  }
+  const intent = preparation.kind === 'ready' && isUnasked(loop, preparation.call) ? recordIntent(loop, preparation.call) : undefined
+  intent?.catch(() => undefined)
+  return { call, preparation, intent }
+}
+
+/**
+ * Runs the calls of one assistant message and puts the results into the history, in the order of the calls.
+ *
+ * **Contract**
+ * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
+ *   what has not begun; a call that waits for a person holds it back.
+ * - What the tools want taken out of the context is taken out afterwards.
+ * - Never rejects: what cannot be done fails the run.
+ */
+export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
+  const outcome: CallOutcome = { results: [], waiting: [], heldBack: [] }
+  const changes: ContextChange[] = []
+  const size = stepSize(loop, planned.length)
+  try {
+    for (let at = 0; at < planned.length; at += size) {
+      // Their order was asked for, and what comes later may rest on what comes first.
+      const isHeld = outcome.waiting.length > 0 && !loop.stop.aborted
+      const isSkipped = !isHeld && at > 0 && loop.inputs.isSteered
+      const step = isHeld ? holdBack(planned.slice(at, at + size), outcome) : planned.slice(at, at + size)
+      const answered = await Promise.all(
+        step.map(({ call, skip, ...begun }) => {
+          const reason = isSkipped ? steeringSkip : skip
+          return reason === undefined ? executeCall(loop, call, begun, { waiting: outcome.waiting, changes }) : skipCall(loop, call, reason)
+        }),
+      )
+      for (const entry of answered) {
+        if (entry === undefined) continue
+        outcome.results.push(entry)
+        loop.append(entry)
+        loop.events.message(entry)
+      }
+    }
+    if (changes.length > 0) await applyContextChanges(loop, changes)
+  } catch (error) {
+    loop.fail(error)
+  }
+  return outcome
+}
+
+/** Notes which calls of a step are held back; gives back those that are answered all the same, because they are never run. */
+function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): PlannedCall[] {
+  for (const { call, skip } of step) if (skip === undefined) heldBack.push(call.id)
+  return step.filter(({ skip }) => skip !== undefined)
+}
+
+/** How many calls run at the same time. */
+function stepSize({ config }: LoopState, calls: number): number {
+  const { toolExecution = 'parallel' } = config
+  const strategy = typeof toolExecution === 'string' ? { type: toolExecution } : toolExecution
+  if (strategy.type === 'sequential') return 1
+  if (strategy.type === 'batched') return strategy.size
+  return Math.max(1, calls)
+}
+
+/**
+ * Takes one call from request to result: find, validate, ask, journal the intent, run, journal the result.
+ *
+ * **Contract**
+ * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for a person.
+ * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call that is answered.
+ * - After the run was stopped or has failed, the tool is not run; the answer is `Cancelled`.
+ */
+async function executeCall(
+  loop: LoopState,
+  call: ToolCallContent,
+  { preparation, intent }: Pick<PlannedCall, 'preparation' | 'intent'>,
+  turn: { waiting: PendingApproval[]; changes: ContextChange[] },
+): Promise<ToolResultEntry | undefined> {
+  try {
+    loop.stop.throwIfAborted()
+    const preparing = preparation ?? prepareCall(loop, call)
+    const prepared = preparing instanceof Promise ? await preparing : preparing
+    if (prepared.kind === 'refused') return answerUnrun(loop, call, prepared.result)
+    const permission = isUnasked(loop, prepared.call) ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
+    if (permission.kind === 'paused') {
+      turn.waiting.push(permission.pending)
+      return undefined
+    }
+    if (permission.kind === 'refused') return answerUnrun(loop, call, permission.result)
+    const intended = intent ?? recordIntent(loop, permission.call)
+    if (intended !== undefined) await intended
+    loop.stop.throwIfAborted()
+    announce(loop, call, permission.call.written)
+    // A listener may have stopped the run just now.
+    if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
+    const running = invokeTool(loop, permission.call, turn.changes)
+    return conclude(loop, call, running instanceof Promise ? await running : running)
+  } catch (error) {
+    if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
+    // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
+    return skipCall(loop, call, errorText(error))
+  }
+}
+
+function recordIntent(loop: LoopState, { id, name, written, tool }: PreparedCall): Promise<void> | undefined {
+  return loop.record({ type: 'toolIntent', toolCallId: id, toolName: name, arguments: written, idempotent: tool.idempotent === true })
+}
+
+/** Answers a call that is not run, with the pair of events every call has. */
+async function skipCall(loop: LoopState, call: ToolCallContent, message: string): Promise<ToolResultEntry> {
+  try {
+    return answerUnrun(loop, call, errorResult(message))
+  } catch (error) {
+    return answerStopped(loop, call, error)
+  }
+}
+
+function answerUnrun(loop: LoopState, call: ToolCallContent, result: ToolResult): ToolResultEntry | Promise<ToolResultEntry> {
+  loop.stop.throwIfAborted()
+  announce(loop, call)
+  return conclude(loop, call, result)
+}
+
+/** The run was stopped, or has failed with `error`: the call is answered, not run. */
+function answerStopped(loop: LoopState, call: ToolCallContent, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
+  // Also after an abort: a journal that has refused is told nothing more.
+  if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
+  announce(loop, call)
+  return conclude(loop, call, errorResult('Cancelled'))
+}
+
+function announce(loop: LoopState, call: ToolCallContent, args: JsonObject = call.arguments): void {
+  loop.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
+}
+
+/** Ends a call whose start was announced, then makes the result durable. Never rejects. */
+function conclude(loop: LoopState, call: ToolCallContent, result: ToolResult): ToolResultEntry | Promise<ToolResultEntry> {
+  const { loopId } = loop.events
+  const entry = toolResultEntry(call, result, { loopId, turnIndex: loop.turnIndex })
+  loop.view?.number(entry)
+  const { toolCallId, toolName, isError, childLoopId } = entry
+  loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
+  const recorded = loop.record({ type: 'toolResult', message: entry })
+  if (recorded === undefined) {
+    const observed = loop.hooks.afterTool(call, result)
+    return observed === undefined ? entry : observed.then(() => entry)
+  }
+  return recorded
+    .catch((error) => loop.fail(error))
+    .then(() => loop.hooks.afterTool(call, result))
+    .then(() => entry)
+}

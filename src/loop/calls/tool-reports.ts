@@ -1,0 +1,52 @@
+import type { ContextChange, RevertCategory } from '../../types/context-change.ts'
+import { ConfigError } from '../../types/errors.ts'
+
+/** Throws `ConfigError` `invalidOption` unless `event` has what every event has. O(1): it comes with every delta of a child. */
+export function checkChildEvent(event: unknown): void {
+  const { type, runId, loopId, sessionId, seq, at, event: inner }: EventFields = Object(event)
+  const isEvent = [type, runId, loopId, sessionId].every((value) => typeof value === 'string') && isFigure(seq) && isFigure(at)
+  if (!isEvent) throw wrong('childEvent', event, 'an event of a loop, as its emit receives it')
+  if (type === 'childEvent') checkChildEvent(inner)
+}
+
+type EventFields = Partial<Record<'type' | 'runId' | 'loopId' | 'sessionId' | 'seq' | 'at' | 'event', unknown>>
+
+const categories: readonly RevertCategory[] = ['failure', 'tangent', 'completion', 'stepSummary']
+
+/** A copy of `change`. Throws `ConfigError` `invalidOption` for what is none: applied, it would end the run. */
+export function checkChange(change: unknown): ContextChange {
+  const { type, tokens, memo, category, targetNodeId, summary }: ChangeFields = Object(change)
+  if (type === 'prune' && isFigure(tokens) && isOptionalText(memo)) {
+    return { type, tokens, ...(memo !== undefined && { memo }) }
+  }
+  if (type === 'revert' && isCategory(category) && isFigure(targetNodeId) && isOptionalText(summary)) {
+    return { type, category, targetNodeId, ...(summary !== undefined && { summary }) }
+  }
+  throw wrong('changeContext', change, "{ type: 'prune', tokens, memo? } or { type: 'revert', category, targetNodeId, summary? }")
+}
+
+type ChangeFields = Partial<Record<'type' | 'tokens' | 'memo' | 'category' | 'targetNodeId' | 'summary', unknown>>
+
+function isFigure(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isOptionalText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string'
+}
+
+function isCategory(value: unknown): value is RevertCategory {
+  return categories.some((category) => category === value)
+}
+
+function wrong(name: string, value: unknown, allowed: string): ConfigError {
+  return new ConfigError('invalidOption', `ctx.${name} got ${shown(value)}; it takes ${allowed}.`)
+}
+
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 200)
+  } catch {
+    return `a value of type ${typeof value}`
+  }
+}

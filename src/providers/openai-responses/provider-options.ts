@@ -1,0 +1,15 @@
+import { type OptionTable, oneOf } from '../../base/check-options.ts'
+import { type TransportOptions, transportTable } from '../shared/provider-options.ts'
+import type { ReasoningSummary } from './encode-request.ts'
+
+/** How the Responses API is called, at OpenAI and on Azure. */
+export interface OpenAiResponsesProviderOptions extends TransportOptions {
+  /** How much of its reasoning a model that thinks should tell. Default `auto`; `none` for organisations that may not ask. */
+  reasoningSummary?: ReasoningSummary
+}
+
+/** What it is checked with. */
+export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
+  ...transportTable,
+  reasoningSummary: oneOf('auto', 'concise', 'detailed', 'none'),
+}

@@ -1,0 +1,116 @@
+import { checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
+import { aWorkspace } from '../../base/port-kinds.ts'
+import { ToolError, WorkspaceError } from '../../types/errors.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { Workspace } from '../../types/workspace.ts'
+import { checkCancelled } from '../deadline.ts'
+import { defineTool } from '../define-tool.ts'
+import { accessError } from './access-error.ts'
+import { countLines, occurrencesOf, similarText } from './edit-text.ts'
+
+/** Where `edit_file` works. Options of `editFileTool`. */
+export interface EditFileOptions {
+  workspace: Workspace
+}
+
+interface EditFileArgs {
+  path: string
+  old_text: string
+  new_text: string
+}
+
+const maxBytes = 20 * 1024 * 1024
+
+const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWorkspace) })
+
+/**
+ * `edit_file`: replaces the one occurrence of `old_text` by `new_text`.
+ *
+ * **Contract**
+ * - Fails without writing when `old_text` is not there (with a hint at what is), is there more than once, or when the file changed since it
+ *   was read. In a file with CRLF line ends `old_text` may be given with LF; the line ends stay as they are.
+ * - Only UTF-8 text up to 20 MiB; a byte order mark is kept.
+ * - Answers `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function editFileTool(options: EditFileOptions): AgentTool {
+  checkOptions(options, editFileToolOptions)
+  const { workspace } = options
+  return defineTool<EditFileArgs>({
+    name: 'edit_file',
+    label: 'Edit File',
+    description:
+      'Replace text in a file. old_text must occur exactly once and match exactly, whitespace and indentation included; new_text replaces it.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'File to edit, relative to the workspace root' },
+        old_text: { type: 'string', minLength: 1, description: 'Text to find; must be unique in the file' },
+        new_text: { type: 'string', description: 'Text to put in its place' },
+      },
+      required: ['path', 'old_text', 'new_text'],
+    },
+    async execute({ path, old_text: oldText, new_text: newText }, { signal }) {
+      checkCancelled(signal)
+      if (oldText === '') throw new ToolError('invalidArguments', 'old_text must not be empty. Use write_file to fill an empty file.')
+      const { content, version } = await load(workspace, path, signal)
+      checkCancelled(signal)
+      const edited = replaceOnce(path, content, oldText, newText)
+      const counts = { path, old_lines: countLines(oldText), new_lines: countLines(newText) }
+      if (edited === content) return { content: [{ type: 'text', text: 'No changes (old_text == new_text)' }], details: counts }
+      await save(workspace, path, edited, version, signal)
+      const text = `Replaced ${counts.old_lines} line(s) with ${counts.new_lines} line(s) in ${path}`
+      return { content: [{ type: 'text', text }], details: counts }
+    },
+  })
+}
+
+function replaceOnce(path: string, content: string, oldText: string, newText: string): string {
+  const asCrlf = (text: string) => text.replaceAll(/\r?\n/g, '\r\n')
+  // Models are shown lines without their ends, so they ask for LF.
+  const asGiven = occurrencesOf(content, oldText)
+  const isCrlf = asGiven.count === 0 && content.includes('\r\n')
+  const target = isCrlf ? asCrlf(oldText) : oldText
+  const { first, count } = isCrlf ? occurrencesOf(content, target) : asGiven
+  if (count === 0) throw new ToolError('failed', notFoundText(path, content, oldText))
+  if (count > 1) {
+    const advice = 'Include more surrounding context to make the match unique.'
+    throw new ToolError('failed', `old_text matches ${count} locations in ${path}. ${advice}`)
+  }
+  return content.slice(0, first) + (isCrlf ? asCrlf(newText) : newText) + content.slice(first + target.length)
+}
+
+function notFoundText(path: string, content: string, oldText: string): string {
+  const similar = similarText(content, oldText)
+  if (similar === undefined) return `old_text not found in ${path}.\n\nTip: Use read_file to see the current contents of the file.`
+  return `old_text not found in ${path}.\n\nDid you mean:\n\`\`\`\n${similar}\n\`\`\`\nIt must match exactly, whitespace and indentation included.`
+}
+
+async function load(workspace: Workspace, path: string, signal: AbortSignal): Promise<{ content: string; version: string }> {
+  try {
+    // The version is taken before the bytes: a change in between makes the write fail, never the other way round.
+    const { size, version } = await workspace.stat(path, { signal })
+    if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
+    const bytes = await workspace.read(path, { signal })
+    return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), version }
+  } catch (error) {
+    checkCancelled(signal)
+    if (error instanceof TypeError) throw new ToolError('failed', `${path} is not UTF-8 text and cannot be edited.`, { cause: error })
+    if (!(error instanceof WorkspaceError)) throw error
+    const advice = error.code === 'notFound' ? ' Use write_file to create new files.' : ` ${error.message}`
+    throw new ToolError(error.code === 'notFound' ? 'notFound' : 'failed', `Cannot read ${path}.${advice}`, { cause: error })
+  }
+}
+
+async function save(workspace: Workspace, path: string, content: string, version: string, signal: AbortSignal): Promise<void> {
+  try {
+    await workspace.write(path, new TextEncoder().encode(content), { ifMatch: version, signal })
+  } catch (error) {
+    checkCancelled(signal)
+    if (!(error instanceof WorkspaceError) || error.code !== 'conflict') throw accessError(`Cannot write ${path}`, error)
+    throw new ToolError('failed', `${path} was changed while it was being edited; nothing was written. Read it again and retry.`, {
+      cause: error,
+    })
+  }
+}

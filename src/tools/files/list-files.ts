@@ -1,0 +1,100 @@
+import { aPositiveNumber, checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
+import { aWorkspace } from '../../base/port-kinds.ts'
+import { ToolError, WorkspaceError } from '../../types/errors.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import type { Workspace } from '../../types/workspace.ts'
+import { resolvePath } from '../../workspace/path.ts'
+import { withDeadline } from '../deadline.ts'
+import { defineTool } from '../define-tool.ts'
+import { escapeName } from '../escape-name.ts'
+import { compileGlob } from '../search/glob.ts'
+import { relativeTo, walkFiles } from '../search/walk-files.ts'
+import { accessError } from './access-error.ts'
+
+/** Where `list_files` looks and when it stops. Options of `listFilesTool`. */
+export interface ListFilesOptions {
+  workspace: Workspace
+  /** Files shown. Default 200. */
+  maxResults?: number
+  /** Milliseconds. Default 10,000. */
+  timeoutMs?: number
+}
+
+interface ListFilesArgs {
+  path?: string
+  pattern?: string
+  max_depth?: number
+}
+
+const listFilesToolOptions = optionsOf<ListFilesOptions>({
+  workspace: required(aWorkspace),
+  maxResults: aPositiveNumber,
+  timeoutMs: aPositiveNumber,
+})
+
+/**
+ * `list_files`: files below a directory, optionally those that match a glob.
+ *
+ * **Contract**
+ * - Files only, relative to the workspace root, `target`, `.git` and `node_modules` left out, 3 levels deep unless `max_depth` says
+ *   otherwise. Characters that break or reorder lines are escaped.
+ * - Ends with `(N files)`, or `... (N files, showing first M)`; N counts every file found, also those not shown.
+ * - `details` is `{ total, truncated }`, `total` that same N.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function listFilesTool(options: ListFilesOptions): AgentTool {
+  checkOptions(options, listFilesToolOptions)
+  const { workspace, maxResults = 200, timeoutMs = 10_000 } = options
+  return defineTool<ListFilesArgs>({
+    name: 'list_files',
+    label: 'List Files',
+    description: 'List files below a directory, optionally filtered by a glob such as *.ts or src/**/*.test.ts.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Directory, relative to the workspace root. Default: the root' },
+        pattern: {
+          type: 'string',
+          description: 'Glob; without "/" it is matched against the file name, with "/" against the path below the directory',
+        },
+        max_depth: { type: 'integer', minimum: 1, description: 'Levels of directories. Default: 3' },
+      },
+    },
+    idempotent: true,
+    async execute({ path = '.', pattern, max_depth: maxDepth = 3 }, ctx) {
+      const isWanted = pattern === undefined ? () => true : compileGlob(pattern)
+      const collect = async (signal: AbortSignal): Promise<ToolResult> => {
+        const directory = resolvePath(path)
+        const shown: string[] = []
+        let total = 0
+        for await (const file of walkFiles({ workspace, path: directory, maxDepth, signal })) {
+          if (!isWanted(relativeTo(directory, file))) continue
+          total += 1
+          if (shown.length < maxResults) shown.push(escapeName(file))
+        }
+        return { content: [{ type: 'text', text: listing(path, shown, total) }], details: { total, truncated: total > shown.length } }
+      }
+      try {
+        return await withDeadline(ctx.signal, timeoutMs, 'Listing timed out', collect)
+      } catch (error) {
+        throw directoryError(path, error)
+      }
+    },
+  })
+}
+
+function listing(path: string, shown: readonly string[], total: number): string {
+  if (total === 0) return `No files found in ${escapeName(path)}`
+  const count = total > shown.length ? `... (${total} files, showing first ${shown.length})` : `(${total} files)`
+  return `${shown.join('\n')}\n\n${count}`
+}
+
+function directoryError(path: string, error: unknown): unknown {
+  if (!(error instanceof WorkspaceError)) return error
+  if (error.code === 'notFound') {
+    return new ToolError('notFound', `Directory not found: ${path}. Check the path and try again.`, { cause: error })
+  }
+  return accessError(`Cannot list ${path}`, error)
+}

@@ -1,0 +1,123 @@
+import { aPositiveNumber, checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
+import { aWorkspace } from '../../base/port-kinds.ts'
+import { ToolError } from '../../types/errors.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import type { Workspace, WorkspaceStat } from '../../types/workspace.ts'
+import { checkCancelled } from '../deadline.ts'
+import { defineTool } from '../define-tool.ts'
+import { accessError } from './access-error.ts'
+import { toBase64 } from './base64.ts'
+import { LinePage } from './line-page.ts'
+import { isBinary, readLines } from './text-lines.ts'
+
+/** Where `read_file` looks and how much it may answer. Options of `readFileTool`. */
+export interface ReadFileOptions {
+  workspace: Workspace
+  /** Bytes of text one call may return. Default 1 MiB. */
+  maxBytes?: number
+}
+
+interface ReadFileArgs {
+  path: string
+  offset?: number
+  limit?: number
+}
+
+const maxImageBytes = 20 * 1024 * 1024
+
+const imageTypes: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['bmp', 'image/bmp'],
+])
+
+const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWorkspace), maxBytes: aPositiveNumber })
+
+/**
+ * `read_file`: a text file with line numbers, or an image.
+ *
+ * **Contract**
+ * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit` and are read range by
+ *   range in bounded memory; reading stops after the last line asked for, so their header says `of more than b`.
+ * - Images by extension (png, jpg, gif, webp, bmp), at most 20 MiB. Other binary files fail; invalid UTF-8 shows as U+FFFD.
+ * - `details` is `{ path }`, for images `{ path, bytes }`.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function readFileTool(options: ReadFileOptions): AgentTool {
+  checkOptions(options, readFileToolOptions)
+  const { workspace, maxBytes = 1024 * 1024 } = options
+  return defineTool<ReadFileArgs>({
+    name: 'read_file',
+    label: 'Read File',
+    description: 'Read a text file with line numbers, or an image. Use offset and limit to read part of a large file.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'File to read, relative to the workspace root' },
+        offset: { type: 'integer', minimum: 1, description: 'First line to read, counted from 1' },
+        limit: { type: 'integer', minimum: 1, description: 'Number of lines to read' },
+      },
+      required: ['path'],
+    },
+    idempotent: true,
+    async execute(args, { signal }) {
+      checkCancelled(signal)
+      try {
+        const stat = await workspace.stat(args.path, { signal })
+        checkCancelled(signal)
+        if (stat.kind === 'directory') throw new ToolError('failed', `${args.path} is a directory. Use list_files to see what is in it.`)
+        const mimeType = imageTypes.get(args.path.slice(args.path.lastIndexOf('.') + 1).toLowerCase())
+        if (mimeType !== undefined) return await readImage(workspace, args.path, stat, mimeType, signal)
+        return await readText(workspace, args, stat, maxBytes, signal)
+      } catch (error) {
+        checkCancelled(signal)
+        throw accessError(`Cannot access ${args.path}`, error)
+      }
+    },
+  })
+}
+
+async function readImage(
+  workspace: Workspace,
+  path: string,
+  stat: WorkspaceStat,
+  mimeType: string,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (stat.size > maxImageBytes) {
+    throw new ToolError('failed', `Image too large (${Math.ceil(stat.size / 1024 / 1024)}MB, max 20MB)`)
+  }
+  const bytes = await workspace.read(path, { signal })
+  return { content: [{ type: 'image', data: toBase64(bytes), mimeType }], details: { path, bytes: bytes.length } }
+}
+
+async function readText(
+  workspace: Workspace,
+  { path, offset = 1, limit = Number.POSITIVE_INFINITY }: ReadFileArgs,
+  { size }: WorkspaceStat,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const isLarge = size > maxBytes
+  if (isLarge && offset === 1 && limit === Number.POSITIVE_INFINITY) {
+    throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use offset/limit for partial reads.`)
+  }
+  if (await isBinary(workspace, path, signal)) {
+    throw new ToolError('failed', `${path} is a binary file (${size} bytes) and cannot be shown as text.`)
+  }
+  const page = new LinePage(offset, limit, maxBytes)
+  let isComplete = true
+  for await (const batch of readLines({ workspace, path, size, signal, maxLineLength: maxBytes })) {
+    page.add(batch)
+    isComplete = batch.isLast
+    // A small file is read to its end to know how many lines it has.
+    if (page.isFull && isLarge) break
+  }
+  if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)
+  return { content: [{ type: 'text', text: page.text(isComplete) }], details: { path } }
+}

@@ -1,0 +1,68 @@
+import type { Workspace } from '../../types/workspace.ts'
+
+const chunkBytes = 256 * 1024
+const sniffBytes = 8192
+
+/** Lines that were read together. */
+export interface LineBatch {
+  /** Number of the first line, from 1. */
+  first: number
+  lines: string[]
+  /** Whether the file ends here. */
+  isLast: boolean
+}
+
+/** What `readLines` needs to know. */
+export interface LineSource {
+  workspace: Workspace
+  path: string
+  /** Bytes, from `stat`. */
+  size: number
+  signal: AbortSignal
+  /** Characters kept of a line; the rest of a longer one is read and dropped. */
+  maxLineLength: number
+}
+
+/**
+ * Reads a text file range by range, so that any size takes bounded memory.
+ *
+ * **Contract**
+ * - Lines end with LF or CRLF, which are not part of them; a final line break begins no further line. Invalid UTF-8 becomes U+FFFD, a byte
+ *   order mark is dropped.
+ * - Between ranges it rejects with the reason of `signal` once that has aborted.
+ */
+export async function* readLines(source: LineSource): AsyncGenerator<LineBatch, void, undefined> {
+  const { workspace, path, size, signal, maxLineLength } = source
+  const decoder = new TextDecoder()
+  let rest = ''
+  let first = 1
+  for (let start = 0; start < size; start += chunkBytes) {
+    signal.throwIfAborted()
+    const end = Math.min(start + chunkBytes, size)
+    const bytes = await workspace.read(path, { start, end, signal })
+    const isLast = end === size || bytes.length < end - start
+    const lines = (rest + decoder.decode(bytes, { stream: !isLast })).split('\n')
+    rest = lines.pop() ?? ''
+    // One character more than is kept, so that a carriage return at the cut can still be told from text.
+    if (rest.length > maxLineLength) rest = rest.slice(0, maxLineLength + 1)
+    if (isLast && rest !== '') lines.push(rest)
+    yield { first, lines: lines.map((line) => trim(line, maxLineLength)), isLast }
+    first += lines.length
+    if (isLast) return
+  }
+}
+
+/** Whether bytes from the start of a file are those of a binary file: one of the first 8 KiB is NUL. */
+function looksBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, sniffBytes).includes(0)
+}
+
+/** Whether a file is binary; reads at most 8 KiB. */
+export async function isBinary(workspace: Workspace, path: string, signal: AbortSignal): Promise<boolean> {
+  return looksBinary(await workspace.read(path, { start: 0, end: sniffBytes, signal }))
+}
+
+function trim(line: string, maxLength: number): string {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line
+  return text.length > maxLength ? text.slice(0, maxLength) : text
+}

@@ -1,0 +1,53 @@
+import { checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
+import { aWorkspace } from '../../base/port-kinds.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { Workspace } from '../../types/workspace.ts'
+import { checkCancelled } from '../deadline.ts'
+import { defineTool } from '../define-tool.ts'
+import { accessError } from './access-error.ts'
+
+/** Where `write_file` works. Options of `writeFileTool`. */
+export interface WriteFileOptions {
+  workspace: Workspace
+}
+
+const writeFileToolOptions = optionsOf<WriteFileOptions>({ workspace: required(aWorkspace) })
+
+/**
+ * `write_file`: writes a whole text file as UTF-8, creating parent directories.
+ *
+ * **Contract**: answers `Wrote N bytes to P`; `details` is `{ path, bytes }`. Replaces what was there.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function writeFileTool(options: WriteFileOptions): AgentTool {
+  checkOptions(options, writeFileToolOptions)
+  const { workspace } = options
+  return defineTool<{ path: string; content: string }>({
+    name: 'write_file',
+    label: 'Write File',
+    description: 'Write a whole file, creating parent directories. Replaces an existing file; to change part of one use edit_file.',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'File to write, relative to the workspace root' },
+        content: { type: 'string', description: 'The whole new content' },
+      },
+      required: ['path', 'content'],
+    },
+    async execute({ path, content }, { signal }) {
+      checkCancelled(signal)
+      try {
+        const bytes = new TextEncoder().encode(content)
+        await workspace.write(path, bytes, { signal })
+        return {
+          content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${path}` }],
+          details: { path, bytes: bytes.length },
+        }
+      } catch (error) {
+        checkCancelled(signal)
+        throw accessError(`Cannot write ${path}`, error)
+      }
+    },
+  })
+}

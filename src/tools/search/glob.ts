@@ -1,0 +1,151 @@
+import { ToolError } from '../../types/errors.ts'
+
+/** A step that takes exactly one character. */
+type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass
+
+/** A step of a pattern. `star` stays within a segment, `deep` (`**`) crosses them, `directories` (`**` and a slash) takes whole ones. */
+type Token = Single | { type: 'star' } | { type: 'deep' } | { type: 'directories' }
+
+interface CharacterClass {
+  type: 'class'
+  negated: boolean
+  ranges: [low: string, high: string][]
+}
+
+const maxAlternatives = 64
+const maxLength = 1000
+// The longest path of the common systems has 4,096 characters; parts × characters stays at some milliseconds.
+const maxParts = 1500
+
+/**
+ * Compiles a glob: `*`, `?`, `[a-z]`, `[!a]`, `{ts,tsx}`, and `**` for any number of directories.
+ *
+ * **Contract**
+ * - A pattern without `/` is matched against the file name, one with `/` against the whole relative path.
+ * - Matching takes time proportional to pattern × path, for any pattern; hidden files match like others.
+ * - Throws `ToolError` `invalidArguments` for a pattern over 1,000 characters, with more than 64 brace alternatives, or with more than 1,500
+ *   parts (characters, classes, stars) in all alternatives together.
+ */
+export function compileGlob(pattern: string): (path: string) => boolean {
+  if (pattern.length > maxLength) throw new ToolError('invalidArguments', `The pattern is longer than ${maxLength} characters. Shorten it.`)
+  const parts = expandBraces(pattern.replace(/^(?:\.?\/)+/, '')).map(tokenize)
+  if (parts.reduce((sum, tokens) => sum + tokens.length, 0) > maxParts) {
+    throw new ToolError(
+      'invalidArguments',
+      `The pattern has more than ${maxParts} parts, all alternatives in braces together. Use a simpler one.`,
+    )
+  }
+  const programs = parts.map(matcherOf)
+  const wholePath = pattern.includes('/')
+  return (path) => {
+    const subject = [...(wholePath ? path : path.slice(path.lastIndexOf('/') + 1))]
+    return programs.some((program) => program(subject))
+  }
+}
+
+/** Innermost groups first; a group without a comma is literal. */
+function expandBraces(pattern: string): string[] {
+  let open: string[] = [pattern]
+  for (;;) {
+    const next = open.flatMap((text) => {
+      const group = /\{([^{}]*,[^{}]*)\}/.exec(text)
+      if (group === null) return [text]
+      const [whole, body = ''] = group
+      return body.split(',').map((choice) => text.slice(0, group.index) + choice + text.slice(group.index + whole.length))
+    })
+    if (next.length > maxAlternatives) {
+      throw new ToolError('invalidArguments', `The pattern has more than ${maxAlternatives} alternatives in braces. Use a simpler one.`)
+    }
+    if (next.length === open.length) return open
+    open = next
+  }
+}
+
+function tokenize(pattern: string): Token[] {
+  const chars = [...pattern]
+  const tokens: Token[] = []
+  let index = 0
+  while (index < chars.length) {
+    const char = chars[index] ?? ''
+    if (char === '*') {
+      const end = endOfStars(chars, index)
+      const takesSlash = end - index > 1 && chars[end] === '/'
+      tokens.push({ type: takesSlash ? 'directories' : end - index > 1 ? 'deep' : 'star' })
+      index = takesSlash ? end + 1 : end
+      continue
+    }
+    const group = char === '[' ? readClass(chars, index) : undefined
+    if (group !== undefined) tokens.push(group.token)
+    else tokens.push(char === '?' ? { type: 'any' } : { type: 'literal', char })
+    index = group?.end ?? index + 1
+  }
+  return tokens
+}
+
+function endOfStars(chars: readonly string[], start: number): number {
+  let end = start
+  while (chars[end] === '*') end += 1
+  return end
+}
+
+function readClass(chars: readonly string[], start: number): { token: CharacterClass; end: number } | undefined {
+  const negated = chars[start + 1] === '!' || chars[start + 1] === '^'
+  const first = start + (negated ? 2 : 1)
+  // A `]` right at the start is a member.
+  const close = chars.indexOf(']', first + 1)
+  if (close === -1) return undefined
+  const ranges: CharacterClass['ranges'] = []
+  for (let index = first; index < close; index++) {
+    const low = chars[index] ?? ''
+    const isRange = chars[index + 1] === '-' && index + 2 < close
+    ranges.push([low, isRange ? (chars[index + 2] ?? '') : low])
+    if (isRange) index += 2
+  }
+  return { token: { type: 'class', negated, ranges }, end: close + 1 }
+}
+
+/** A matcher for one pattern without braces. It keeps all positions in the pattern at once, one character at a time: no backtracking. */
+function matcherOf(tokens: readonly Token[]): (subject: readonly string[]) => boolean {
+  let current = new Uint8Array(tokens.length + 1)
+  let next = new Uint8Array(tokens.length + 1)
+  return (subject) => {
+    current.fill(0)
+    current[0] = 1
+    let atSegmentStart = true
+    for (const char of subject) {
+      next.fill(0)
+      if (!advance(tokens, current, next, char, atSegmentStart)) return false
+      ;[current, next] = [next, current]
+      atSegmentStart = char === '/'
+    }
+    advance(tokens, current, next, '', atSegmentStart)
+    return current[tokens.length] === 1
+  }
+}
+
+/**
+ * Completes `current` by what stars that match nothing lead to, and sets in `next` the positions after `char`; false when there is none.
+ * An index in place of an iterator: this is the inner loop.
+ */
+function advance(tokens: readonly Token[], current: Uint8Array, next: Uint8Array, char: string, atSegmentStart: boolean): boolean {
+  let isAlive = false
+  for (let state = 0; state < tokens.length; state++) {
+    const token = tokens[state]
+    if (current[state] === 0 || token === undefined) continue
+    const { type } = token
+    const stays = type === 'deep' || type === 'directories' || (type === 'star' && char !== '/')
+    // Whole directories end where a segment begins.
+    if (type === 'star' || type === 'deep' || (type === 'directories' && atSegmentStart)) current[state + 1] = 1
+    if (stays) next[state] = 1
+    else if (type !== 'star' && accepts(token, char)) next[state + 1] = 1
+    else continue
+    isAlive = true
+  }
+  return isAlive
+}
+
+function accepts(token: Single, char: string): boolean {
+  if (token.type === 'literal') return token.char === char
+  if (char === '/') return false
+  return token.type === 'any' || token.ranges.some(([low, high]) => low <= char && char <= high) !== token.negated
+}

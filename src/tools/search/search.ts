@@ -1,0 +1,94 @@
+import { aFunction, aPositiveNumber, checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
+import { aWorkspace } from '../../base/port-kinds.ts'
+import { WorkspaceError } from '../../types/errors.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import type { Workspace } from '../../types/workspace.ts'
+import { resolvePath } from '../../workspace/path.ts'
+import { withDeadline } from '../deadline.ts'
+import { defineTool } from '../define-tool.ts'
+import { escapeName } from '../escape-name.ts'
+import { accessError } from '../files/access-error.ts'
+import type { Searcher, SearchOutcome } from './searcher.ts'
+import { workspaceSearcher } from './workspace-searcher.ts'
+
+/** Where `search` looks, who looks, and when it stops. Options of `searchTool`. */
+export interface SearchToolOptions {
+  workspace: Workspace
+  /** Matches shown, over all files. Default 50. */
+  maxResults?: number
+  /** Milliseconds. Default 30,000. */
+  timeoutMs?: number
+  /** How files are looked through. Default: `workspaceSearcher(workspace)`. */
+  searcher?: Searcher
+}
+
+interface SearchArgs {
+  pattern: string
+  path?: string
+  include?: string
+  case_sensitive?: boolean
+}
+
+const maxLineShown = 500
+
+const searchToolOptions = optionsOf<SearchToolOptions>({
+  workspace: required(aWorkspace),
+  maxResults: aPositiveNumber,
+  timeoutMs: aPositiveNumber,
+  searcher: aFunction,
+})
+
+/**
+ * `search`: lines that match a regular expression.
+ *
+ * **Contract**
+ * - One line per match, `{file}:{line}:{text}`, ordered by path and line; long lines are cut. Case is ignored unless `case_sensitive`.
+ * - Ends with `(N matches)`, or `... (showing first M matches)`; without any, `No matches found for 'p'`.
+ * - `details` is `{ matches, truncated }`, `matches` the number shown.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function searchTool(options: SearchToolOptions): AgentTool {
+  checkOptions(options, searchToolOptions)
+  const { workspace, maxResults = 50, timeoutMs = 30_000, searcher = workspaceSearcher(workspace) } = options
+  return defineTool<SearchArgs>({
+    name: 'search',
+    label: 'Search',
+    description: 'Search file contents with a regular expression. Answers with file:line:text for each matching line.',
+    parameters: {
+      type: 'object',
+      properties: {
+        pattern: { type: 'string', minLength: 1, description: 'Regular expression (RE2 syntax: no lookaround, no backreferences)' },
+        path: { type: 'string', description: 'Directory or file, relative to the workspace root. Default: the root' },
+        include: { type: 'string', description: 'Glob for files, for example *.ts' },
+        case_sensitive: { type: 'boolean', description: 'Default: false' },
+      },
+      required: ['pattern'],
+    },
+    idempotent: true,
+    async execute({ pattern, path = '.', include, case_sensitive: caseSensitive = false }, ctx) {
+      const run = async (signal: AbortSignal) => {
+        const query = { pattern, path: resolvePath(path), caseSensitive, maxResults, signal }
+        return searcher(include === undefined ? query : { ...query, include })
+      }
+      try {
+        return report(pattern, await withDeadline(ctx.signal, timeoutMs, 'Search timed out', run))
+      } catch (error) {
+        throw error instanceof WorkspaceError ? accessError(`Cannot search ${path}`, error) : error
+      }
+    },
+  })
+}
+
+function report(pattern: string, { matches, truncated }: SearchOutcome): ToolResult {
+  const details = { matches: matches.length, truncated }
+  if (matches.length === 0) return { content: [{ type: 'text', text: `No matches found for '${pattern}'` }], details }
+  const lines = matches.map((match) => `${escapeName(match.path)}:${match.line}:${cut(match.text)}`)
+  const count = truncated ? `... (showing first ${matches.length} matches)` : `(${matches.length} matches)`
+  return { content: [{ type: 'text', text: `${lines.join('\n')}\n\n${count}` }], details }
+}
+
+function cut(text: string): string {
+  return text.length > maxLineShown ? `${text.slice(0, maxLineShown)}…` : text
+}

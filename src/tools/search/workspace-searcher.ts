@@ -1,0 +1,81 @@
+import { WorkspaceError } from '../../types/errors.ts'
+import type { Workspace } from '../../types/workspace.ts'
+import { breathe } from '../deadline.ts'
+import { isBinary, readLines } from '../files/text-lines.ts'
+import { compileGlob } from './glob.ts'
+import { compileMatcher, type Matcher } from './matcher.ts'
+import type { Searcher, SearchMatch, SearchOutcome, SearchQuery } from './searcher.ts'
+import { relativeTo, walkFiles } from './walk-files.ts'
+
+/** Characters looked at before timers and aborts get a turn; a few milliseconds of work for a common pattern. */
+const charactersPerBreath = 256 * 1024
+
+/** State of one search. */
+interface Search {
+  workspace: Workspace
+  query: SearchQuery
+  matcher: Matcher
+  found: SearchMatch[]
+  /** Characters since the last breath. */
+  work: number
+}
+
+/**
+ * The `Searcher` that needs nothing but a workspace. Regular expressions are RE2's; files are read range by range.
+ *
+ * **Contract**: of a line so long that matching it would block (tens of thousands of characters at least), only the start is searched.
+ * Files that vanish or cannot be read on the way are skipped.
+ */
+export function workspaceSearcher(workspace: Workspace): Searcher {
+  return async (query) => {
+    const matcher = await compileMatcher(query.pattern, query.caseSensitive)
+    const search: Search = { workspace, query, matcher, found: [], work: 0 }
+    const isWanted = query.include === undefined ? () => true : compileGlob(query.include)
+    const { kind } = await workspace.stat(query.path, { signal: query.signal })
+    if (kind === 'file') {
+      await searchFile(search, query.path)
+      return outcome(search)
+    }
+    for await (const file of walkFiles({ workspace, path: query.path, maxDepth: Number.POSITIVE_INFINITY, signal: query.signal })) {
+      if (isWanted(relativeTo(query.path, file))) await searchOrSkip(search, file)
+      if (isFull(search)) break
+    }
+    return outcome(search)
+  }
+}
+
+/** One match more than is shown says that there are more. */
+function isFull({ found, query }: Search): boolean {
+  return found.length > query.maxResults
+}
+
+function outcome(search: Search): SearchOutcome {
+  return { matches: search.found.slice(0, search.query.maxResults), truncated: isFull(search) }
+}
+
+async function searchOrSkip(search: Search, path: string): Promise<void> {
+  try {
+    await searchFile(search, path)
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error
+  }
+}
+
+async function searchFile(search: Search, path: string): Promise<void> {
+  const { workspace, matcher } = search
+  const { signal } = search.query
+  const { size } = await workspace.stat(path, { signal })
+  if (await isBinary(workspace, path, signal)) return
+  // One character more than is looked at tells the matcher that the line goes on.
+  for await (const { first, lines } of readLines({ workspace, path, size, signal, maxLineLength: matcher.maxLineLength + 1 })) {
+    for (const [index, text] of lines.entries()) {
+      search.work += text.length + 1
+      if (search.work > charactersPerBreath || search.work > matcher.maxLineLength) {
+        search.work = 0
+        await breathe(signal)
+      }
+      if (matcher.matches(text)) search.found.push({ path, line: first + index, text })
+      if (isFull(search)) return
+    }
+  }
+}

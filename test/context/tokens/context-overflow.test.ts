@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { isContextOverflow } from '../../../src/context/index.ts'
+import { classifyError } from '../../../src/providers/shared/errors/classify.ts'
+import type { AgentMessage, StopReason } from '../../../src/types/message.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { answer, user } from '../history.ts'
+
+function failed(errorMessage?: string, stopReason: StopReason = 'error'): AgentMessage {
+  const message: AgentMessage = {
+    role: 'assistant',
+    id: 'a',
+    content: [],
+    stopReason,
+    model: 'm',
+    provider: 'p',
+    usage: emptyUsage(),
+    timestamp: 1,
+  }
+  if (errorMessage !== undefined) message.errorMessage = errorMessage
+  return message
+}
+
+describe('isContextOverflow', () => {
+  it.each([
+    'prompt is too long: 213462 tokens > 200000 maximum',
+    "This model's MAXIMUM CONTEXT LENGTH is 128000 tokens",
+    'Your input exceeds the context window of this model',
+    'The answer ended with model_context_window_exceeded',
+  ])('knows an answer that failed for want of room: %s', (text) => {
+    expect(isContextOverflow(failed(text))).toBe(true)
+  })
+
+  it('knows what this package itself says of a status without text', () => {
+    const error = classifyError({ service: 'Any', status: 413, body: '' })
+    expect(error.code).toBe('contextOverflow')
+    expect(isContextOverflow(failed(error.message))).toBe(true)
+  })
+
+  it('is not misled', () => {
+    expect(isContextOverflow(failed('overloaded'))).toBe(false)
+    expect(isContextOverflow(failed())).toBe(false)
+    expect(isContextOverflow(failed('prompt is too long', 'aborted'))).toBe(false)
+    expect(isContextOverflow(answer('prompt is too long'))).toBe(false)
+    expect(isContextOverflow(user('prompt is too long'))).toBe(false)
+    expect(isContextOverflow({ role: 'extension', id: 'e', kind: 'note', data: 'prompt is too long' })).toBe(false)
+  })
+})

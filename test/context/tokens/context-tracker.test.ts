@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { ContextTracker, totalTokens } from '../../../src/context/index.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { answer, user } from '../history.ts'
+
+const messages = [user('a question'), answer('an answer'), user('another question')]
+const usage = { ...emptyUsage(), input: 100, cacheRead: 30, cacheWrite: 20, output: 50, totalTokens: 200 }
+
+describe('ContextTracker', () => {
+  it('estimates everything while no service has counted', () => {
+    expect(new ContextTracker().estimate(messages)).toBe(totalTokens(messages))
+  })
+
+  it('takes what the service counted, and estimates what came since', () => {
+    const tracker = new ContextTracker()
+    tracker.recordUsage(usage, 1)
+    expect(tracker.estimate(messages)).toBe(200 + totalTokens(messages.slice(2)))
+    expect(tracker.estimate(messages.slice(0, 2))).toBe(200)
+  })
+
+  it('does not believe zeros', () => {
+    const tracker = new ContextTracker()
+    tracker.recordUsage(usage, 0)
+    tracker.recordUsage(emptyUsage(), 1)
+    expect(tracker.estimate(messages)).toBe(200 + totalTokens(messages.slice(1)))
+  })
+
+  it('starts anew after a reset', () => {
+    const tracker = new ContextTracker()
+    tracker.recordUsage(usage, 1)
+    tracker.reset()
+    expect(tracker.estimate(messages)).toBe(totalTokens(messages))
+  })
+
+  it('estimates with the given counter', () => {
+    expect(new ContextTracker({ text: () => 1, message: () => 7 }).estimate(messages)).toBe(21)
+  })
+})

@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentRun,
+  type AgentTool,
+  type ApprovalRequestedEvent,
+  Approvals,
+  defineTool,
+  type JsonObject,
+  type Model,
+  textOf,
+  toolCallsOf,
+} from '../../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'
+
+const remove = (ran: JsonObject[], more: Partial<AgentTool> = {}) =>
+  tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true, ...more })
+const asking = (args: JsonObject, id = 'c1'): ScriptedStep => ({ toolCalls: [{ id, name: 'remove', arguments: args }] })
+
+/** Runs `steps` with a tool; `onRequest` is called with each request. */
+async function ask(steps: ScriptedStep[], tools: AgentTool[], onRequest: (event: ApprovalRequestedEvent, run: AgentRun) => void) {
+  const agent = new Agent({ model: scripted([...steps, { text: 'done' }]), tools })
+  const run = agent.prompt('go')
+  const events: AgentEvent[] = []
+  const check = listening(run, (event) => {
+    events.push(event)
+    if (event.type === 'approvalRequested') onRequest(event, run)
+  })
+  const result = await run.result
+  check()
+  expect(grammarFaults(events)).toEqual([])
+  return { agent, events, result }
+}
+
+/** A model whose calls have `args`, whatever JSON makes of them. */
+function sayingItself(args: JsonObject): Model {
+  const model = scripted([asking({}), { text: 'done' }])
+  const { provider } = model
+  return {
+    ...model,
+    provider: {
+      api: provider.api,
+      encode: (request) => provider.encode(request),
+      async stream(request, emit, signal) {
+        const message = await provider.stream(request, emit, signal)
+        for (const block of message.content) if (block.type === 'toolCall') block.arguments = args
+        return message
+      },
+    },
+  }
+}
+
+describe('a rule of a tool', () => {
+  it.each<[unknown]>([
+    ['yes'],
+    ['no'],
+    [''],
+    [1],
+    [0],
+    [{}],
+    [null],
+    [[]],
+    [true],
+    [() => 'yes'],
+    [() => undefined],
+    [() => null],
+    [() => 0],
+  ])('%j asks: only false does not', async (needsApproval) => {
+    const ran: JsonObject[] = []
+    const { events } = await ask([asking({})], [remove(ran, { needsApproval } as Partial<AgentTool>)], (event, run) => run.deny(event))
+    expect(ofType(events, 'approvalRequested')).toHaveLength(1)
+    expect(ran).toEqual([])
+  })
+
+  it.each<[unknown]>([[false], [undefined], [() => false], [() => Promise.resolve(false)]])('%j does not ask', async (needsApproval) => {
+    const ran: JsonObject[] = []
+    const { events } = await ask([asking({})], [remove(ran, { needsApproval } as Partial<AgentTool>)], () => undefined)
+    expect(ofType(events, 'approvalRequested')).toEqual([])
+    expect(ran).toHaveLength(1)
+  })
+
+  it.each<[string, unknown]>([
+    ['text', 'yes'],
+    ['a number', 1],
+    ['an object', {}],
+    ['null', null],
+  ])('%s is refused by defineTool', (_, needsApproval) => {
+    const options = { name: 'remove', description: 'Removes.', parameters: { type: 'object' }, needsApproval, execute: () => 'x' }
+    expect(() => Reflect.apply(defineTool, undefined, [options])).toThrow(/Tool "remove".*needsApproval is .*; it must be true or false/)
+  })
+
+  it('gets arguments of its own, parsed or not', async () => {
+    const parameters = z.object({ path: z.string().transform((path) => new Map([['path', path]])) })
+    const seen: unknown[] = []
+    const parsed = defineTool({
+      name: 'remove',
+      description: 'Removes.',
+      parameters,
+      jsonSchema: { type: 'object' },
+      needsApproval: ({ path }) => path.set('path', '/etc') === undefined,
+      execute: ({ path }) => `removed ${seen.push(path.get('path'))}`,
+    })
+    const plain = remove([], {
+      needsApproval: (args) => Object.assign(args, { path: '/etc' }) === undefined,
+      execute: ({ path }) => `removed ${seen.push(path)}`,
+    })
+    for (const one of [parsed, plain]) await ask([asking({ path: 'a.txt' })], [one], () => undefined)
+    expect(seen).toEqual(['a.txt', 'a.txt'])
+  })
+})
+
+describe('a decision', () => {
+  it('takes the request that was shown', async () => {
+    const ran: JsonObject[] = []
+    await ask([asking({ n: 1 })], [remove(ran)], (event, run) => {
+      const { toolCallId, argumentsHash } = event
+      for (const wrong of ['c1', undefined, null, {}, { toolCallId }, { argumentsHash }, { toolCallId, argumentsHash: 7 }]) {
+        expect(() => Reflect.apply(run.approve, run, [wrong])).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+      }
+      expect(() => run.approve({ toolCallId, argumentsHash: 'beef' })).toThrow(expect.objectContaining({ code: 'argumentsChanged' }))
+      expect(() => run.approve({ ...event, runId: 'other' })).toThrow(expect.objectContaining({ code: 'unknownCall' }))
+      expect(() => run.approve({ ...event, seq: 1 })).toThrow(expect.objectContaining({ code: 'unknownCall' }))
+      expect(() => run.deny({ ...event, argumentsHash: 'beef' })).toThrow(expect.objectContaining({ code: 'argumentsChanged' }))
+      expect(ran).toEqual([])
+      run.approve(event)
+      expect(() => run.approve(event)).toThrow(expect.objectContaining({ code: 'unknownCall' }))
+    })
+    expect(ran).toEqual([{ n: 1 }])
+  })
+
+  it.each([
+    ['the same', { n: 1 }],
+    ['other', { n: 2 }],
+  ])('about a call of an earlier turn is none about one with its id and %s arguments', async (_, second) => {
+    const ran: JsonObject[] = []
+    const asked: ApprovalRequestedEvent[] = []
+    await ask([asking({ n: 1 }), asking(second)], [remove(ran)], (event, run) => {
+      const [first] = asked
+      asked.push(event)
+      if (first === undefined) run.approve(event)
+      else {
+        expect(() => run.approve(first)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
+        expect(() => run.deny(first)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
+        run.deny(event)
+      }
+    })
+    expect(asked).toHaveLength(2)
+    expect(ran).toEqual([{ n: 1 }])
+  })
+
+  it('about a call of an earlier run is none about the same call in this one', async () => {
+    const ran: JsonObject[] = []
+    const agent = new Agent({ model: scripted([asking({}), { text: 'ok' }, asking({}), { text: 'ok' }]), tools: [remove(ran)] })
+    const asked: ApprovalRequestedEvent[] = []
+    for (const text of ['first', 'second']) {
+      const run = agent.prompt(text)
+      const check = listening(run, (event) => {
+        if (event.type !== 'approvalRequested') return
+        const [first] = asked
+        if (asked.push(event) > 1 && first !== undefined) expect(() => run.approve(first)).toThrow(/No tool call "c1" waits/)
+        run.approve(event)
+      })
+      await run.result
+      check()
+    }
+    expect(ran).toHaveLength(2)
+  })
+
+  it('lets one of two calls with the same id and arguments run', () => {
+    const approvals = new Approvals()
+    const request = { toolCallId: 'c1', toolName: 'remove', arguments: {}, argumentsHash: 'h', runId: 'r', loopId: 'l' }
+    const decided: string[] = []
+    const leave = [7, 8].map((seq) => approvals.wait({ ...request, seq }, ({ type }) => decided.push(`${seq} ${type}`)))
+    approvals.approve({ ...request, seq: 8 })
+    expect(decided).toEqual(['8 approved'])
+    approvals.approve({ toolCallId: 'c1', argumentsHash: 'h' })
+    expect(decided).toEqual(['8 approved', '7 approved'])
+    for (const one of leave) one()
+    expect(approvals.pending()).toEqual([])
+  })
+
+  it('cannot be about arguments that a listener changed, in the event, the list or the history', async () => {
+    const ran: JsonObject[] = []
+    const { events, agent } = await ask([asking({ path: 'a.txt' })], [remove(ran)], (event, run) => {
+      Object.assign(event.arguments, { path: 'b.txt' })
+      const [pending] = run.pendingApprovals()
+      Object.assign(pending?.arguments ?? {}, { path: 'c.txt' })
+      expect(run.pendingApprovals()).toMatchObject([{ argumentsHash: event.argumentsHash }])
+      run.approve(event)
+    })
+    expect(ran).toEqual([{ path: 'a.txt' }])
+    expect(ofType(events, 'toolExecutionStart')).toMatchObject([{ args: { path: 'a.txt' } }])
+    expect(agent.messages[1]).toMatchObject({ content: [{ arguments: { path: 'a.txt' } }] })
+
+    const intents: unknown[] = []
+    const journal: AgentOptions['journal'] = {
+      append: async ({ entry }) => void (entry.type === 'toolIntent' && intents.push(entry.arguments)),
+    }
+    const other = new Agent({ model: scripted([asking({ path: 'a.txt' }), { text: 'done' }]), tools: [remove(ran)], journal })
+    const run = other.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'approvalRequested') return
+      const message = other.messages[1]
+      const [call] = message?.role === 'assistant' ? toolCallsOf(message.content) : []
+      Object.assign(call?.arguments ?? {}, { path: 'd.txt' })
+      run.approve(event)
+    })
+    await run.result
+    expect([ran.at(-1), ...intents]).toEqual([{ path: 'a.txt' }, { path: 'a.txt' }])
+  })
+})
+
+describe('arguments that JSON shows differently', () => {
+  it.each<[string, JsonObject]>([
+    ['a number beyond all numbers', { n: Number.POSITIVE_INFINITY }],
+    ['no number', { n: Number.NaN }],
+    ['minus zero', { list: [{ n: -0 }] }],
+    ['half of a surrogate pair', { path: 'a\ud800' }],
+    ['half of a surrogate pair as a key', { '\udfff': 1 }],
+    ['a date', { at: new Date(0) as never }],
+    ['what is not there', { path: undefined as never }],
+    ['what shows itself as something else', { path: '/etc', toJSON: (() => ({ path: 'a.txt' })) as never }],
+  ])('%s: nobody is asked, nothing runs, the model is told', async (_, args) => {
+    const ran: JsonObject[] = []
+    const agent = new Agent({ model: sayingItself(args), tools: [remove(ran)] })
+    const run = agent.prompt('go')
+    run.subscribe(() => approveWaiting(run))
+    const { messages, status } = await run.result
+    expect(status).toBe('completed')
+    expect(ran).toEqual([])
+    const told = messages.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
+    expect(told).toEqual([expect.stringMatching(/^Invalid arguments: /)])
+  })
+
+  it('a member called __proto__ is shown, hashed and run as what it is', async () => {
+    const ran: JsonObject[] = []
+    const hashes: string[] = []
+    for (const json of ['{"__proto__":{"path":"/etc"}}', '{}']) {
+      const { events } = await ask([asking(JSON.parse(json))], [remove(ran)], (event, run) => run.approve(event))
+      const [event] = ofType(events, 'approvalRequested')
+      hashes.push(event?.argumentsHash ?? '')
+      expect(JSON.stringify(event?.arguments)).toBe(json)
+      expect(JSON.stringify(ran.at(-1))).toBe(json)
+    }
+    expect(hashes[0]).not.toBe(hashes[1])
+  })
+})
+
+describe('on a page that was not loaded over https', () => {
+  it('requests have the same hash', async () => {
+    const hash = async () => {
+      const { events } = await ask([asking({ b: ['é', null], a: { z: 1, y: true } })], [remove([])], (event, run) => run.approve(event))
+      return ofType(events, 'approvalRequested')[0]?.argumentsHash
+    }
+    const bytes = new TextEncoder().encode('{"a":{"y":true,"z":1},"b":["é",null]}')
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+    const expected = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
+    expect(await hash()).toBe(expected)
+    const { subtle } = crypto
+    Object.defineProperty(crypto, 'subtle', { value: undefined, configurable: true })
+    try {
+      expect(await hash()).toBe(expected)
+    } finally {
+      Object.defineProperty(crypto, 'subtle', { value: subtle, configurable: true })
+    }
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentEvent, LoopHooks } from '../../../src/index.ts'
+import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
+import { gate, ofType, seen } from '../../support/play.ts'
+import { approving, denying, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'
+
+describe('a hook that asks a person', () => {
+  const asking: LoopHooks = { beforeToolExecution: ({ requestApproval }) => requestApproval() }
+
+  it('waits: event, approval, then the call', async () => {
+    const { events, ran, result } = await hooked(asking, { onEvent: approving })
+    expect(order(events)).toEqual(['approvalRequested', 'approvalResolved', 'toolExecutionStart', 'toolExecutionEnd'])
+    expect(ran).toHaveLength(1)
+    expect(result.status).toBe('completed')
+  })
+
+  it('tells the model when denied, with the reason', async () => {
+    const { ran, told } = await hooked(asking, { onEvent: denying })
+    expect(ran).toEqual([])
+    expect(told).toEqual(['The user denied this tool call: no'])
+  })
+
+  it.each<[string, LoopHooks]>([
+    ['forgets to return the answer', { beforeToolExecution: async ({ requestApproval }) => void (await requestApproval()) }],
+    ['does not wait for it', { beforeToolExecution: ({ requestApproval }) => void requestApproval() }],
+    ['says yes all the same', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => true) }],
+    ['throws afterwards', { beforeToolExecution: ({ requestApproval }) => requestApproval().then(() => Promise.reject(new Error('x'))) }],
+  ])('and %s: the no of the person is final', async (_, hooks) => {
+    const { events, ran, told } = await hooked(hooks, { onEvent: denying })
+    expect(ran).toEqual([])
+    expect(told).toEqual(['The user denied this tool call: no'])
+    expect(ofType(events, 'approvalRequested')).toHaveLength(1)
+  })
+
+  it('and says no itself after a yes, or throws: the call is not run', async () => {
+    for (const [then, told] of [
+      [() => false, skipText],
+      [() => Promise.reject(new Error('x')), failText],
+    ] as const) {
+      const hooks: LoopHooks = { beforeToolExecution: ({ requestApproval }) => requestApproval().then(then) }
+      const outcome = await hooked(hooks, { onEvent: approving })
+      expect(outcome.ran).toEqual([])
+      expect(outcome.told).toEqual([told])
+    }
+  })
+
+  it('asks once, however often it asks', async () => {
+    const answers: boolean[] = []
+    const hooks: LoopHooks = {
+      beforeToolExecution: async ({ requestApproval }) => {
+        answers.push(...(await Promise.all([requestApproval(), requestApproval()])), await requestApproval())
+        return answers.every(Boolean)
+      },
+    }
+    const { events, ran } = await hooked(hooks, { onEvent: approving })
+    expect(answers).toEqual([true, true, true])
+    expect(ofType(events, 'approvalRequested')).toHaveLength(1)
+    expect(ran).toHaveLength(1)
+  })
+
+  it('and decides without waiting longer: the request is withdrawn', async () => {
+    const asked = gate()
+    const hooks: LoopHooks = {
+      beforeToolExecution: async ({ requestApproval }) => (await Promise.race([requestApproval(), asked.opened])) ?? false,
+    }
+    const onEvent = (event: AgentEvent) => void (event.type === 'approvalRequested' && asked.open())
+    const { events, ran, result, run, told } = await hooked(hooks, { onEvent })
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'withdrawn by the hook that asked' }])
+    expect(run.pendingApprovals()).toEqual([])
+    expect(ran).toEqual([])
+    expect(told).toEqual([skipText])
+    expect(result.status).toBe('completed')
+  })
+
+  it('and replaces the arguments before the answer: only the new ones are asked about, then', async () => {
+    const asked = gate()
+    const hooks: LoopHooks = {
+      beforeToolExecution: async ({ requestApproval }) => {
+        void requestApproval()
+        await asked.opened
+        return { arguments: { n: 2 } }
+      },
+    }
+    const { events, ran } = await hooked(hooks, {
+      onEvent: (event, run) => {
+        if (event.type !== 'approvalRequested') return
+        if (event.arguments.n === 1) asked.open()
+        else run.approve(event)
+      },
+    })
+    expect(ofType(events, 'approvalResolved').map(({ approved }) => approved)).toEqual([false, true])
+    expect(ran).toEqual([{ n: 2 }])
+  })
+
+  it('pauses the run when nobody answers, whatever the hook makes of it, and asks again when it goes on', async () => {
+    for (const verdict of [true, false, 'throw', 'replace'] as const) {
+      const hooks: LoopHooks = {
+        beforeToolExecution: async ({ requestApproval }) => {
+          if (await requestApproval()) return true
+          if (verdict === 'throw') throw new Error('nobody')
+          return verdict === 'replace' ? { arguments: { n: 2 } } : verdict
+        },
+      }
+      const { agent, ran, result } = await hooked(hooks, { approvalTimeoutMs: 1 })
+      expect(result, String(verdict)).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'c1', arguments: { n: 1 } }] })
+      expect(ran).toEqual([])
+      const run = agent.continueLoop()
+      run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
+      expect((await run.result).status).toBe('completed')
+      expect(ran).toEqual([{ n: 1 }])
+    }
+  })
+
+  it('is settled by an abort, at any time', async () => {
+    for (let later = 0; later < 12; later += 1) {
+      const { run, events, ran, agent } = start(asking)
+      await seen(run, 'messageUpdate')
+      for (let step = 0; step < later; step += 1) await (later % 3 === 0 ? tasks(1) : undefined)
+      run.abort()
+      expect((await run.result).status).toBe('aborted')
+      const count = events.length
+      await tasks()
+      expect(events, `${later} steps later`).toHaveLength(count)
+      expect(grammarFaults(events), `${later} steps later`).toEqual([])
+      expect(unansweredCalls(agent.messages)).toEqual([])
+      expect(run.pendingApprovals()).toEqual([])
+      expect(ran).toEqual([])
+    }
+  })
+
+  it('asks beside a tool that asks: the tool first', async () => {
+    const { events, ran } = await hooked(asking, { needsApproval: true, onEvent: approving })
+    expect(order(events).slice(0, 4)).toEqual(['approvalRequested', 'approvalResolved', 'approvalRequested', 'approvalResolved'])
+    expect(ran).toHaveLength(1)
+  })
+
+  it('for several calls at the same time: each has its own answer', async () => {
+    const { ran, told } = await hooked(asking, {
+      ids: ['c1', 'c2', 'c3'],
+      onEvent: (event, run) => {
+        if (event.type !== 'approvalRequested' || run.pendingApprovals().length < 3) return
+        for (const pending of run.pendingApprovals()) {
+          if (pending.toolCallId === 'c2') run.deny(pending)
+          else run.approve(pending)
+        }
+      },
+    })
+    expect(ran).toHaveLength(2)
+    expect(told.filter((line) => line.startsWith('The user denied'))).toHaveLength(1)
+  })
+})

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AgentEvent,
+  type AgentRun,
+  type BeforeToolInfo,
+  type Journal,
+  type JournalEntry,
+  type LoopHooks,
+  textOf,
+} from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { gate, ofType } from '../../support/play.ts'
+import { approving, call, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'
+
+describe('beforeToolExecution', () => {
+  it('gets name, id and arguments; afterToolExecution the result (tool_execution_hooks_fire)', async () => {
+    const seenBy: unknown[] = []
+    await hooked({
+      beforeToolExecution: ({ toolName, toolCallId, args, signal }) => void seenBy.push(toolName, toolCallId, args, signal.aborted),
+      afterToolExecution: ({ toolName, toolCallId, isError, result }) => seenBy.push(toolName, toolCallId, isError, textOf(result.content)),
+    })
+    expect(seenBy).toEqual(['step', 'c1', { n: 1 }, false, 'step', 'c1', false, 'ok'])
+  })
+
+  it('false: the call is not run, the model is told, the pair of events and the after hook come', async () => {
+    const after: boolean[] = []
+    const { events, ran, result, told } = await hooked({
+      beforeToolExecution: async () => false,
+      afterToolExecution: ({ isError }) => after.push(isError),
+    })
+    expect(ran).toEqual([])
+    expect(told).toEqual([skipText])
+    expect(order(events)).toEqual(['toolExecutionStart', 'toolExecutionEnd'])
+    expect(after).toEqual([true])
+    expect(result.status).toBe('completed')
+  })
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('secret reason'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('secret reason')
+      },
+    ],
+  ])('that %s fails closed, for this call alone', async (_, broken) => {
+    const warnings: string[] = []
+    const logger = { warn: (event: string, fields?: unknown) => void warnings.push(`${event} ${JSON.stringify(fields)}`) }
+    const hooks: LoopHooks = { beforeToolExecution: ({ toolCallId }) => (toolCallId === 'c1' ? broken() : true) }
+    const { ran, told, result } = await hooked(hooks, { ids: ['c1', 'c2'], logger })
+    expect(ran).toHaveLength(1)
+    expect(told.sort()).toEqual([failText, 'ok'])
+    expect(result.status).toBe('completed')
+    expect(warnings.join()).toContain('secret reason')
+  })
+
+  it('is not asked about calls that cannot run', async () => {
+    const asked: string[] = []
+    const model = scripted([{ toolCalls: [call('a', {}, 'missing'), call('b', { n: 'x' }), call('c')] }, { text: 'done' }])
+    const { told } = await hooked({ beforeToolExecution: ({ toolCallId }) => void asked.push(toolCallId) }, { model })
+    expect(asked).toEqual(['c'])
+    expect(told).toHaveLength(3)
+  })
+
+  it('can change neither the call nor the history through the arguments it is shown', async () => {
+    const { agent, ran } = await hooked({ beforeToolExecution: ({ args }) => void Object.assign(args, { n: 'changed' }) })
+    expect(ran).toEqual([{ n: 1 }])
+    expect(JSON.stringify(agent.messages)).not.toContain('changed')
+  })
+
+  it('runs in strict order with sequential tools, per call in order with parallel ones', async () => {
+    for (const type of ['sequential', 'parallel'] as const) {
+      const trace: string[] = []
+      const note = (name: string) => async (info: { toolCallId: string }) => {
+        await tasks(info.toolCallId === 'c1' ? 3 : 1)
+        trace.push(`${name} ${info.toolCallId}`)
+      }
+      const hooks: LoopHooks = {
+        beforeToolExecution: note('before'),
+        afterToolExecution: note('after'),
+        beforeToolExecutionUpdate: note('beforeUpdate'),
+        afterToolExecutionUpdate: note('afterUpdate'),
+      }
+      await hooked(hooks, {
+        ids: ['c1', 'c2'],
+        toolExecution: { type },
+        execute: (_, ctx) => {
+          ctx.update({ content: [] })
+          return 'ok'
+        },
+        onEvent: (event) =>
+          event.type.startsWith('toolExecution') && 'toolCallId' in event && trace.push(`${event.type} ${event.toolCallId}`),
+      })
+      const ofCall = (id: string) => trace.filter((line) => line.endsWith(id)).map((line) => line.split(' ')[0])
+      const whole = [...['before', 'toolExecutionStart', 'beforeUpdate', 'toolExecutionUpdate', 'afterUpdate', 'toolExecutionEnd', 'after']]
+      expect(ofCall('c1'), type).toEqual(whole)
+      expect(ofCall('c2'), type).toEqual(whole)
+      if (type === 'sequential') expect(trace.findIndex((line) => line.endsWith('c2'))).toBe(whole.length)
+      else expect(trace.findIndex((line) => line.endsWith('c2'))).toBeLessThan(whole.length)
+    }
+  })
+
+  it('does not delay an abort when it hangs; late, it can do nothing any more', async () => {
+    const { opened, open } = gate()
+    let info: BeforeToolInfo | undefined
+    const started = start({
+      beforeToolExecution: (given) => {
+        info = given
+        open()
+        return new Promise<boolean>(() => undefined)
+      },
+    })
+    await opened
+    started.run.abort()
+    expect((await started.run.result).status).toBe('aborted')
+    expect(info?.signal.aborted).toBe(true)
+    const count = started.events.length
+    await expect(info?.requestApproval()).rejects.toThrow('has decided')
+    await tasks()
+    expect(started.events).toHaveLength(count)
+    expect(started.ran).toEqual([])
+    expect(grammarFaults(started.events)).toEqual([])
+  })
+})
+
+describe('replaced arguments', () => {
+  it('are validated, run, announced and journaled; the history keeps what the model wrote', async () => {
+    const entries: JournalEntry[] = []
+    const journal: Journal = { append: async ({ entry }) => void entries.push(entry) }
+    const { agent, events, ran } = await hooked({ beforeToolExecution: () => ({ arguments: { n: 7 } }) }, { journal })
+    expect(ran).toEqual([{ n: 7 }])
+    expect(ofType(events, 'toolExecutionStart')[0]?.args).toEqual({ n: 7 })
+    expect(entries.find((entry) => entry.type === 'toolIntent')).toMatchObject({ arguments: { n: 7 } })
+    expect(agent.messages[1]).toMatchObject({ content: [{ type: 'toolCall', arguments: { n: 1 } }] })
+  })
+
+  it.each<[string, unknown]>([
+    ['do not fit the schema', { n: 'seven' }],
+    ['are nothing', undefined],
+    ['are null', null],
+    ['are text', 'n'],
+    ['are a list', [7]],
+    ['are not JSON', { n: 7n }],
+  ])('that %s are refused: the old ones are not run instead', async (_, replaced) => {
+    // Programs without types answer all sorts of things.
+    const hooks = { beforeToolExecution: () => ({ arguments: replaced }) } as LoopHooks
+    const { ran, told, result } = await hooked(hooks)
+    expect(ran).toEqual([])
+    expect(told[0]).toMatch(/^Invalid arguments|hook failed/)
+    expect(result.status).toBe('completed')
+  })
+
+  it('cannot be changed afterwards by whoever gave them', async () => {
+    const given = { n: 7 }
+    const { ran, events } = await hooked(
+      { beforeToolExecution: () => ({ arguments: given }) },
+      {
+        needsApproval: true,
+        onEvent: (event, run) => {
+          if (event.type !== 'approvalRequested') return
+          if (event.arguments.n === 7) given.n = 666
+          run.approve(event)
+        },
+      },
+    )
+    expect(ran).toEqual([{ n: 7 }])
+    expect(JSON.stringify(events)).not.toContain('"n":666')
+  })
+
+  it('after an approval are asked for again, with their own hash', async () => {
+    for (const how of ['tool', 'hook'] as const) {
+      const hooks: LoopHooks = {
+        beforeToolExecution: async ({ requestApproval }) => {
+          if (how === 'hook') await requestApproval()
+          return { arguments: { n: 2 } }
+        },
+      }
+      const { events, ran } = await hooked(hooks, { needsApproval: how === 'tool', onEvent: approving })
+      const asked = ofType(events, 'approvalRequested')
+      expect(asked.map((event) => event.arguments)).toEqual([{ n: 1 }, { n: 2 }])
+      expect(asked[0]?.argumentsHash).not.toBe(asked[1]?.argumentsHash)
+      expect(ran).toEqual([{ n: 2 }])
+    }
+  })
+
+  it('after a denial are asked for again too', async () => {
+    const hooks: LoopHooks = {
+      beforeToolExecution: async ({ requestApproval }) => ((await requestApproval()) ? true : { arguments: { n: 2 } }),
+    }
+    const answers: AgentEvent[] = []
+    const { ran } = await hooked(hooks, {
+      onEvent: (event, run) => {
+        if (event.type !== 'approvalRequested') return
+        if (answers.push(event) === 1) run.deny(event.toolCallId)
+        else run.approve(event)
+      },
+    })
+    expect(answers).toHaveLength(2)
+    expect(ran).toEqual([{ n: 2 }])
+  })
+
+  it('that nobody approves wait; those that are denied are not run', async () => {
+    const hooks: LoopHooks = { beforeToolExecution: () => ({ arguments: { n: 2 } }) }
+    const onEvent = (event: AgentEvent, run: AgentRun) => {
+      if (event.type !== 'approvalRequested') return
+      if (event.arguments.n === 1) run.approve(event)
+    }
+    const paused = await hooked(hooks, { needsApproval: true, approvalTimeoutMs: 1, onEvent })
+    expect(paused.result).toMatchObject({ status: 'paused', pendingApprovals: [{ arguments: { n: 2 } }] })
+    expect(paused.ran).toEqual([])
+    const denied = await hooked(hooks, {
+      needsApproval: true,
+      onEvent: (event, run) => {
+        onEvent(event, run)
+        if (event.type === 'approvalRequested' && event.arguments.n === 2) run.deny(event.toolCallId)
+      },
+    })
+    expect(denied.ran).toEqual([])
+    expect(denied.told).toEqual(['The user denied this tool call'])
+  })
+})

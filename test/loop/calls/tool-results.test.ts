@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AgentEvent,
+  type ToolContext,
+  ToolError,
+  type ToolErrorCode,
+  type ToolResult,
+  textOf,
+  WorkspaceError,
+} from '../../../src/index.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { ofType, play, tool } from '../../support/play.ts'
+
+const circular: { self?: unknown } = {}
+circular.self = circular
+
+/** Runs one call of a tool that may return and report anything. */
+async function run(execute: (ctx: ToolContext) => unknown) {
+  const odd = tool('t', (_, ctx) => execute(ctx) as ToolResult)
+  const played = await play([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], { tools: [odd] })
+  expect(played.result.status).toBe('completed')
+  expect(grammarFaults(played.events)).toEqual([])
+  expect(isPlain(played.events)).toBe(true)
+  const [end] = ofType(played.events, 'toolExecutionEnd')
+  return { ...played, ended: end?.result, message: played.agent.messages[2] }
+}
+
+/** Whether `events` survive both JSON and `structuredClone` unchanged. */
+function isPlain(events: readonly AgentEvent[]): boolean {
+  return JSON.stringify(structuredClone(events)) === JSON.stringify(events)
+}
+
+const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 }
+const words = { type: 'text', text: 'x' }
+const notAResult = /^Tool t returned .+ instead of a string or \{ content: \[\.\.\.\] \}\.$/
+const notJson = /^Tool t returned a value that is not JSON: /
+
+describe('a result that is none', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', undefined, notAResult],
+    ['a number that JSON does not have', Number.NaN, notAResult],
+    ['a function', () => 1, notAResult],
+    ['a bigint', 1n, notAResult],
+    ['a map, of which JSON would make {}', new Map([['a', 1]]), notAResult],
+    ['an error', new Error('returned, not thrown'), notAResult],
+    ['bytes', new Uint8Array(2), notAResult],
+    ['a list with a circle in it', [circular], notJson],
+    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, notAResult],
+    // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+    ['a hole between blocks', { content: [, words] }, notAResult],
+    ['circular details', { content: [], details: circular }, notJson],
+    ['a bigint in the details', { content: [], details: { n: 1n } }, notJson],
+    ['a function as details', { content: [], details: () => 1 }, notJson],
+    [
+      'a member that throws',
+      {
+        get content() {
+          throw new Error('trap')
+        },
+      },
+      notJson,
+    ],
+  ])('%s: the model is told', async (_, returned, expected) => {
+    const { ended } = await run(() => returned)
+    expect(ended).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringMatching(expected) }] })
+  })
+})
+
+describe('a JSON value', () => {
+  it.each<[unknown, string]>([
+    [null, 'null'],
+    [42, '42'],
+    [0, '0'],
+    [false, 'false'],
+    [[1, 'two', { three: null }], '[1,"two",{"three":null}]'],
+    [[], '[]'],
+    [{ rain: true, days: [1, 2] }, '{"rain":true,"days":[1,2]}'],
+    [{ content: 'of a page', title: 'A page' }, '{"content":"of a page","title":"A page"}'],
+    [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+  ])('%j becomes text, and details', async (returned, expected) => {
+    for (const value of [returned, Promise.resolve(returned)]) {
+      const { ended, message } = await run(() => value)
+      expect(ended).toEqual({ content: [{ type: 'text', text: expected }], details: JSON.parse(expected) })
+      expect(message).toMatchObject({ isError: false, content: [{ type: 'text', text: expected }] })
+    }
+  })
+
+  it('is copied: what the tool does to it later is not done to the history', async () => {
+    const kept = { list: [1] }
+    const { ended } = await run(() => kept)
+    kept.list.push(2)
+    expect(ended?.details).toEqual({ list: [1] })
+  })
+
+  it('may be empty text, and may be a partial result', async () => {
+    expect((await run(() => '')).ended).toEqual({ content: [{ type: 'text', text: '' }] })
+    const { events } = await run((ctx) => {
+      ctx.update({ share: 0.5 } as unknown as ToolResult)
+      return 'done'
+    })
+    expect(ofType(events, 'toolExecutionUpdate')[0]?.partialResult.details).toEqual({ share: 0.5 })
+  })
+})
+
+describe('what a tool throws', () => {
+  const told = async (thrown: unknown) => textOf((await run(() => Promise.reject(thrown))).ended?.content ?? [])
+
+  it.each<[string, unknown, string]>([
+    ['an error', new Error('disk on fire'), 'disk on fire'],
+    ['an error without a message', new Error(''), 'Error'],
+    ['another error without a message', new TypeError(''), 'TypeError'],
+    ['an error without a message, and a cause', new Error('', { cause: new Error('disk on fire') }), 'Error: disk on fire'],
+    ['an object with a message', { message: 'disk on fire', code: 5 }, 'disk on fire'],
+    ['an object without one', { code: 5 }, '{"code":5}'],
+    ['text', 'disk on fire', 'disk on fire'],
+    ['empty text', '', 'an error without a message'],
+    ['nothing', undefined, 'undefined'],
+    ['an object in circles', circular, 'an error that cannot be shown as text'],
+  ])('%s', async (_, thrown, expected) => {
+    expect(await told(thrown)).toBe(expected)
+  })
+
+  it.each<[ToolErrorCode, string, string]>([
+    ['failed', 'disk on fire', 'disk on fire'],
+    ['timeout', 'Command timed out after 3s', 'Command timed out after 3s'],
+    ['invalidArguments', "missing 'path'", "Invalid arguments: missing 'path'"],
+    ['invalidArguments', "Invalid arguments: missing 'path'", "Invalid arguments: missing 'path'"],
+    ['invalidArguments', '', 'Invalid arguments'],
+    ['notFound', 'weather', 'Tool not found: weather'],
+    ['notFound', 'Tool not found: weather', 'Tool not found: weather'],
+    ['notFound', 'Directory not found: src. Check the path and try again.', 'Directory not found: src. Check the path and try again.'],
+    ['cancelled', 'Cancelled', 'Cancelled'],
+    ['cancelled', '', 'Cancelled'],
+    ['cancelled', 'the disk was full', 'Cancelled: the disk was full'],
+  ])('a ToolError %s %j: with the words of the specification', async (code, message, expected) => {
+    expect(await told(new ToolError(code, message))).toBe(expected)
+  })
+
+  it('a file that is not there: no tool is missing', async () => {
+    const cause = new WorkspaceError('notFound', 'There is no "a" in the workspace.')
+    expect(await told(new ToolError('notFound', `Cannot read a: ${cause.message}`, { cause }))).toMatch(/^Cannot read a: There is no/)
+  })
+})
+
+describe('a result', () => {
+  it('becomes plain JSON: what does not belong to it is left out', async () => {
+    const details = { at: new Date(0), f: () => 1, kept: [1, null] }
+    const returned = { content: [{ ...words, f: () => 1 }], details, isError: 'yes', childLoopId: circular, extra: circular }
+    const { ended, message } = await run(() => returned)
+    expect(ended).toEqual({ content: [words], details: { at: '1970-01-01T00:00:00.000Z', kept: [1, null] } })
+    expect(message).toMatchObject({ content: [words], isError: false })
+  })
+
+  it('cannot be changed by the tool that keeps it', async () => {
+    const kept = { content: [{ type: 'text', text: 'first' }], details: { n: 1 } }
+    const { ended, message } = await run(() => kept)
+    kept.content.push({ type: 'text', text: 'more' })
+    kept.content[0] = { type: 'text', text: 'other' }
+    kept.details.n = 2
+    expect(ended).toEqual({ content: [{ type: 'text', text: 'first' }], details: { n: 1 } })
+    expect(message).toMatchObject({ content: [{ type: 'text', text: 'first' }] })
+  })
+})
+
+describe('update and progress', () => {
+  it('never throw, and make plain events of anything', async () => {
+    const trap = {
+      get content() {
+        throw new Error('trap')
+      },
+    }
+    const odd: unknown[] = [undefined, null, 42, 'text', circular, trap, { content: [], details: 1n }, Object.create(null), Symbol('s')]
+    const { events, ended } = await run((ctx) => {
+      for (const value of odd) ctx.update(value as ToolResult)
+      for (const value of odd) ctx.progress(value as string)
+      return 'done'
+    })
+    expect(ended).toEqual({ content: [{ type: 'text', text: 'done' }] })
+    expect(ofType(events, 'toolExecutionUpdate')).toHaveLength(odd.length)
+    expect(ofType(events, 'progressMessage').map((event) => typeof event.text)).toEqual(odd.map(() => 'string'))
+  })
+
+  it.each<[string, (ctx: ToolContext) => void, RegExp]>([
+    ['childEvent without an event', (ctx) => ctx.childEvent(undefined as never), /ctx\.childEvent got undefined/],
+    ['childEvent with half of one', (ctx) => ctx.childEvent({ type: 'turnEnd' } as never), /ctx\.childEvent got \{"type":"turnEnd"\}/],
+    [
+      'childEvent around nothing',
+      (ctx) => ctx.childEvent({ type: 'childEvent', runId: 'r', loopId: 'l', sessionId: 's', seq: 1, at: 1 } as never),
+      /ctx\.childEvent got/,
+    ],
+    ['changeContext without a change', (ctx) => ctx.changeContext(null as never), /ctx\.changeContext got null/],
+    ['a prune of NaN tokens', (ctx) => ctx.changeContext({ type: 'prune', tokens: Number.NaN }), /ctx\.changeContext got/],
+    ['a revert to nowhere', (ctx) => ctx.changeContext({ type: 'revert', category: 'tangent' } as never), /ctx\.changeContext got/],
+    ['an unknown change', (ctx) => ctx.changeContext({ type: 'forget' } as never), /ctx\.changeContext got \{"type":"forget"\}/],
+    ['a charge of NaN', (ctx) => ctx.budget.charge({ input: Number.NaN } as never, {} as never), /budget\.charge: input is NaN/],
+    ['a charge of nothing', (ctx) => ctx.budget.charge(undefined as never, undefined as never), /budget\.charge: input is undefined/],
+    ['a charge below zero', (ctx) => ctx.budget.charge({ ...emptyUsage(), output: -1 }, rates), /budget\.charge: output is -1/],
+    ['a charge at no rate', (ctx) => ctx.budget.charge(emptyUsage(), {} as never), /budget\.charge: inputPerMillion is undefined/],
+  ])('%s is refused where it enters, and the run goes on', async (_, misuse, expected) => {
+    const { ended, result } = await run((ctx) => {
+      misuse(ctx)
+      return 'done'
+    })
+    expect(textOf(ended?.content ?? [])).toMatch(expected)
+    expect(ended?.isError).toBe(true)
+    expect(result.totalUsage).toEqual(result.usage)
+  })
+
+  it('report what was true when they were called', async () => {
+    const growing: ToolResult = { content: [{ type: 'text', text: '1' }], details: { n: 1 } }
+    const { events } = await run((ctx) => {
+      ctx.update(growing)
+      growing.content.push({ type: 'text', text: '2' })
+      growing.details = { n: 2 }
+      ctx.update(growing)
+      return growing
+    })
+    expect(ofType(events, 'toolExecutionUpdate').map((event) => [event.partialResult.content.length, event.partialResult.details])).toEqual(
+      [
+        [1, { n: 1 }],
+        [2, { n: 2 }],
+      ],
+    )
+  })
+
+  it('work when they are passed on as callbacks', async () => {
+    const { events } = await run(({ update, progress }) => {
+      update({ content: [] })
+      progress('p')
+      return 'done'
+    })
+    expect([ofType(events, 'toolExecutionUpdate').length, ofType(events, 'progressMessage').length]).toEqual([1, 1])
+  })
+})

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest'
+import { type AgentTool, type RunResult, type ToolExecutionStrategy, textOf } from '../../../src/index.ts'
+import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
+import { add, gate, ofType, play, tool } from '../../support/play.ts'
+
+const call = (name: string, args = {}) => ({ name, arguments: args })
+const results = (result: RunResult) => result.messages.flatMap((message) => (message.role === 'toolResult' ? [message] : []))
+const resultTexts = (result: RunResult) => results(result).map((message) => textOf(message.content))
+
+/** Not an instance of Promise: what a polyfill or another realm returns. */
+function rejectedThenable(): never {
+  const thenable: object = Object.defineProperty({}, 'then', {
+    value: (_: unknown, reject: (error: Error) => void) => reject(new Error('no')),
+  })
+  return thenable as never
+}
+
+describe('tool errors go back to the model', () => {
+  const one = async (tools: AgentTool[], name: string, args = {}, options = {}) =>
+    play([{ toolCalls: [call(name, args)] }, { text: 'ok' }], { tools, ...options })
+
+  it.each<[string, AgentTool, string]>([
+    ['throws', tool('t', () => Promise.reject(new Error('disk on fire'))), 'disk on fire'],
+    ['throws at once', tool('t', () => JSON.parse('{')), "Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+    [
+      'returns nonsense',
+      tool('t', () => Symbol('s') as unknown as string),
+      'Tool t returned a value of type symbol instead of a string or { content: [...] }.',
+    ],
+    [
+      'returns nothing',
+      tool('t', () => undefined as unknown as string),
+      'Tool t returned undefined instead of a string or { content: [...] }.',
+    ],
+  ])('a tool that %s', async (_, broken, text) => {
+    const { events, result } = await one([broken], 't')
+    expect(resultTexts(result)).toEqual([text])
+    expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([true])
+    expect(result.status).toBe('completed')
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('an unknown tool', async () => {
+    const { events, result } = await one([add], 'subtract')
+    expect(resultTexts(result)).toEqual(['Tool subtract not found'])
+    expect(ofType(events, 'toolExecutionEnd')).toHaveLength(1)
+  })
+
+  it('a tool named like an Object member', async () => {
+    expect(resultTexts((await one([add], 'constructor')).result)).toEqual(['Tool constructor not found'])
+  })
+
+  it('arguments that do not fit, before the tool runs', async () => {
+    const ran: unknown[] = []
+    const strict: AgentTool = { ...add, execute: (args) => String(ran.push(args)) }
+    const { result } = await one([strict], 'add', { a: 'one' })
+    expect(resultTexts(result)[0]).toMatch(/^Invalid arguments: [\s\S]*\bb\b/)
+    expect(ran).toEqual([])
+  })
+
+  it.each<[string, AgentTool['parameters']]>([
+    ['returns nothing', { '~standard': { version: 1, vendor: 'odd', validate: () => undefined as never } }],
+    ['throws', { '~standard': { version: 1, vendor: 'odd', validate: () => JSON.parse('{') } }],
+    ['rejects through a promise of another kind', { '~standard': { version: 1, vendor: 'odd', validate: rejectedThenable } }],
+  ])('a schema that %s, and the run goes on', async (_, parameters) => {
+    const { result } = await one([tool('t', () => 'ran', { parameters, jsonSchema: { type: 'object' } }), add], 't')
+    expect(results(result).map((message) => message.isError)).toEqual([true])
+    expect(result.status).toBe('completed')
+  })
+})
+
+describe('the arguments of a call', () => {
+  it("are the tool's own: what it does to them changes neither history nor events", async () => {
+    const grabby = tool('t', (args) => {
+      Object.assign(args, { path: 'changed', more: 1 })
+      return 'ok'
+    })
+    const { agent, events } = await play([{ toolCalls: [call('t', { path: 'a', list: [1] })] }, { text: 'ok' }], { tools: [grabby] })
+    const written = { path: 'a', list: [1] }
+    expect(agent.messages[1]).toMatchObject({ content: [{ type: 'toolCall', arguments: written }] })
+    expect(ofType(events, 'toolExecutionStart')[0]?.args).toEqual(written)
+  })
+
+  it('may have any name, without touching a prototype', async () => {
+    const seen: unknown[] = []
+    const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":1}')
+    await play([{ toolCalls: [call('t', args)] }, { text: 'ok' }], { tools: [tool('t', (given) => `ok ${seen.push(given)}`)] })
+    expect(JSON.stringify(seen)).toBe('[{"__proto__":{"polluted":true},"constructor":1}]')
+    expect({}).not.toHaveProperty('polluted')
+  })
+})
+
+describe('tool timeout', () => {
+  const hang = (more: Partial<AgentTool> = {}) => tool('hang', () => new Promise<string>(() => undefined), more)
+  const script = [{ toolCalls: [call('hang')] }, { text: 'moved on' }]
+
+  it('answers with an error after the configured time, although the tool ignores its signal', async () => {
+    const { result } = await play(script, { tools: [hang()], toolTimeoutMs: 5 })
+    expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 5ms'])
+    expect(result.text).toBe('moved on')
+  })
+
+  it("prefers the tool's own timeout", async () => {
+    const { result } = await play(script, { tools: [hang({ timeoutMs: 7 })], toolTimeoutMs: 1_500_000 })
+    expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 7ms'])
+  })
+
+  it.each([
+    ['tool_within_timeout_succeeds_normally', { toolTimeoutMs: 60_000 }],
+    ['tool_no_timeout_preserves_legacy_unbounded_behavior', {}],
+  ])('%s', async (_, options) => {
+    const { events, result } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add], ...options })
+    expect(resultTexts(result)).toEqual(['sum 2'])
+    expect(ofType(events, 'toolExecutionEnd').map((event) => event.isError)).toEqual([false])
+  })
+
+  it('does not disturb siblings, and drops what the tool still reports', async () => {
+    const late = gate()
+    const noisy = tool('hang', async (_, ctx) => {
+      await late.opened
+      ctx.update({ content: [] })
+      ctx.progress('too late')
+      return 'too late'
+    })
+    const { agent, events, result } = await play([{ toolCalls: [call('hang'), call('add', { a: 1, b: 1 })] }, { text: 'ok' }], {
+      tools: [noisy, add],
+      toolTimeoutMs: 5,
+    })
+    late.open()
+    await agent.prompt('next').result
+    expect(resultTexts(result)).toEqual(['Tool exceeded timeout of 5ms', 'sum 2'])
+    expect(ofType(events, 'progressMessage')).toEqual([])
+  })
+
+  it('shows the timeout of the running tool, and nothing afterwards', async () => {
+    const seen: (number | undefined)[] = []
+    const watch: { agent?: { currentToolTimeoutMs: number | undefined } } = {}
+    const tools = [tool('look', () => `ok ${seen.push(watch.agent?.currentToolTimeoutMs)}`, { timeoutMs: 9000 })]
+    const { agent } = await play([{ text: 'first' }, { toolCalls: [call('look')] }, { text: 'ok' }], { tools })
+    watch.agent = agent
+    await agent.prompt('go').result
+    expect(seen).toEqual([9000])
+    expect(agent.currentToolTimeoutMs).toBeUndefined()
+  })
+})
+
+describe('execution strategies', () => {
+  /** Runs four calls and returns how many ran at the same time, and the order of the results. */
+  async function overlap(toolExecution: ToolExecutionStrategy) {
+    let running = 0
+    let most = 0
+    const step = tool('step', async (args) => {
+      most = Math.max(most, ++running)
+      // The first call finishes last: results must still come in call order.
+      for (let turns = 10 - Number(args.n); turns > 0; turns -= 1) await Promise.resolve()
+      running -= 1
+      return String(args.n)
+    })
+    const calls = [0, 1, 2, 3].map((n) => call('step', { n }))
+    const { events, result } = await play([{ toolCalls: calls }, { text: 'ok' }], { tools: [step], toolExecution })
+    expect(grammarFaults(events)).toEqual([])
+    expect(unansweredCalls(result.messages)).toEqual([])
+    return { most, order: resultTexts(result).join('') }
+  }
+
+  it('parallel: all at once, results in call order', async () => {
+    expect(await overlap({ type: 'parallel' })).toEqual({ most: 4, order: '0123' })
+  })
+  it('sequential: one at a time', async () => {
+    expect(await overlap({ type: 'sequential' })).toEqual({ most: 1, order: '0123' })
+  })
+  it('batched: never more than the batch', async () => {
+    expect(await overlap({ type: 'batched', size: 2 })).toEqual({ most: 2, order: '0123' })
+  })
+  it('answers two calls that a service gave the same id', async () => {
+    const twins = [
+      { id: 'x', name: 'add', arguments: { a: 1, b: 1 } },
+      { id: 'x', name: 'add', arguments: { a: 2, b: 2 } },
+    ]
+    const { result } = await play([{ toolCalls: twins }, { text: 'ok' }], { tools: [add] })
+    expect(resultTexts(result)).toEqual(['sum 2', 'sum 4'])
+    expect(new Set(results(result).map((message) => message.toolCallId)).size).toBe(2)
+  })
+})
+
+describe('updates and progress', () => {
+  it('arrive in order, between start and end', async () => {
+    const steps = tool('steps', (_, { update, progress }) => {
+      for (const n of [1, 2, 3]) update({ content: [{ type: 'text', text: `step ${n}/3` }] })
+      progress('Almost done')
+      return 'done'
+    })
+    const { events } = await play([{ toolCalls: [call('steps')] }, { text: 'ok' }], { tools: [steps] })
+    const texts = ofType(events, 'toolExecutionUpdate').map((event) => textOf(event.partialResult.content))
+    expect(texts).toEqual(['step 1/3', 'step 2/3', 'step 3/3'])
+    expect(ofType(events, 'progressMessage')).toMatchObject([{ text: 'Almost done', toolName: 'steps' }])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('tool_ignoring_progress_no_panic: a tool that reports nothing causes no such event', async () => {
+    const { events } = await play([{ toolCalls: [call('add', { a: 1, b: 1 })] }, { text: 'ok' }], { tools: [add] })
+    expect(events.filter((event) => event.type === 'progressMessage' || event.type === 'toolExecutionUpdate')).toEqual([])
+  })
+
+  it('name the tool that sent them when two run in parallel', async () => {
+    const tools = ['a', 'b'].map((name) =>
+      tool(name, (_, ctx) => {
+        ctx.progress('working')
+        return 'ok'
+      }),
+    )
+    const { events } = await play([{ toolCalls: [call('a'), call('b')] }, { text: 'ok' }], { tools })
+    expect(ofType(events, 'progressMessage').map((event) => event.toolName)).toEqual(['a', 'b'])
+  })
+})

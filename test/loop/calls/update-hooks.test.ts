@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { type AgentEvent, type JsonObject, type LoopHooks, type ToolContext, textOf } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { text } from '../../../src/types/message.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { gate, ofType } from '../../support/play.ts'
+import { call, hooked, start, tasks } from '../../support/tool-hooks.ts'
+
+describe('update hooks', () => {
+  const updating = (count: number, then: () => Promise<string> | string = () => 'ok') => ({
+    execute: (_: JsonObject, ctx: ToolContext) => {
+      for (let n = 1; n <= count; n += 1) ctx.update({ content: [text(`${n}`)] })
+      return then()
+    },
+  })
+  const shown = (events: AgentEvent[]) => ofType(events, 'toolExecutionUpdate').map((event) => textOf(event.partialResult.content))
+
+  it('fire three times around three updates (async_update_hooks_fire_through_sync_bridge)', async () => {
+    const fired: string[] = []
+    const { events } = await hooked(
+      {
+        beforeToolExecutionUpdate: async ({ partialResult }) => void fired.push(`before ${textOf(partialResult.content)}`),
+        afterToolExecutionUpdate: async ({ partialResult }) => fired.push(`after ${textOf(partialResult.content)}`),
+      },
+      updating(3),
+    )
+    expect(fired).toEqual(['before 1', 'after 1', 'before 2', 'after 2', 'before 3', 'after 3'])
+    expect(shown(events)).toEqual(['1', '2', '3'])
+  })
+
+  it.each<[string, LoopHooks['beforeToolExecutionUpdate']]>([
+    ['false', async () => false],
+    ['an error', () => Promise.reject(new Error('x'))],
+  ])('%s keeps an update back and its after hook; the result is the same', async (_, before) => {
+    const after: string[] = []
+    const { events, told } = await hooked(
+      {
+        beforeToolExecutionUpdate: (info) => (textOf(info.partialResult.content) === '2' ? before?.(info) : true),
+        afterToolExecutionUpdate: ({ partialResult }) => after.push(textOf(partialResult.content)),
+      },
+      updating(3),
+    )
+    expect(shown(events)).toEqual(['1', '3'])
+    expect(after).toEqual(['1', '3'])
+    expect(told).toEqual(['ok'])
+  })
+
+  it('keep their order when the first takes longest, and have run when the call ends, also when it failed', async () => {
+    for (const outcome of ['ok', 'failed']) {
+      const then = () => (outcome === 'ok' ? outcome : Promise.reject(new Error(outcome)))
+      let running = 0
+      const atEnd: number[] = []
+      const { events, told } = await hooked(
+        {
+          beforeToolExecutionUpdate: async ({ partialResult }) => {
+            running += 1
+            await tasks(4 - Number(textOf(partialResult.content)))
+          },
+          afterToolExecutionUpdate: async () => {
+            await tasks(1)
+            running -= 1
+          },
+        },
+        { ...updating(3, then), onEvent: (event) => event.type === 'toolExecutionEnd' && atEnd.push(running) },
+      )
+      expect(shown(events)).toEqual(['1', '2', '3'])
+      expect(atEnd).toEqual([0])
+      expect(told).toEqual([outcome])
+    }
+  })
+
+  it('of a tool that timed out, or was stopped, are not waited for and report nothing afterwards', async () => {
+    for (const how of ['timeout', 'abort'] as const) {
+      const { opened, open } = gate()
+      const released = gate()
+      const after: string[] = []
+      const before: string[] = []
+      const { run, events } = start(
+        {
+          beforeToolExecutionUpdate: ({ partialResult }) => {
+            before.push(textOf(partialResult.content))
+            open()
+            return released.opened.then(() => true)
+          },
+          afterToolExecutionUpdate: ({ partialResult }) => after.push(textOf(partialResult.content)),
+        },
+        { ...updating(2, () => new Promise<string>(() => undefined)), ...(how === 'timeout' && { toolTimeoutMs: 1 }) },
+      )
+      await opened
+      if (how === 'abort') run.abort()
+      await run.result
+      released.open()
+      await tasks()
+      expect(shown(events)).toEqual([])
+      expect(before).toEqual(['1'])
+      expect(after).toEqual([])
+      expect(grammarFaults(events)).toEqual([])
+    }
+  })
+
+  it('of a call that hung do not hold up a later call with the same id', async () => {
+    let updates = 0
+    const model = scripted([{ toolCalls: [call('same')] }, { toolCalls: [call('same')] }, { text: 'done' }])
+    const { events, result } = await hooked(
+      { beforeToolExecutionUpdate: () => (++updates === 1 ? new Promise<boolean>(() => undefined) : true) },
+      { model, toolTimeoutMs: 20, ...updating(1) },
+    )
+    expect(result.status).toBe('completed')
+    expect(shown(events)).toEqual(['1'])
+  })
+
+  it('see copies: a tool that goes on changing its update changes nothing', async () => {
+    const { events } = await hooked(
+      { beforeToolExecutionUpdate: () => tasks(2).then(() => true) },
+      {
+        execute: (_, ctx) => {
+          const block = text('first')
+          ctx.update({ content: [block] })
+          block.text = 'changed'
+          return 'ok'
+        },
+      },
+    )
+    expect(shown(events)).toEqual(['first'])
+  })
+})

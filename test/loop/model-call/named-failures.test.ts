@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, type AgentOptions, ProviderError, SessionError, type SessionErrorCode } from '../../../src/index.ts'
+import { openai } from '../../../src/providers/openai/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { play } from '../../support/play.ts'
+
+const broken = (): never => {
+  throw new Error('no index')
+}
+
+describe('code of the application that fails', () => {
+  it.each<[string, Partial<AgentOptions>]>([
+    ['transformContext', { transformContext: broken }],
+    ['transformContext', { transformContext: async () => broken() }],
+    ['transformContext', { transformContext: () => 'all' as never }],
+    ['transformContext', { transformContext: () => [{ role: 'user', content: 7 }] as never }],
+    ['convertToLlm', { convertToLlm: broken }],
+    ['convertToLlm', { convertToLlm: () => undefined as never }],
+    ['convertToLlm', { convertToLlm: () => [null] as never }],
+    ['contextTranslation', { contextTranslation: broken }],
+    ['contextTranslation', { contextTranslation: () => 7 as never }],
+    ['beforeTurn', { hooks: { beforeTurn: broken } }],
+    ['beforeLoop', { hooks: { beforeLoop: broken } }],
+  ])('%s is named in the error, nothing is sent, and the history can be continued', async (name, options) => {
+    const { agent, model, result } = await play([{ text: 'fine' }], options)
+    expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining(name) } })
+    expect(model.provider.requests).toEqual([])
+    agent.configure({ transformContext: undefined, convertToLlm: undefined, contextTranslation: undefined, hooks: undefined })
+    expect((await agent.send('again').result).text).toBe('fine')
+  })
+
+  it('messages as people write them are taken from them, too', async () => {
+    const { model } = await play([{ text: 'ok' }], {
+      transformContext: (messages) => [...messages, { role: 'user', content: 'P.S.' }] as never,
+    })
+    expect(model.provider.requests[0]?.messages.at(-1)).toMatchObject({ content: [{ type: 'text', text: 'P.S.' }] })
+  })
+})
+
+describe('a key that cannot be had', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['a function that throws', broken, /credentials failed: no index/],
+    ['a function that gives nothing', async () => undefined, /apiKey\(\) gave no key/],
+    ['a function that gives a blank', () => ' ', /apiKey\(\) gave no key/],
+    ['a provider that gives nothing', { current: () => undefined, invalidate: () => undefined }, /gave undefined instead of a key/],
+  ])('%s: the run says so, nothing is sent and nothing repeated', async (_, apiKey, message) => {
+    let calls = 0
+    const fetch = async () => new Response(String(++calls), { status: 500 })
+    const result = await new Agent({ model: openai('m', { apiKey: apiKey as never, fetch }) }).prompt('go').result
+    expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
+    expect(calls).toBe(0)
+  })
+
+  it('an async function is asked before each call, and once more after a rejection', async () => {
+    const keys: string[] = []
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      keys.push(new Headers(init?.headers).get('authorization') ?? '')
+      return new Response('{"error":{"message":"bad key"}}', { status: 401 })
+    }
+    let count = 0
+    const apiKey = async (signal: AbortSignal) => `key-${signal.aborted ? 'never' : ++count}`
+    expect((await new Agent({ model: openai('m', { apiKey, fetch }) }).prompt('go').result).error?.code).toBe('auth')
+    expect(keys).toEqual(['Bearer key-1', 'Bearer key-2'])
+  })
+})
+
+describe('a journal that refuses', () => {
+  it.each<SessionErrorCode>(['quota', 'conflict', 'io', 'newerSchema'])('keeps the code of its store: %s', async (code) => {
+    const journal = { append: () => Promise.reject(new SessionError(code, 'refused')) }
+    const { result, events } = await play([], { journal })
+    const error = { code: 'journal', message: expect.stringContaining('refused'), cause: { code, message: 'refused' } }
+    expect(result).toMatchObject({ status: 'error', error })
+    expect(events.at(-1)).toMatchObject({ type: 'agentEnd', error })
+  })
+
+  it('says nothing of a cause that is not ours: nobody knows what it holds', async () => {
+    const { result } = await play([], { journal: { append: () => Promise.reject(new Error('disk sda1')) } })
+    expect(result.error).not.toHaveProperty('cause')
+    const model = scripted([])
+    const provider = {
+      api: 'scripted',
+      encode: model.provider.encode,
+      stream: () => Promise.reject(new ProviderError('api', 'down', { cause: new Error('x') })),
+    }
+    expect((await new Agent({ model: { ...model, provider } }).prompt('go').result).error).toEqual({ code: 'api', message: 'down' })
+  })
+})

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { retryDelayMs } from '../../../src/base/retry-delay.ts'
+import { Agent, defaultLimits, defaultRetry, type RetryConfig } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { fastRetry, ofType, play } from '../../support/play.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const chance = (value: number) => vi.spyOn(Math, 'random').mockReturnValue(value)
+
+it('the documented defaults', () => {
+  expect(defaultRetry).toEqual({ maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 30_000 })
+  expect(defaultLimits).toEqual({ maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 })
+})
+
+describe('the wait before a retry', () => {
+  it.each([
+    [0, [800, 1600, 3200, 6400]],
+    [0.5, [1000, 2000, 4000, 8000]],
+    [0.999999, [1199, 2399, 4799, 9599]],
+  ])('with chance %d is %j', (value, waits) => {
+    chance(value)
+    expect([1, 2, 3, 4].map((attempt) => retryDelayMs(attempt, defaultRetry))).toEqual(waits)
+  })
+
+  it('is capped before the jitter, and a service may ask for more', () => {
+    chance(0.999999)
+    expect(retryDelayMs(9, defaultRetry)).toBe(35_999)
+    chance(0)
+    expect(retryDelayMs(9, defaultRetry)).toBe(24_000)
+    expect(retryDelayMs(1, defaultRetry, 45_000)).toBe(45_000)
+    expect(retryDelayMs(1, defaultRetry, 60_001)).toBe(60_000)
+    expect(retryDelayMs(9, defaultRetry, 0)).toBe(0)
+  })
+
+  it.each<[Partial<RetryConfig> | undefined, number, number]>([
+    [undefined, 1000, 3],
+    [{ maxRetries: 7 }, 1000, 7],
+    [{ initialDelayMs: 30 }, 30, 3],
+    [{ initialDelayMs: 40_000 }, 30_000, 3],
+    [{ initialDelayMs: 500, maxDelayMs: 100 }, 100, 3],
+  ])('of a run with %j', async (retry, delayMs, maxRetries) => {
+    chance(0.5)
+    const model = scripted([{ fail: { code: 'network', message: 'cut' } }])
+    const run = new Agent({ model, ...(retry && { retry }) }).prompt('go')
+    const seen: unknown[] = []
+    run.subscribe((event) => {
+      if (event.type !== 'providerRetry') return
+      seen.push({ delayMs: event.delayMs, maxRetries: event.maxRetries })
+      run.abort()
+    })
+    expect((await run.result).status).toBe('aborted')
+    expect(seen).toEqual([{ delayMs, maxRetries }])
+  })
+})
+
+describe('a providerRetry event', () => {
+  it('says which retry comes, of how many, when, why, in which turn, and whether something was shown', async () => {
+    const cut = { code: 'network' as const, message: 'cut' }
+    const logged: unknown[] = []
+    const call = { toolCalls: [{ name: 'none', arguments: {} }] }
+    const { events, result } = await play(
+      [call, { fail: cut }, { text: 'half', fail: { ...cut, code: 'rateLimited', afterText: true, retryAfterMs: 2 } }, { text: 'ok' }],
+      { retry: { ...fastRetry, maxRetries: 5 }, logger: { warn: (event, fields) => logged.push({ event, ...fields }) } },
+    )
+    const shared = { type: 'providerRetry', turnIndex: 1, maxRetries: 5 }
+    const base = {
+      runId: result.runId,
+      seq: expect.any(Number),
+      at: expect.any(Number),
+      sessionId: result.sessionId,
+      loopId: result.loopId,
+    }
+    expect(ofType(events, 'providerRetry')).toEqual([
+      { ...base, ...shared, attempt: 1, delayMs: 0, error: { code: 'network', message: 'cut' }, afterOutput: false },
+      { ...base, ...shared, attempt: 2, delayMs: 2, error: { code: 'rateLimited', message: 'cut' }, afterOutput: true },
+    ])
+    const { loopId } = result
+    expect(logged).toEqual([
+      { event: 'providerRetry', loopId, attempt: 1, maxRetries: 5, delayMs: 0, code: 'network', message: 'cut' },
+      { event: 'providerRetry', loopId, attempt: 2, maxRetries: 5, delayMs: 2, code: 'rateLimited', message: 'cut' },
+    ])
+  })
+})

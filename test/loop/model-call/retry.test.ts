@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { retryDelayMs } from '../../../src/base/retry-delay.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type CredentialProvider,
+  type Logger,
+  type Model,
+  ProviderError,
+  type ProviderErrorCode,
+} from '../../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { fastRetry, gate, ofType, outline, play } from '../../support/play.ts'
+
+const fail = (code: ProviderErrorCode, more: object = {}): ScriptedStep => ({ fail: { code, message: `${code}!`, ...more } })
+
+describe('retry', () => {
+  it('repeats rate limited calls with one event and one warning each, and shows nothing else', async () => {
+    const warnings: string[] = []
+    const logger: Logger = { warn: (event) => warnings.push(event) }
+    const { events, model, result } = await play([fail('rateLimited', { retryAfterMs: 1 }), fail('rateLimited'), { text: 'ok' }], {
+      logger,
+    })
+    expect(result).toMatchObject({ status: 'completed', text: 'ok' })
+    expect(model.provider.requests).toHaveLength(3)
+    expect(ofType(events, 'providerRetry')).toMatchObject([
+      { attempt: 1, delayMs: 1, afterOutput: false, error: { code: 'rateLimited' } },
+      { attempt: 2, maxRetries: 3 },
+    ])
+    expect(warnings).toEqual(['providerRetry', 'providerRetry'])
+    expect(outline(events).filter((line) => line.includes('assistant'))).toEqual(['messageStart assistant', 'messageEnd assistant'])
+  })
+
+  it('gives up after maxRetries and ends with the error as data', async () => {
+    const { events, model, result } = await play([1, 2, 3, 4, 5].map(() => fail('network')))
+    expect(model.provider.requests).toHaveLength(4)
+    expect(result).toMatchObject({ status: 'error', error: { code: 'network', message: 'network!' } })
+    expect(result.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'error', errorMessage: 'network!' })
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it.each<ProviderErrorCode>(['auth', 'api', 'contextOverflow', 'schemaMismatch', 'other'])('does not repeat %s', async (code) => {
+    const { model, result } = await play([fail(code), { text: 'never' }])
+    expect(model.provider.requests).toHaveLength(1)
+    expect(result.error?.code).toBe(code)
+  })
+
+  it('is switched off with maxRetries 0', async () => {
+    const { model } = await play([fail('network'), { text: 'never' }], { retry: { ...fastRetry, maxRetries: 0 } })
+    expect(model.provider.requests).toHaveLength(1)
+  })
+
+  it('sends the same request again', async () => {
+    const { model } = await play([fail('network'), { text: 'ok' }])
+    const [first, second] = model.provider.requests
+    expect(second).toEqual(first)
+  })
+
+  it('after output, closes the failed message and starts a new one', async () => {
+    const { events, result } = await play([
+      { text: 'Half an ans', fail: { code: 'network', message: 'cut', afterText: true } },
+      { text: 'Answer' },
+    ])
+    expect(ofType(events, 'providerRetry')).toMatchObject([{ afterOutput: true }])
+    expect(result.messages.map((message) => (message.role === 'assistant' ? message.stopReason : message.role))).toEqual([
+      'user',
+      'error',
+      'stop',
+    ])
+    expect(result.text).toBe('Answer')
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('stops waiting at once when the run is aborted', async () => {
+    const agent = new Agent({
+      model: scripted([fail('network'), { text: 'never' }]),
+      retry: { ...fastRetry, initialDelayMs: 3_600_000, maxDelayMs: 3_600_000 },
+    })
+    const run = agent.prompt('go')
+    const events: AgentEvent[] = []
+    run.subscribe((event) => {
+      events.push(event)
+      if (event.type === 'providerRetry') run.abort()
+    })
+    expect((await run.result).status).toBe('aborted')
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('uses what the service asks for, up to a minute, else backoff with 20 % jitter', () => {
+    const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
+    expect(retryDelayMs(1, config, 5000)).toBe(5000)
+    expect(retryDelayMs(1, config, 9_000_000)).toBe(60_000)
+    for (const nonsense of [-5, Number.NaN]) expect(retryDelayMs(3, config, nonsense)).toBeGreaterThanOrEqual(2400)
+    for (const [attempt, base] of [
+      [1, 1000],
+      [2, 2000],
+      [3, 3000],
+    ] as const) {
+      const delay = retryDelayMs(attempt, config)
+      expect(delay).toBeGreaterThanOrEqual(base * 0.8)
+      expect(delay).toBeLessThanOrEqual(base * 1.2)
+    }
+  })
+})
+
+describe('credentials', () => {
+  /** A model whose service accepts only the key `good`. */
+  function guarded(current: () => string) {
+    const seen: (string | undefined)[] = []
+    let invalidated = 0
+    const model = scripted((request) => {
+      seen.push(request.credential)
+      if (request.credential !== 'good') throw new ProviderError('auth', 'bad key')
+      return { text: 'ok' }
+    })
+    const credentials = { current, invalidate: () => void invalidated++ }
+    const withKey: Model = { ...model, credentials }
+    return { model: withKey, seen, invalidated: () => invalidated }
+  }
+
+  it('asks for the key once per call', async () => {
+    const service = guarded(() => 'good')
+    expect((await new Agent({ model: service.model }).prompt('go').result).text).toBe('ok')
+    expect(service.seen).toEqual(['good'])
+  })
+
+  it('refreshes a rejected key and repeats the call once, without using up a retry', async () => {
+    const keys = ['stale', 'good']
+    const service = guarded(() => keys.shift() ?? '')
+    const agent = new Agent({ model: service.model, retry: { ...fastRetry, maxRetries: 0 } })
+    const run = agent.prompt('go')
+    const events: AgentEvent[] = []
+    run.subscribe((event) => events.push(event))
+    expect((await run.result).text).toBe('ok')
+    expect(service.invalidated()).toBe(1)
+    expect(ofType(events, 'providerRetry')).toEqual([])
+  })
+
+  it('is not asked for a key when the run was stopped before the call', async () => {
+    let asked = 0
+    const service = guarded(() => `key ${asked++}`)
+    const run = new Agent({ model: service.model }).prompt('go')
+    run.subscribe((event) => event.type === 'messageEnd' && run.abort())
+    expect((await run.result).status).toBe('aborted')
+    expect(asked).toBe(0)
+  })
+
+  it.each<[string, CredentialProvider['current']]>([
+    ['rejects', () => Promise.reject(new Error('vault is sealed'))],
+    ['throws', () => JSON.parse('{')],
+  ])('that %s ends the run with an error', async (_, current) => {
+    const model: Model = { ...scripted([]), credentials: { current, invalidate: () => undefined } }
+    const result = await new Agent({ model }).prompt('go').result
+    expect(result).toMatchObject({ status: 'error', error: { code: 'other', message: expect.any(String) } })
+  })
+
+  it('that never answers does not keep an aborted run alive', async () => {
+    const asked = gate()
+    const current = () => {
+      asked.open()
+      return new Promise<string>(() => undefined)
+    }
+    const model: Model = { ...scripted([]), credentials: { current, invalidate: () => undefined } }
+    const run = new Agent({ model }).prompt('go')
+    await asked.opened
+    run.abort()
+    expect((await run.result).status).toBe('aborted')
+  })
+
+  it.each<[string, () => void | Promise<void>]>([
+    ['throws', () => JSON.parse('{')],
+    ['rejects', () => Promise.reject(new Error('vault is sealed'))],
+  ])('that %s on invalidation is logged, and the call repeated once', async (_, invalidate) => {
+    const warnings: string[] = []
+    const keys = ['stale', 'good']
+    const { model: guardedModel } = guarded(() => '')
+    const model: Model = { ...guardedModel, credentials: { current: () => keys.shift() ?? '', invalidate } }
+    const result = await new Agent({ model, logger: { warn: (event) => warnings.push(event) } }).prompt('go').result
+    expect(result.text).toBe('ok')
+    expect(warnings).toEqual(['credentialInvalidateFailed'])
+  })
+
+  it('are needed for that: without them nothing is asked again', async () => {
+    const { model, seen, invalidated } = guarded(() => 'stale')
+    const { credentials: _, ...keyless } = model
+    const { error } = await new Agent({ model: keyless }).prompt('go').result
+    expect([error?.code, seen, invalidated()]).toEqual(['auth', [undefined], 0])
+  })
+
+  it('lets the second rejection through', async () => {
+    const service = guarded(() => 'stale')
+    expect((await new Agent({ model: service.model }).prompt('go').result).error?.code).toBe('auth')
+    expect(service.seen).toEqual(['stale', 'stale'])
+  })
+
+  it('keeps the key out of events, history and results', async () => {
+    const service = guarded(() => 'sk-secret-canary')
+    const agent = new Agent({ model: service.model })
+    const run = agent.prompt('go')
+    const events: AgentEvent[] = []
+    run.subscribe((event) => events.push(event))
+    const result = await run.result
+    expect(JSON.stringify([events, result, agent.messages, agent.settings])).not.toContain('sk-secret-canary')
+  })
+})

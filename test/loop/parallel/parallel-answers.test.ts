@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentContext, LoopConfig } from '../../../src/index.ts'
+import { type Evaluation, type EvaluationStrategy, parallelLoop } from '../../../src/loop/parallel/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { emptyUsage } from '../../../src/types/usage.ts'
+import { fastRetry } from '../../support/play.ts'
+
+const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] })
+
+async function chosenBy(strategy: Partial<EvaluationStrategy>) {
+  const warnings: { event: string; message?: unknown }[] = []
+  const logger = { warn: (event: string, fields?: object) => void warnings.push({ event, ...fields }) }
+  const configs: LoopConfig[] = ['a', 'b'].map((text) => ({ model: scripted([{ text }]), retry: fastRetry, logger }))
+  const result = await parallelLoop({
+    prompt: 'go',
+    context: context(),
+    configs,
+    strategy: { name: 'mine', evaluate: () => ({ selectedIndex: 0, usage: emptyUsage() }), ...strategy },
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  })
+  return { result, failures: warnings.filter(({ event }) => event === 'evaluationFailed').map(({ message }) => message) }
+}
+
+/** What plain JavaScript may return. */
+const answering = (answer: unknown) => ({ evaluate: () => answer as Evaluation })
+
+describe('a strategy that answers with nonsense', () => {
+  it.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [7, 'undefined'],
+    [{ selectedIndex: 'length' }, 'branch length'],
+    [{ selectedIndex: '1' }, 'branch 1'],
+    [{ selectedIndex: -1 }, 'branch -1'],
+    [{ selectedIndex: 0.5 }, 'branch 0.5'],
+    [{ selectedIndex: Number.NaN }, 'branch NaN'],
+    [{ selectedIndex: [1] }, 'branch an object'],
+    [{ selectedIndex: 1, usage: { input: Number.NaN } }, 'usage.input is NaN'],
+    [{ selectedIndex: 1, usage: { output: -5 } }, 'usage.output is -5'],
+    [{ selectedIndex: 1, usage: { totalTokens: '9' } }, 'usage.totalTokens is 9'],
+  ])('%o is logged, and the first branch is chosen', async (answer, words) => {
+    const { result, failures } = await chosenBy(answering(answer))
+    expect(result.selectedIndex).toBe(0)
+    expect(failures).toEqual([expect.stringContaining(words)])
+    expect(Object.values(result.totalUsage).every(Number.isFinite)).toBe(true)
+  })
+
+  it('may leave out the usage', async () => {
+    const { result, failures } = await chosenBy(answering({ selectedIndex: 1 }))
+    expect(failures).toEqual([])
+    expect(result.selectedIndex).toBe(1)
+  })
+
+  it('that settles with a promise is heard where it rejects', async () => {
+    const settled = (() => Promise.reject(new Error('late'))) as unknown as NonNullable<EvaluationStrategy['settled']>
+    const { failures } = await chosenBy({ settled })
+    expect(failures).toEqual(expect.arrayContaining([expect.stringContaining('late')]))
+  })
+})
+
+describe('what a strategy asked', () => {
+  it('counts, whatever it reports', async () => {
+    const judge: LoopConfig = { model: scripted([{ text: '1', usage: { input: 40, output: 2 } }]) }
+    const { result } = await chosenBy({
+      evaluate: async ({ ask }) => {
+        await ask('Which?', judge, '')
+        return { selectedIndex: 1, usage: emptyUsage() }
+      },
+    })
+    expect(result.evaluationUsage).toMatchObject({ input: 40, output: 2 })
+    expect(result.totalUsage.input).toBeGreaterThanOrEqual(40)
+  })
+})
