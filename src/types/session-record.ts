@@ -2,7 +2,7 @@ import type { ContextState } from './context-change.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
-import type { ChildLoopRef, LoopEvent, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+import type { ChildLoopRef, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
 
 /** What a record of a session says: what a run must make durable, and what only a session knows. */
 export type SessionEntry =
@@ -17,8 +17,6 @@ export type SessionEntry =
       /** Only in a session that was stored as a whole: epoch ms. */
       lastActiveAt?: number
     }
-  /** Events of a loop, where they are kept. */
-  | { type: 'events'; events: LoopEvent[] }
   /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
   | { type: 'history'; messages: AgentMessage[]; state: ContextState }
   | { type: 'childLoop'; ref: ChildLoopRef }

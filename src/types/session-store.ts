@@ -52,7 +52,7 @@ export interface SessionListOptions {
   cursor?: string
 }
 
-/** A part of a list. */
+/** A part of a list, and where the next one begins. Source: docs/concepts/sessions.md */
 export interface SessionPage {
   /** The most recently active first. */
   sessions: SessionSummary[]

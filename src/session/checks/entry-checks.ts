@@ -51,7 +51,7 @@ const entries: Readonly<Record<string, Fields>> = {
     'spawnRef?': object({ parentSessionId: string, parentLoopId: string, toolCallId: string, toolName: string }),
   },
   title: { title: string },
-  events: { events: list(object({ sequence: number, event: object({ type: string, at: number }) })) },
+  events: { events: list(object({ sequence: number, event: object({ type: string }) })) },
   history: { messages: list(message), state: contextState },
   childLoop: { ref: object({ toolCallId: string, toolName: string, childLoopId: string, childSessionId: string }) },
   parallelGroup: {
