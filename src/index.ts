@@ -157,13 +157,19 @@ export type {
 } from './types/session.ts'
 export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session-record.ts'
 export type {
+  DroppedLine,
   LogClaim,
   LogDriver,
   LogLine,
+  LogQuery,
   NewSessionRecord,
   ResumePoint,
+  SalvagedSession,
+  SessionDigest,
   SessionJournal,
   SessionJournalOptions,
+  SessionListOptions,
+  SessionPage,
   SessionStore,
   SessionSummary,
   SessionTail,

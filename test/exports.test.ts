@@ -14,7 +14,7 @@ const expected: Record<string, string> = {
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
     RunError
     ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
-    SubAgentRef ToolOutput
+    SubAgentRef ToolOutput DroppedLine LogQuery SalvagedSession SessionDigest SessionListOptions SessionPage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
@@ -78,10 +78,11 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
-    EventRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
-    memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
-    sessionOf snapshotOf toLedgerStatus totalUsage withTaskHooks
-    EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionSummary
+    EventRecorder assertSessionId childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
+    memorySessionStore pageOf parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
+    replayEvents salvageSession sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
+    DroppedLine EventKeeping EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine LogQuery ReplayOptions ResumableSnapshot
+    ResumePoint SalvagedSession SessionDigest SessionListOptions SessionPage SessionSummary
     TaskHooks UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter

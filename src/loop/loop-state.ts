@@ -124,6 +124,7 @@ export class LoopState {
 
   #deliver(event: AgentEvent): void {
     try {
+      this.config.journal?.event?.(event)
       // May be async all the same: one that writes events to a connection, say.
       const outcome: unknown = this.options.emit(event)
       if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#emitFailed)

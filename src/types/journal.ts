@@ -1,10 +1,11 @@
 import type { CompactionOverlay } from './compaction.ts'
 import type { ContextState, PruneRecord, RevertRecord } from './context-change.ts'
+import type { AgentEvent } from './event.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
 import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from './run-facts.ts'
-import type { ParallelGroupRecord, SessionFormation } from './session.ts'
+import type { LoopEvent, ParallelGroupRecord, SessionFormation } from './session.ts'
 import type { Usage } from './usage.ts'
 
 /** What must be durable before the run goes on. */
@@ -25,6 +26,10 @@ export type JournalEntry =
     }
   | { type: 'turnStart'; triggeredBy: TurnTrigger }
   | { type: 'turnRequest'; request: AnnotatedRequest }
+  /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
+  | { type: 'events'; events: LoopEvent[] }
+  /** The session was given a name. */
+  | { type: 'title'; title: string }
   | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
   | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string; pendingApprovals?: PendingApproval[] }
 
@@ -64,4 +69,6 @@ export interface JournaledConversation {
  */
 export interface Journal {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void>
+  /** Told of every event of the loops it records, as it is emitted, where it has this; nothing waits for it. */
+  event?(event: AgentEvent): void
 }

@@ -13,6 +13,7 @@ export type SessionEntry =
       formation: SessionFormation
       scope: SessionScope
       spawnRef?: SpawnRef
+      title?: string
       /** Only in a session that was stored as a whole: epoch ms. */
       lastActiveAt?: number
     }
@@ -56,8 +57,11 @@ export interface SessionRecord {
 
 /** What was wrong with a log. Everything before it was read; nothing was deleted. */
 export interface LogDamage {
-  /** `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. */
-  kind: 'torn' | 'corrupt' | 'forked'
+  /**
+   * `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. `newerSchema`: nothing is
+   * wrong, but a newer version has written lines that this one cannot read.
+   */
+  kind: 'torn' | 'corrupt' | 'forked' | 'newerSchema'
   /** The last `seq` that counts. */
   afterSeq: number
   /** Characters that do not count. */

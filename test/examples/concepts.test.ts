@@ -18,6 +18,7 @@ import { judged } from '../../examples/recipes/parallel-loops.ts'
 import { profiled } from '../../examples/recipes/profiles.ts'
 import { pruned } from '../../examples/recipes/pruning.ts'
 import { recorded } from '../../examples/recipes/recorded-agent.ts'
+import { replay } from '../../examples/recipes/replay.ts'
 import { captured } from '../../examples/recipes/request-capture.ts'
 import { afterCrash } from '../../examples/recipes/resume-session.ts'
 import { wentBack } from '../../examples/recipes/revert.ts'
@@ -71,6 +72,7 @@ describe('a page says what its program writes', () => {
 
   it.each<[string, string, Program]>([
     ['sessions', 'resume-session.ts', afterCrash],
+    ['sessions', 'replay.ts', replay],
     ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
   ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })

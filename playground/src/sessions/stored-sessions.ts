@@ -1,10 +1,10 @@
 import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
-import { memorySessionStore, type SessionStore, textOf } from '../../../src/index.ts'
+import { memorySessionStore, type SessionStore } from '../../../src/index.ts'
 
 /** What the list shows of a conversation. */
 export interface StoredSession {
   sessionId: string
-  /** What was said first. Empty before anything was said. */
+  /** Its name, or what was said first; that it cannot be read. Empty before anything was said. */
   title: string
   /** Epoch ms of the first record. */
   startedAt: number
@@ -41,39 +41,17 @@ export async function openSessions(onOtherTab: (sessionId: string) => void): Pro
 }
 
 function storedSessions(store: SessionStore, openIds: () => Promise<string[]>): StoredSessions {
-  // How a conversation began never changes.
-  const beginnings = new Map<string, Beginning>()
-
-  async function beginningOf(sessionId: string): Promise<Beginning> {
-    const known = beginnings.get(sessionId) ?? (await readBeginning(store, sessionId))
-    if (known.title !== '') beginnings.set(sessionId, known)
-    return known
-  }
-
   return {
     store,
     async list() {
-      const [ids, open] = await Promise.all([store.listIds(), openIds()])
-      const begun = await Promise.allSettled(ids.slice(0, listLimit).map(beginningOf))
-      return begun.flatMap((outcome, index) => {
-        const sessionId = ids[index] ?? ''
-        // One that was deleted meanwhile has none.
-        return outcome.status === 'fulfilled' ? [{ ...outcome.value, sessionId, isOpen: open.includes(sessionId) }] : []
-      })
+      const [{ sessions }, open] = await Promise.all([store.list({ limit: listLimit }), openIds()])
+      return sessions.map(({ sessionId, title = '', createdAt, error }) => ({
+        sessionId,
+        title: error === undefined ? title : 'This conversation cannot be read.',
+        startedAt: createdAt,
+        isOpen: open.includes(sessionId),
+      }))
     },
     isOpen: async (sessionId) => (await openIds()).includes(sessionId),
   }
-}
-
-type Beginning = Pick<StoredSession, 'title' | 'startedAt'>
-
-async function readBeginning(store: SessionStore, sessionId: string): Promise<Beginning> {
-  const { records } = await store.tail(sessionId)
-  let title = ''
-  for (const { entry } of records) {
-    if (entry.type !== 'input' || entry.message.role !== 'user') continue
-    title = textOf(entry.message.content)
-    break
-  }
-  return { title, startedAt: records[0]?.at ?? 0 }
 }

@@ -1,3 +1,4 @@
+import type { AgentEvent } from '../../types/event.ts'
 import type { Session } from '../../types/session.ts'
 import type { SessionStore } from '../../types/session-store.ts'
 
@@ -32,6 +33,7 @@ export function withTaskHooks<Store extends SessionStore>(store: Store, { before
       const journal = store.journal(options)
       const begun = new Set<string>()
       return {
+        ...(journal.event !== undefined && { event: (event: AgentEvent) => journal.event?.(event) }),
         async append(record, conversation) {
           const { sessionId, loopId, entry } = record
           await journal.append(record, conversation)

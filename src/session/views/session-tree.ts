@@ -1,11 +1,14 @@
-import type { LoopRecord, ParallelGroupRecord, Session } from '../../types/session.ts'
+import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../types/session.ts'
 import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
 import type { NewSessionRecord } from '../../types/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './spawn-links.ts'
 
+/** So many events share a record, so that no record grows with its loop. */
+export const eventsPerRecord = 256
+
 /** What concerns one loop. */
-type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'loop' | 'parallelGroup' }>
+type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'events' | 'loop' | 'parallelGroup' }>
 
 /**
  * The tree that the records of a session amount to.
@@ -13,7 +16,7 @@ type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'loop' | 'parall
  * **Contract**
  * - Pure, in time proportional to the records, with which the tree shares its messages. Never throws: entries of unknown types are passed
  *   over, what is missing is empty.
- * - `events` are empty: a log holds what happened, not what was reported.
+ * - `events` are those that were kept (`withEvents`, or an `EventRecorder`); by itself a log holds what happened, not what was reported.
  * - A loop without an end is `running` while its writer is the newest of the log, else `interrupted` at its last record. Its last turn is left
  *   out of `turns` when it has no answer of the model, or an unanswered call; the messages are in `messages`.
  * - Results stand in the order of their calls, in whichever they were recorded.
@@ -42,6 +45,12 @@ class RecordedTree {
     switch (entry.type) {
       case 'sessionStart':
         this.#begin(entry, at)
+        break
+      case 'title':
+        this.#session.title = entry.title
+        break
+      case 'events':
+        this.#addEvents(loopId, entry.events)
         break
       case 'loop':
         this.#addLoop(copyOf(entry.loop))
@@ -76,6 +85,11 @@ class RecordedTree {
     const known = this.#builders.get(loopId)
     if (known === undefined || this.#open.has(loopId)) this.#open.set(loopId, epoch)
     return known ?? this.#addLoop(openedLoop({ loopId, sessionId, agentId, startedAt: at }))
+  }
+
+  #addEvents(loopId: string | undefined, events: readonly LoopEvent[]): void {
+    const loop = this.#builders.get(loopId ?? '')?.record
+    for (const event of events) loop?.events.push(event)
   }
 
   #addLoop(loop: LoopRecord): LoopBuilder {
@@ -182,16 +196,21 @@ function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
 /**
  * The records of a tree, in order: its beginning, then each loop as a whole.
  *
- * **Contract**: `sessionOf` makes the same session of them, with keys that nobody knows, but without the events of its loops. A log can go on
- * from there as from any other.
+ * **Contract**: `sessionOf` makes the same session of them, with keys that nobody knows and the events of its loops. A log can go on from there as
+ * from any other.
  */
 export function recordsOf(session: Session): NewSessionRecord[] {
   const { sessionId: _, createdAt, parentSpawnRef, loops, ...header } = session
   const start: SessionEntry = { type: 'sessionStart', ...header, ...(parentSpawnRef !== undefined && { spawnRef: parentSpawnRef }) }
-  return [
-    { at: createdAt, entry: start },
-    ...loops.map(
-      ({ events: __, ...loop }): NewSessionRecord => ({ at: loop.startedAt, loopId: loop.loopId, entry: { type: 'loop', loop } }),
-    ),
-  ]
+  return [{ at: createdAt, entry: start }, ...loops.flatMap(recordsOfLoop)]
+}
+
+function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {
+  const { loopId, startedAt: at } = loop
+  const records: NewSessionRecord[] = [{ at, loopId, entry: { type: 'loop', loop } }]
+  const kept = events.filter(({ event }) => typeof event.type === 'string')
+  for (let first = 0; first < kept.length; first += eventsPerRecord) {
+    records.push({ at, loopId, entry: { type: 'events', events: kept.slice(first, first + eventsPerRecord) } })
+  }
+  return records
 }

@@ -1,0 +1,82 @@
+import { raceAbort, startTimer } from '../../base/abort.ts'
+import { aNumberFromZero, aPositiveNumber, aSignal, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
+import { SessionError } from '../../types/errors.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import { now } from '../../types/message.ts'
+import type { LoopRecord } from '../../types/session.ts'
+import type { SessionStore } from '../../types/session-store.ts'
+
+/** What is replayed, and how fast. */
+export interface ReplayOptions {
+  /** Default: all loops of the session, in the order they began. */
+  loopId?: string
+  /** 1: as fast as it happened, 10: ten times as fast. Default: as fast as events are asked for. */
+  speed?: number
+  /** The longest wait between two events, in ms, as for a person who thought about an approval. Default: as long as it was. */
+  maxPauseMs?: number
+  /** Ends a wait, and the replay: it rejects with the signal's reason. */
+  signal?: AbortSignal
+}
+
+const replayOptions = optionsOf<ReplayOptions>({
+  loopId: aText,
+  speed: aPositiveNumber,
+  maxPauseMs: aNumberFromZero,
+  signal: aSignal,
+})
+
+/**
+ * The events of a stored session, in their order, as they were heard: for a page that shows again what happened.
+ *
+ * **Contract**
+ * - Events are there where they were kept: recorded by a store of `withEvents`, or saved from an `EventRecorder`. A loop without any gives none.
+ * - `at` and `seq` are those of the run. With `speed` each event comes when it came, from the first one on; a reader that is slow is not waited for
+ *   twice.
+ * - Rejects as `store.load` does, with `notFound` also for an unknown loop.
+ *
+ * Source: docs/concepts/sessions.md
+ *
+ * @example
+ * ```ts
+ * for await (const event of replayEvents(store, 's1', { speed: 10, maxPauseMs: 1000 })) view.accept(event)
+ * ```
+ */
+export async function* replayEvents(
+  store: Pick<SessionStore, 'load'>,
+  sessionId: string,
+  options: ReplayOptions = {},
+): AsyncGenerator<AgentEvent, void, undefined> {
+  checkOptions(options, replayOptions)
+  const { loopId, speed = Number.POSITIVE_INFINITY, maxPauseMs = Number.POSITIVE_INFINITY, signal } = options
+  const { loops } = await store.load(sessionId)
+  let due = now()
+  let before: AgentEvent | undefined
+  for (const { events } of chosen(loops, loopId, sessionId)) {
+    for (const { event } of events) {
+      const gap = before === undefined ? 0 : Math.max(event.at - before.at, 0)
+      due += Math.min(gap / speed, maxPauseMs)
+      before = event
+      signal?.throwIfAborted()
+      if (due > now()) await pause(due - now(), signal)
+      yield event
+    }
+  }
+}
+
+function chosen(loops: readonly LoopRecord[], loopId: string | undefined, sessionId: string): readonly LoopRecord[] {
+  const asked = loopId === undefined ? loops : loops.filter((loop) => loop.loopId === loopId)
+  if (loopId === undefined || asked.length > 0) return asked
+  throw new SessionError('notFound', `Session ${JSON.stringify(sessionId)} has no loop ${JSON.stringify(loopId.slice(0, 200))}.`)
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => undefined
+  const over = new Promise<void>((resolve) => {
+    stop = startTimer(ms, resolve)
+  })
+  try {
+    await (signal === undefined ? over : raceAbort(over, signal))
+  } finally {
+    stop()
+  }
+}

@@ -1,0 +1,187 @@
+import { describe, expect, it, vi } from 'vitest'
+import { fileSessionStore } from '../../adapters/node/index.ts'
+import { Agent, type AgentEvent, defineTool, memorySessionStore, resumeAgent, type Session, type SessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { EventRecorder, replayEvents, withEvents, withTaskHooks } from '../../src/session/index.ts'
+import { temporaryRoot } from '../adapters/node/temporary.ts'
+
+const add = defineTool<{ a: number; b: number }>({
+  name: 'add',
+  description: 'Adds.',
+  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+  execute: async ({ a, b }) => `${a + b}`,
+})
+const script = () => scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'It is three, as far as I can see.' }])
+
+/** Runs two prompts; gives what was heard. */
+async function play(session: SessionStore | undefined): Promise<{ agent: Agent; heard: AgentEvent[] }> {
+  const agent = new Agent({ model: script(), tools: [add], sessionId: 's1', ...(session !== undefined && { session }) })
+  const heard: AgentEvent[] = []
+  // As it was when it was heard: the message of an answer grows.
+  agent.subscribe((event) => void heard.push(structuredClone(event)))
+  await agent.prompt('What is 1 + 2?').result
+  await agent.close()
+  return { agent, heard }
+}
+
+async function replayed(store: SessionStore, options: Parameters<typeof replayEvents>[2] = {}): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for await (const event of replayEvents(store, 's1', options)) events.push(event)
+  return events
+}
+
+const stores: Record<string, () => { store: SessionStore; elsewhere: () => SessionStore }> = {
+  memory: () => {
+    const store = memorySessionStore()
+    return { store, elsewhere: () => store }
+  },
+  files: () => {
+    const { root } = temporaryRoot()
+    return { store: fileSessionStore(root), elsewhere: () => fileSessionStore(root) }
+  },
+}
+
+describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) => {
+  it('are replayed as they were heard, deltas too', async () => {
+    const { store, elsewhere } = make()
+    const { heard } = await play(withEvents(store, { includeStreamingEvents: true }))
+    expect(heard.some(({ type }) => type === 'messageUpdate')).toBe(true)
+    expect(await replayed(elsewhere())).toEqual(heard)
+    const [loop] = (await elsewhere().load('s1')).loops
+    expect(loop?.events.map(({ sequence }) => sequence)).toEqual(heard.map((_, index) => index))
+  })
+
+  it('leave out deltas unless they are asked for', async () => {
+    const { store, elsewhere } = make()
+    const { heard } = await play(withEvents(store))
+    expect(await replayed(elsewhere())).toEqual(heard.filter(({ type }) => type !== 'messageUpdate'))
+  })
+
+  it('are saved with a session that an EventRecorder has heard, and saved again', async () => {
+    const { store, elsewhere } = make()
+    const recorder = new EventRecorder({ includeStreamingEvents: true })
+    const { agent, heard } = await play(undefined)
+    expect(agent.sessionId).toBe('s1')
+    for (const event of heard) recorder.accept(event)
+    for (const session of recorder.checkpoint()) await store.save(session)
+    expect(await replayed(elsewhere())).toEqual(heard)
+    await elsewhere().save(await elsewhere().load('s1'))
+    expect(await elsewhere().load('s1')).toEqual(recorder.getSession('s1'))
+  })
+})
+
+describe('withEvents', () => {
+  it('changes nothing else: the session goes on, with and without it, and lists count the same', async () => {
+    const plain = memorySessionStore()
+    await play(plain)
+    const store = memorySessionStore()
+    await play(withEvents(store, { includeStreamingEvents: true }))
+    const untold = async (from: SessionStore) => (await from.list()).sessions.map(({ title, loops, messages }) => [title, loops, messages])
+    expect(await untold(store)).toEqual([['What is 1 + 2?', 1, 4]])
+    expect(await untold(store)).toEqual(await untold(plain))
+    const resumed = await resumeAgent(store, 's1', { model: scripted([{ text: 'Yes.' }]) })
+    expect(resumed.messages.length).toBe(4)
+    await resumed.prompt('Sure?').text()
+    const { loops } = await store.load('s1')
+    expect(loops.map(({ status, events }) => [status, events.length > 0])).toEqual([
+      ['completed', true],
+      ['completed', false],
+    ])
+  })
+
+  it('keeps thousands of deltas in records that do not grow', async () => {
+    const store = memorySessionStore()
+    const model = scripted([{ text: 'word '.repeat(3000) }])
+    const agent = new Agent({ model, sessionId: 's1', session: withEvents(store, { includeStreamingEvents: true }) })
+    const deltas: AgentEvent[] = []
+    agent.subscribe((event) => {
+      if (event.type === 'messageUpdate') deltas.push(event)
+    })
+    await agent.prompt('Talk.').result
+    const { records } = await store.tail('s1')
+    const kept = records.flatMap(({ entry }) => (entry.type === 'events' ? [entry.events.length] : []))
+    expect(Math.max(...kept)).toBeLessThanOrEqual(256)
+    expect((await replayed(store)).filter(({ type }) => type === 'messageUpdate')).toHaveLength(deltas.length)
+    expect(deltas.length).toBeGreaterThan(300)
+  })
+
+  it('is heard through task hooks, whichever is within the other', async () => {
+    for (const wrap of [
+      (store: SessionStore) => withTaskHooks(withEvents(store), {}),
+      (store: SessionStore) => withEvents(withTaskHooks(store, {})),
+    ]) {
+      const store = memorySessionStore()
+      await play(wrap(store))
+      expect((await replayed(store)).at(-1)?.type).toBe('agentEnd')
+    }
+  })
+})
+
+/** The session, as if an hour had passed between any two events. */
+async function hourly(store: SessionStore): Promise<Session> {
+  const session = await store.load('s1')
+  for (const [index, { event }] of (session.loops[0]?.events ?? []).entries()) event.at = index * 3_600_000
+  return session
+}
+
+describe('replayEvents', () => {
+  it.each([
+    [{ speed: 1 }, 3_600_000],
+    [{ speed: 10 }, 360_000],
+    [{ speed: 1, maxPauseMs: 500 }, 500],
+  ])('keeps the time between events: %j', async (options, pauseMs) => {
+    const store = memorySessionStore()
+    await play(withEvents(store))
+    await store.save(await hourly(store))
+    vi.useFakeTimers()
+    try {
+      const events = replayEvents(store, 's1', options)
+      expect((await events.next()).done).toBe(false)
+      for (let count = 0; count < 3; count++) {
+        let isThere = false
+        void events.next().then(() => {
+          isThere = true
+        })
+        await vi.advanceTimersByTimeAsync(pauseMs - 1)
+        expect(isThere).toBe(false)
+        await vi.advanceTimersByTimeAsync(1)
+        expect(isThere).toBe(true)
+      }
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('ends a wait when its signal is aborted', async () => {
+    const store = memorySessionStore()
+    await play(withEvents(store))
+    await store.save(await hourly(store))
+    const controller = new AbortController()
+    const events = replayEvents(store, 's1', { speed: 1, signal: controller.signal })
+    expect((await events.next()).done).toBe(false)
+    const next = events.next()
+    controller.abort(new Error('enough'))
+    await expect(next).rejects.toThrow('enough')
+  })
+
+  it('gives one loop, nothing where nothing was kept, and refuses a loop that is not there', async () => {
+    const store = memorySessionStore()
+    const { agent } = await play(store)
+    expect(await replayed(store)).toEqual([])
+    expect(await replayed(store, { loopId: `${agent.sessionId}.scripted.scripted.1` })).toEqual([])
+    await expect(replayed(store, { loopId: 'nothing' })).rejects.toMatchObject({ code: 'notFound' })
+    await expect(replayed(memorySessionStore())).rejects.toMatchObject({ code: 'notFound' })
+  })
+})
+
+it('a journal writes a name that is given to its session', async () => {
+  const store = memorySessionStore()
+  const { agent } = await play(store)
+  const journal = store.journal()
+  const entry = { type: 'title', title: 'Sums' } as const
+  const record = { entry, agentId: agent.agentId, sessionId: 's2', loopId: '', runId: '', turnIndex: 0, at: 1 }
+  await journal.append(record, { messages: [] })
+  await journal.close()
+  const { title, loops } = await store.load('s2')
+  expect([title, loops, (await store.list()).sessions[0]?.title]).toEqual(['Sums', [], 'Sums'])
+})
