@@ -22,6 +22,7 @@ export { GrowingText } from './providers/shared/encode/growing-text.ts'
 export { toJson } from './providers/shared/encode/json-text.ts'
 export { perObject } from './providers/shared/encode/per-object.ts'
 export { classifyError, type Failure } from './providers/shared/errors/classify.ts'
+export { withoutSecret } from './providers/shared/errors/redact.ts'
 export { HistoryMemory, type HistoryWriter, type WrittenHistory } from './providers/shared/history/history-memory.ts'
 export { type CallIdRule, legalIds } from './providers/shared/history/legal-id.ts'
 export { type NormaliseTarget, normalise } from './providers/shared/history/normalise.ts'
@@ -32,7 +33,7 @@ export {
   type ProviderOptions,
   type TransportOptions,
 } from './providers/shared/model-options.ts'
-export { headerCredential, joinUrl, mergeHeaders } from './providers/shared/transport/endpoint.ts'
+export { headerCredential, joinUrl, mergeHeaders, secretsIn } from './providers/shared/transport/endpoint.ts'
 export { type Exchange, sendStreaming } from './providers/shared/transport/send.ts'
 export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
 export { createLineDecoder, type LineDecoder } from './stream/lines.ts'

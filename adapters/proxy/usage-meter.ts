@@ -1,0 +1,247 @@
+import { emptyUsage, type KnownApi, type Usage } from '../../src/index.ts'
+import { type AwsEventDecoder, createAwsEventDecoder, tokenCount } from '../../src/provider-kit.ts'
+
+/** Reads what an answer says it has used, beside the bytes that are passed on. */
+export interface UsageMeter {
+  /** Looks at a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
+  take(bytes: Uint8Array, text: string): void
+  /** What was used; `isWhole`: the answer came to its end. */
+  used(isWhole: boolean): Usage
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Longest line, and longest answer that is no stream, that is read: in one that is longer tokens are estimated. */
+const maxText = 8 * 1024 * 1024
+/** A token has some four characters. */
+const charsPerToken = 4
+/** So long without a blank or a quote is no prose, but a file: those cost less for their length. */
+const file = /[\w+/=-]{2000,}/g
+const tokensPerFile = 1600
+const charsPerFileToken = 64
+
+/** How many tokens a request has, roughly, for a service that did not get to say it. */
+export function estimatePrompt(body: string): number {
+  let [files, chars] = [0, 0]
+  for (const [run] of body.matchAll(file)) {
+    files++
+    chars += run.length
+  }
+  return Math.ceil((body.length - chars) / charsPerToken + chars / charsPerFileToken) + files * tokensPerFile
+}
+
+/**
+ * A meter for one answer.
+ *
+ * **Contract**
+ * - The figures of the service count: of each the largest, for they are totals. Where it said nothing, or was cut off before it did, tokens are
+ *   estimated from the length of the request and of what came, rather too many than too few.
+ * - Time is linear in the bytes; an event without figures is not parsed.
+ */
+export function usageMeter(api: KnownApi, contentType: string, promptEstimate: number): UsageMeter {
+  if (contentType.includes('vnd.amazon.eventstream')) return new EventMeter(api, promptEstimate)
+  return contentType.includes('text/event-stream') ? new LineMeter(api, promptEstimate) : new WholeMeter(api, promptEstimate)
+}
+
+abstract class Meter implements UsageMeter {
+  readonly #api: KnownApi
+  readonly #promptEstimate: number
+  readonly #usage = emptyUsage()
+  #total = 0
+  #outputEstimate = 0
+  /** The length of the shortest event: about what an event has around its text. */
+  #frame = Number.POSITIVE_INFINITY
+
+  constructor(api: KnownApi, promptEstimate: number) {
+    this.#api = api
+    this.#promptEstimate = promptEstimate
+  }
+
+  abstract take(bytes: Uint8Array, text: string): void
+
+  used(isWhole: boolean): Usage {
+    const { input, output, reasoning, cacheRead, cacheWrite } = this.#usage
+    const isTold = this.#total > 0
+    const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
+    const answer = isWhole && isTold ? output : Math.max(output, Math.ceil(this.#outputEstimate))
+    const sum = prompt + answer + cacheRead + cacheWrite
+    return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, this.#total) : sum }
+  }
+
+  /** An event of so many characters went by. */
+  protected event(length: number): void {
+    if (length < this.#frame) this.#frame = length
+    this.#outputEstimate += Math.max(1, (length - this.#frame) / charsPerToken)
+  }
+
+  /** Text that is no event went by. */
+  protected text(length: number): void {
+    this.#outputEstimate += length / charsPerToken
+  }
+
+  /** Reads the figures of a JSON text, if it has some. */
+  protected read(json: string): void {
+    if (!json.includes('"usage')) return
+    let value: unknown
+    try {
+      value = JSON.parse(json)
+    } catch {
+      return
+    }
+    for (const each of Array.isArray(value) ? value : [value]) this.#report(figuresOf(this.#api, fields(each)))
+  }
+
+  #report(figures: Usage | undefined): void {
+    if (figures === undefined) return
+    const usage = this.#usage
+    for (const name of ['input', 'output', 'reasoning', 'cacheRead', 'cacheWrite'] as const)
+      usage[name] = Math.max(usage[name], figures[name])
+    this.#total = Math.max(this.#total, figures.totalTokens)
+  }
+}
+
+/** Server-sent events: one line of data each. */
+class LineMeter extends Meter {
+  #rest = ''
+
+  take(_bytes: Uint8Array, text: string): void {
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      this.#line(this.#rest + text.slice(from, end))
+      this.#rest = ''
+      from = end + 1
+    }
+    this.#rest += text.slice(from)
+    if (this.#rest.length <= maxText) return
+    this.text(this.#rest.length)
+    this.#rest = ''
+  }
+
+  override used(isWhole: boolean): Usage {
+    this.#line(this.#rest)
+    this.#rest = ''
+    return super.used(isWhole)
+  }
+
+  #line(line: string): void {
+    if (!line.startsWith('data:')) return
+    this.event(line.length)
+    this.read(line.slice('data:'.length))
+  }
+}
+
+/** An answer in one piece of JSON. */
+class WholeMeter extends Meter {
+  #pieces: string[] = []
+  #length = 0
+
+  take(_bytes: Uint8Array, text: string): void {
+    this.text(text.length)
+    this.#length += text.length
+    if (this.#length <= maxText) this.#pieces.push(text)
+    else this.#pieces = []
+  }
+
+  override used(isWhole: boolean): Usage {
+    this.read(this.#pieces.join(''))
+    return super.used(isWhole)
+  }
+}
+
+/** Messages of AWS. */
+class EventMeter extends Meter {
+  #decoder: AwsEventDecoder | undefined = createAwsEventDecoder((_, payload) => {
+    this.event(payload.length)
+    this.read(latin1.decode(payload))
+  })
+
+  take(bytes: Uint8Array, text: string): void {
+    try {
+      if (this.#decoder === undefined) this.text(text.length)
+      else this.#decoder.feed(bytes)
+    } catch {
+      // Damaged, or no such messages: the client will see; here the rest is estimated.
+      this.#decoder = undefined
+      this.text(text.length)
+    }
+  }
+}
+
+/** A character per byte: names and figures are ASCII, and nothing else is read. */
+export const latin1 = new TextDecoder('latin1')
+
+/** The figures of an event, where it has some. */
+function figuresOf(api: KnownApi, event: Fields): Usage | undefined {
+  switch (api) {
+    case 'anthropicMessages':
+      return anthropicFigures(fields(fields(event.message).usage ?? event.usage))
+    case 'openAiCompletions':
+      return chatFigures(fields(event.usage ?? fields(event.x_groq).usage ?? fields(fields(event.choices)[0]).usage))
+    case 'openAiResponses':
+    case 'azureOpenAiResponses':
+      return responsesFigures(fields(fields(event.response).usage ?? event.usage))
+    case 'googleGenerativeAi':
+    case 'googleVertex':
+      return geminiFigures(fields(event.usageMetadata))
+    case 'bedrockConverseStream':
+      return bedrockFigures(fields(event.usage))
+  }
+}
+
+function anthropicFigures(usage: Fields): Usage {
+  const input = tokenCount(usage.input_tokens)
+  const output = tokenCount(usage.output_tokens)
+  const reasoning = tokenCount(fields(usage.output_tokens_details).thinking_tokens)
+  return withTotal(input, output, reasoning, tokenCount(usage.cache_read_input_tokens), tokenCount(usage.cache_creation_input_tokens))
+}
+
+/** Some count reasoning beside the completion; the total shows it. */
+function chatFigures(usage: Fields): Usage {
+  const details = fields(usage.prompt_tokens_details)
+  const prompt = tokenCount(usage.prompt_tokens)
+  const completion = tokenCount(usage.completion_tokens)
+  const reasoning = tokenCount(fields(usage.completion_tokens_details).reasoning_tokens)
+  const total = tokenCount(usage.total_tokens)
+  const cacheRead = tokenCount(details.cached_tokens) || tokenCount(usage.prompt_cache_hit_tokens) || tokenCount(usage.cached_tokens)
+  const cacheWrite = tokenCount(details.cache_write_tokens)
+  const output = reasoning > 0 && total === prompt + completion + reasoning ? completion + reasoning : completion
+  return withTotal(Math.max(0, prompt - cacheRead - cacheWrite), output, reasoning, cacheRead, cacheWrite, total)
+}
+
+function responsesFigures(usage: Fields): Usage {
+  const details = fields(usage.input_tokens_details)
+  const cacheRead = tokenCount(details.cached_tokens)
+  const cacheWrite = tokenCount(details.cache_write_tokens)
+  const input = Math.max(0, tokenCount(usage.input_tokens) - cacheRead - cacheWrite)
+  const reasoning = tokenCount(fields(usage.output_tokens_details).reasoning_tokens)
+  return withTotal(input, tokenCount(usage.output_tokens), reasoning, cacheRead, cacheWrite, tokenCount(usage.total_tokens))
+}
+
+function geminiFigures(usage: Fields): Usage {
+  const cacheRead = tokenCount(usage.cachedContentTokenCount)
+  const reasoning = tokenCount(usage.thoughtsTokenCount)
+  const input = Math.max(0, tokenCount(usage.promptTokenCount) - cacheRead)
+  const output = tokenCount(usage.candidatesTokenCount) + reasoning
+  return withTotal(input, output, reasoning, cacheRead, 0, tokenCount(usage.totalTokenCount))
+}
+
+function bedrockFigures(usage: Fields): Usage {
+  const [input, output] = [tokenCount(usage.inputTokens), tokenCount(usage.outputTokens)]
+  return withTotal(
+    input,
+    output,
+    0,
+    tokenCount(usage.cacheReadInputTokens),
+    tokenCount(usage.cacheWriteInputTokens),
+    tokenCount(usage.totalTokens),
+  )
+}
+
+function withTotal(input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, total = 0): Usage {
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
+}
+
+function fields(value: unknown): Fields {
+  // Every field read from it is checked before use.
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}
