@@ -104,7 +104,9 @@ abstract class Meter implements UsageMeter {
 class LineMeter extends Meter {
   #rest = ''
 
-  take(_bytes: Uint8Array, text: string): void {
+  take(_bytes: Uint8Array, chars: string): void {
+    // Few end lines so.
+    const text = chars.includes('\r') ? chars.replaceAll('\r', '\n') : chars
     let from = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
       this.#line(this.#rest + text.slice(from, end))
