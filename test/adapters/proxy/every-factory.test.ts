@@ -5,7 +5,7 @@ import { anthropic as anthropicFactory } from '../../../src/providers/anthropic/
 import { azure as azureFactory } from '../../../src/providers/azure/index.ts'
 import { bedrock as bedrockFactory } from '../../../src/providers/bedrock/index.ts'
 import { google as googleFactory } from '../../../src/providers/google/index.ts'
-import { openai as openaiFactory, openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { openaiCompatible, openai as openaiFactory } from '../../../src/providers/openai/index.ts'
 import { openaiResponses as responsesFactory } from '../../../src/providers/openai-responses/index.ts'
 import { vertex as vertexFactory } from '../../../src/providers/vertex/index.ts'
 import { anthropic } from '../../harness/server/anthropic.ts'
@@ -145,7 +145,11 @@ describe.each(rows)('$wire behind the proxy', ({ protocol, upstream, model, targ
 
   it.each([{}, { apiKey: 'the-token-of-the-user' }])('streams with the key of the server, whatever the client has (%o)', async (own) => {
     const service = await fakeUpstream((_, response) => {
-      response.writeHead(200, { 'content-type': protocol.contentType ?? 'text/event-stream', 'set-cookie': 'a=b', 'x-ratelimit-limit': '5' })
+      response.writeHead(200, {
+        'content-type': protocol.contentType ?? 'text/event-stream',
+        'set-cookie': 'a=b',
+        'x-ratelimit-limit': '5',
+      })
       response.end(turn)
     })
     const { app, reports, over } = proxyTo(upstream(service.url))
