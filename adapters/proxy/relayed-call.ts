@@ -77,6 +77,8 @@ class RelayedCall<E extends Env> {
   #relay: Relay | undefined
   #meter: UsageMeter | undefined
   #status: number | undefined
+  /** Its client left, or its time was up. */
+  #isGivenUp = false
   #bytes = 0
 
   constructor(call: AllowedCall<E>, options: CallOptions) {
@@ -137,11 +139,13 @@ class RelayedCall<E extends Env> {
   }
 
   readonly #onClientGone = (): void => {
+    this.#isGivenUp = true
     this.#aborter.abort(new Refusal(503, 'unavailable', 'The client went away.'))
     this.#relay?.cut('the client went away')
   }
 
   #outOfTime(limit: 'idleTimeoutMs' | 'maxDurationMs'): void {
+    this.#isGivenUp = true
     const why = `no answer after ${this.#options[limit]} ms (${limit})`
     this.#aborter.abort(new Refusal(504, 'upstreamTimedOut', `${this.#call.upstream.name} gave ${why}. Try again later.`))
     this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
@@ -185,7 +189,7 @@ class RelayedCall<E extends Env> {
   /** A call that was given up before its answer may have been worked on: its prompt counts. One that was refused or could not be made is free. */
   #usage(ending: CallEnding): Usage {
     if (this.#meter !== undefined) return this.#meter.used(ending === 'whole')
-    const isFree = this.#status !== undefined || !this.#aborter.signal.aborted
+    const isFree = this.#status !== undefined || !this.#isGivenUp
     const input = isFree ? 0 : estimatePrompt(this.#call.body)
     return { input, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: input }
   }

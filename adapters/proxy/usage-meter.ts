@@ -19,6 +19,8 @@ const charsPerToken = 4
 const file = /[\w+/=-]{2000,}/g
 const tokensPerFile = 1600
 const charsPerFileToken = 64
+/** No event has more around its text. */
+const maxFrame = 300
 
 /** How many tokens a request has, roughly, for a service that did not get to say it. */
 export function estimatePrompt(body: string): number {
@@ -46,11 +48,13 @@ export function usageMeter(api: KnownApi, contentType: string, promptEstimate: n
 abstract class Meter implements UsageMeter {
   readonly #api: KnownApi
   readonly #promptEstimate: number
-  readonly #usage = emptyUsage()
-  #total = 0
-  #outputEstimate = 0
+  #usage = emptyUsage()
+  /** Characters of text that is no event. */
+  #chars = 0
+  #events = 0
+  #eventChars = 0
   /** The length of the shortest event: about what an event has around its text. */
-  #frame = Number.POSITIVE_INFINITY
+  #frame = maxFrame
 
   constructor(api: KnownApi, promptEstimate: number) {
     this.#api = api
@@ -60,23 +64,30 @@ abstract class Meter implements UsageMeter {
   abstract take(bytes: Uint8Array, text: string): void
 
   used(isWhole: boolean): Usage {
-    const { input, output, reasoning, cacheRead, cacheWrite } = this.#usage
-    const isTold = this.#total > 0
+    const { input, output, reasoning, cacheRead, cacheWrite, totalTokens } = this.#usage
+    const isTold = totalTokens > 0
     const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
-    const answer = isWhole && isTold ? output : Math.max(output, Math.ceil(this.#outputEstimate))
+    const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate())
     const sum = prompt + answer + cacheRead + cacheWrite
-    return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, this.#total) : sum }
+    return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
   }
 
   /** An event of so many characters went by. */
   protected event(length: number): void {
+    this.#events++
+    this.#eventChars += length
     if (length < this.#frame) this.#frame = length
-    this.#outputEstimate += Math.max(1, (length - this.#frame) / charsPerToken)
   }
 
   /** Text that is no event went by. */
   protected text(length: number): void {
-    this.#outputEstimate += length / charsPerToken
+    this.#chars += length
+  }
+
+  /** An event has a token at least. */
+  #outputEstimate(): number {
+    const ofEvents = (this.#eventChars - this.#events * this.#frame) / charsPerToken
+    return Math.ceil(Math.max(this.#events, ofEvents) + this.#chars / charsPerToken)
   }
 
   /** Reads the figures of a JSON text, if it has some. */
@@ -88,15 +99,12 @@ abstract class Meter implements UsageMeter {
     } catch {
       return
     }
-    for (const each of Array.isArray(value) ? value : [value]) this.#report(figuresOf(this.#api, fields(each)))
+    for (const each of Array.isArray(value) ? value : [value]) this.#report(figuresOf(this.#api, fields(each), this.#usage))
   }
 
+  /** The latest report counts: figures are totals. One of nothing says nothing. */
   #report(figures: Usage | undefined): void {
-    if (figures === undefined) return
-    const usage = this.#usage
-    for (const name of ['input', 'output', 'reasoning', 'cacheRead', 'cacheWrite'] as const)
-      usage[name] = Math.max(usage[name], figures[name])
-    this.#total = Math.max(this.#total, figures.totalTokens)
+    if (figures !== undefined && figures.totalTokens > 0) this.#usage = figures
   }
 }
 
@@ -172,11 +180,11 @@ class EventMeter extends Meter {
 /** A character per byte: names and figures are ASCII, and nothing else is read. */
 export const latin1 = new TextDecoder('latin1')
 
-/** The figures of an event, where it has some. */
-function figuresOf(api: KnownApi, event: Fields): Usage | undefined {
+/** The figures of an event, where it has some: those that are not told again stay as they were. */
+function figuresOf(api: KnownApi, event: Fields, before: Usage): Usage | undefined {
   switch (api) {
     case 'anthropicMessages':
-      return anthropicFigures(fields(fields(event.message).usage ?? event.usage))
+      return anthropicFigures(fields(fields(event.message).usage ?? event.usage), before)
     case 'openAiCompletions':
       return chatFigures(fields(event.usage ?? fields(event.x_groq).usage ?? fields(fields(event.choices)[0]).usage))
     case 'openAiResponses':
@@ -184,59 +192,60 @@ function figuresOf(api: KnownApi, event: Fields): Usage | undefined {
       return responsesFigures(fields(fields(event.response).usage ?? event.usage))
     case 'googleGenerativeAi':
     case 'googleVertex':
-      return geminiFigures(fields(event.usageMetadata))
+      return geminiFigures(fields(event.usageMetadata), before)
     case 'bedrockConverseStream':
-      return bedrockFigures(fields(event.usage))
+      return bedrockFigures(fields(event.usage), before)
   }
 }
 
-function anthropicFigures(usage: Fields): Usage {
-  const input = tokenCount(usage.input_tokens)
-  const output = tokenCount(usage.output_tokens)
-  const reasoning = tokenCount(fields(usage.output_tokens_details).thinking_tokens)
-  return withTotal(input, output, reasoning, tokenCount(usage.cache_read_input_tokens), tokenCount(usage.cache_creation_input_tokens))
+function anthropicFigures(usage: Fields, before: Usage): Usage {
+  const reasoning = count(fields(usage.output_tokens_details).thinking_tokens, before.reasoning)
+  const cacheRead = count(usage.cache_read_input_tokens, before.cacheRead)
+  const cacheWrite = count(usage.cache_creation_input_tokens, before.cacheWrite)
+  return withTotal(count(usage.input_tokens, before.input), count(usage.output_tokens, before.output), reasoning, cacheRead, cacheWrite)
 }
 
 /** Some count reasoning beside the completion; the total shows it. */
 function chatFigures(usage: Fields): Usage {
   const details = fields(usage.prompt_tokens_details)
-  const prompt = tokenCount(usage.prompt_tokens)
-  const completion = tokenCount(usage.completion_tokens)
-  const reasoning = tokenCount(fields(usage.completion_tokens_details).reasoning_tokens)
-  const total = tokenCount(usage.total_tokens)
-  const cacheRead = tokenCount(details.cached_tokens) || tokenCount(usage.prompt_cache_hit_tokens) || tokenCount(usage.cached_tokens)
-  const cacheWrite = tokenCount(details.cache_write_tokens)
+  const prompt = count(usage.prompt_tokens)
+  const completion = count(usage.completion_tokens)
+  const reasoning = count(fields(usage.completion_tokens_details).reasoning_tokens)
+  const total = count(usage.total_tokens)
+  const cacheRead = count(details.cached_tokens) || count(usage.prompt_cache_hit_tokens) || count(usage.cached_tokens)
+  const cacheWrite = count(details.cache_write_tokens)
   const output = reasoning > 0 && total === prompt + completion + reasoning ? completion + reasoning : completion
   return withTotal(Math.max(0, prompt - cacheRead - cacheWrite), output, reasoning, cacheRead, cacheWrite, total)
 }
 
 function responsesFigures(usage: Fields): Usage {
   const details = fields(usage.input_tokens_details)
-  const cacheRead = tokenCount(details.cached_tokens)
-  const cacheWrite = tokenCount(details.cache_write_tokens)
-  const input = Math.max(0, tokenCount(usage.input_tokens) - cacheRead - cacheWrite)
-  const reasoning = tokenCount(fields(usage.output_tokens_details).reasoning_tokens)
-  return withTotal(input, tokenCount(usage.output_tokens), reasoning, cacheRead, cacheWrite, tokenCount(usage.total_tokens))
+  const cacheRead = count(details.cached_tokens)
+  const cacheWrite = count(details.cache_write_tokens)
+  const input = Math.max(0, count(usage.input_tokens) - cacheRead - cacheWrite)
+  const reasoning = count(fields(usage.output_tokens_details).reasoning_tokens)
+  return withTotal(input, count(usage.output_tokens), reasoning, cacheRead, cacheWrite, count(usage.total_tokens))
 }
 
-function geminiFigures(usage: Fields): Usage {
-  const cacheRead = tokenCount(usage.cachedContentTokenCount)
-  const reasoning = tokenCount(usage.thoughtsTokenCount)
-  const input = Math.max(0, tokenCount(usage.promptTokenCount) - cacheRead)
-  const output = tokenCount(usage.candidatesTokenCount) + reasoning
-  return withTotal(input, output, reasoning, cacheRead, 0, tokenCount(usage.totalTokenCount))
+function geminiFigures(usage: Fields, before: Usage): Usage {
+  const cacheRead = count(usage.cachedContentTokenCount, before.cacheRead)
+  const prompt = count(usage.promptTokenCount, before.input + before.cacheRead)
+  const reasoning = count(usage.thoughtsTokenCount, before.reasoning)
+  const answer = count(usage.candidatesTokenCount, before.output - before.reasoning)
+  return withTotal(Math.max(0, prompt - cacheRead), answer + reasoning, reasoning, cacheRead, 0, count(usage.totalTokenCount))
 }
 
-function bedrockFigures(usage: Fields): Usage {
-  const [input, output] = [tokenCount(usage.inputTokens), tokenCount(usage.outputTokens)]
-  return withTotal(
-    input,
-    output,
-    0,
-    tokenCount(usage.cacheReadInputTokens),
-    tokenCount(usage.cacheWriteInputTokens),
-    tokenCount(usage.totalTokens),
-  )
+function bedrockFigures(usage: Fields, before: Usage): Usage {
+  const cacheRead = count(usage.cacheReadInputTokens, before.cacheRead)
+  const cacheWrite = count(usage.cacheWriteInputTokens, before.cacheWrite)
+  const [input, output] = [count(usage.inputTokens, before.input), count(usage.outputTokens, before.output)]
+  return withTotal(input, output, 0, cacheRead, cacheWrite, count(usage.totalTokens))
+}
+
+/** What is no count, or too large to be one, is `otherwise`. */
+function count(value: unknown, otherwise = 0): number {
+  const told = tokenCount(value, otherwise)
+  return told <= Number.MAX_SAFE_INTEGER / 1024 ? told : otherwise
 }
 
 function withTotal(input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, total = 0): Usage {

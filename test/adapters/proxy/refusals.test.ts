@@ -143,7 +143,9 @@ describe('a path cannot lead anywhere else', () => {
     }
     // A traversal that names a path of the protocol again is that path.
     expect(
-      service.seen.map(({ target }) => target).filter((target) => !/^\/v1beta\/models\/[\w.-]+(\/[\w-]+)?:streamGenerateContent$/.test(target)),
+      service.seen
+        .map(({ target }) => target)
+        .filter((target) => !/^\/v1beta\/models\/[\w.-]+(\/[\w-]+)?:streamGenerateContent$/.test(target)),
     ).toEqual([])
   })
 })
