@@ -47,11 +47,12 @@ export interface Charge {
 /**
  * Where the proxy counts: `memoryCounter` for one process. Several processes share one over a Durable Object, or whatever adds atomically.
  *
- * **Contract**: `add` makes all charges and gives the new totals in their order; a counter that is unknown or forgotten begins at 0. Two calls at
- * the same time may not lose a charge. A rejection refuses the call with 503: what cannot be counted is not let in.
+ * **Contract**: `add` makes all charges and gives the new totals in their order; a counter that is unknown or forgotten begins at 0. All charges of a
+ * call are for one `identity` (empty for the one user there is), so that each may have a place of its own. Two calls at the same time may not lose
+ * a charge. A rejection refuses the call with 503: what cannot be counted is not let in.
  */
 export interface BudgetCounter {
-  add(charges: readonly Charge[]): readonly number[] | Promise<readonly number[]>
+  add(charges: readonly Charge[], identity: string): readonly number[] | Promise<readonly number[]>
 }
 
 /** What a call has used, once it is over. */
@@ -137,12 +138,12 @@ export async function admit(asking: Asking): Promise<Admission> {
   const open: Charge = { key: `open:${identity}`, amount: 1, expiresAt: now + maxDurationMs + 60_000 }
   const limits = windows.flatMap((window) => limitsOf(window, identity, now))
   const entering = [open, ...limits.map(({ charge }) => charge)]
-  const [underWay = 0, ...totals] = await counted(asking.counter, entering)
+  const [underWay = 0, ...totals] = await counted(asking, entering)
   // A request is counted already, the rest is what was used before.
   const over = limits.filter(({ measure, limit }, at) => (totals[at] ?? 0) >= limit + (measure === 'requests' ? 1 : 0))
   if (underWay > concurrent || over.length > 0) {
     await counted(
-      asking.counter,
+      asking,
       entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
     )
     throw underWay > concurrent ? tooMany(concurrent) : overBudget(over, now)
@@ -157,7 +158,7 @@ export async function admit(asking: Asking): Promise<Admission> {
       const charges = windows
         .flatMap((window) => limitsOf(window, identity, end))
         .map(({ charge, measure }) => ({ ...charge, amount: amounts[measure] }))
-      await asking.counter.add([{ ...open, amount: -1 }, ...charges.filter(({ amount }) => amount !== 0)])
+      await asking.counter.add([{ ...open, amount: -1 }, ...charges.filter(({ amount }) => amount !== 0)], identity)
     },
   }
 }
@@ -180,9 +181,9 @@ function limitsOf(window: BudgetWindow, identity: string, now: number): Limit[] 
   })
 }
 
-async function counted(counter: BudgetCounter, charges: readonly Charge[]): Promise<readonly number[]> {
+async function counted({ counter, identity }: Asking, charges: readonly Charge[]): Promise<readonly number[]> {
   try {
-    return await counter.add(charges)
+    return await counter.add(charges, identity)
   } catch {
     throw new Refusal(503, 'unavailable', 'What is left of the budget cannot be counted at the moment. Try again later.', 5000)
   }

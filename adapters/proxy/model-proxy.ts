@@ -90,8 +90,8 @@ interface Settings<E extends Env> {
  * `phi-core/providers` works behind it with `baseUrl` set to the address of the proxy and the name of the upstream.
  *
  * **Contract**
- * - Refused before anything is sent: who is not let in (401), pages of other origins (403), models that are not allowed (403), paths and methods
- *   that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
+ * - Refused before anything is sent: who is not let in (401), pages of other origins (403), models that are not allowed (404, as services
+ *   say it), paths and methods that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
  *   (429 with `retry-after`). These answers are `application/problem+json`.
  * - The address that is called is made of the server's `baseUrl` and the checked model; nothing else of the path, no header that says who asks or
  *   where, and no unknown query gets through. Redirects are not followed.
@@ -213,14 +213,14 @@ async function allowedModel<E extends Env>({ upstream, path, body, identity, adm
   const call = { ...(identity !== undefined && { identity }), upstream: upstream.name, models, body: body.json }
   if (!models.every(isModelId) || (await upstream.isAllowed(call)) !== true) {
     throw new Refusal(
-      403,
+      404,
       'modelNotAllowed',
       `${upstream.name} may not be called with ${JSON.stringify(models.join(', ').slice(0, 200))}. Ask for it in allow.`,
     )
   }
   if (admission.countsUsd && upstream.priceOf(model) === undefined) {
     throw new Refusal(
-      403,
+      404,
       'priceUnknown',
       `Nobody said what ${JSON.stringify(model)} costs, and the budget is in USD. Add it to upstreams.${upstream.name}.prices.`,
     )

@@ -88,7 +88,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     passes: [],
   },
   googleVertex: {
-    paths: (baseUrl) => [`${new URL(baseUrl).pathname}/:call{.+}`, '/v1/publishers/google/models/:call{.+}', '/models/:call{.+}'],
+    paths: (baseUrl) => [`${vertexPath(baseUrl)}/:call{.+}`, '/v1/publishers/google/models/:call{.+}', '/models/:call{.+}'],
     url: geminiUrl,
     query: { alt: /^sse$/ },
     key: (key, place, baseUrl) => placed('x-goog-api-key')(key, place ?? (baseUrl.includes('/projects/') ? 'bearer' : 'header'), baseUrl),
@@ -148,6 +148,12 @@ function azureRoot(baseUrl: string): string {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/openai(\/v1)?(\/responses)?$/, '')
   return url.href
+}
+
+/** The path as the factory writes it behind a `baseUrl`: from the version on. */
+function vertexPath(baseUrl: string): string {
+  const path = new URL(baseUrl).pathname.replace(/\/+$/, '')
+  return /\/v\d\w*\/(projects|publishers)\/.*$/.exec(path)?.[0] ?? path
 }
 
 function modelsOf(baseUrl: string): string {

@@ -19,7 +19,7 @@ export function endpointOf(region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
 
-/** What is signed. */
+/** A request before it says who sends it: what a signature is made of. */
 export interface Signable {
   url: string
   /** Names in lower case. Those that a proxy may change are left out of the signature. */

@@ -65,7 +65,7 @@ describe('a budget', () => {
     const cost = { inputPerMillion: 1000, outputPerMillion: 1000, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const { ask, reports } = await limited({ windows: [{ ms: minute, usd: 1.5 }] }, {}, { prices: { 'm*': cost } })
     const unknown = await ask('ann', { model: 'other' })
-    expect(unknown.status).toBe(403)
+    expect(unknown.status).toBe(404)
     expect(await unknown.json()).toMatchObject({ code: 'priceUnknown' })
     expect([(await ask()).status, (await ask()).status, (await ask()).status]).toEqual([200, 200, 429])
     expect(reports.map(({ usd }) => usd)).toEqual([1, 1])
@@ -102,10 +102,10 @@ describe('a budget', () => {
     const shared: Charge[][] = []
     let isBroken = false
     const counter = {
-      add: async (charges: readonly Charge[]) => {
+      add: async (charges: readonly Charge[], identity: string) => {
         if (isBroken) throw new Error('no storage')
         shared.push([...charges])
-        return add(charges)
+        return add(charges, identity)
       },
     }
     const [one, other] = [
@@ -152,9 +152,9 @@ describe('calls at the same time', () => {
   it('that nobody let go of are forgotten after their time', () => {
     const counter = memoryCounter()
     const open = { key: 'open:ann', amount: 1, expiresAt: start + minute }
-    expect(counter.add([open])).toEqual([1])
-    expect(counter.add([open, { ...open, amount: 0 }])).toEqual([2, 2])
+    expect(counter.add([open], 'ann')).toEqual([1])
+    expect(counter.add([open, { ...open, amount: 0 }], 'ann')).toEqual([2, 2])
     vi.setSystemTime(start + minute)
-    expect(counter.add([{ ...open, amount: 0 }])).toEqual([0])
+    expect(counter.add([{ ...open, amount: 0 }], 'ann')).toEqual([0])
   })
 })
