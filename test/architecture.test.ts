@@ -29,6 +29,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   ajv: { adapters: [], packages: ['ajv'] },
   browser: { adapters: [], packages: ['idb'] },
   http: { adapters: [], packages: ['hono'] },
+  proxy: { adapters: [], packages: ['hono'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http'], packages: ['hono', 're2js', 'node:'] },
 }

@@ -41,7 +41,7 @@ const expected: Record<string, string> = {
   './provider-kit': `
     AssistantBuilder GrowingText HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel
     createSseDecoder defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
-    sendStreaming toJson tokenCount
+    secretsIn sendStreaming toJson tokenCount withoutSecret
     AwsEventDecoder BlockKey CallIdRule Codec DecoderContext EncodedCall EventHeaders Exchange Failure HistoryWriter LineDecoder
     ModelDefaults NormaliseTarget ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder
     TransportOptions WrittenHistory`,
@@ -64,8 +64,8 @@ const expected: Record<string, string> = {
     vertex vertexProvider
     VertexOptions VertexProviderOptions`,
   './providers/bedrock': `
-    bedrock bedrockProvider
-    AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
+    bedrock bedrockAuthHeaders bedrockProvider bedrockRegion
+    AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions Signable`,
   './providers/registry': `
     ProviderRegistry protocolOf
     ProviderLoader RegistryModelOptions TransportOptions`,
@@ -119,6 +119,10 @@ const expected: Record<string, string> = {
   './adapters/http': `
     bearer createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,
+  './adapters/proxy': `
+    callerToken createModelProxy memoryCounter
+    AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
+    ProxyProblem Upstream UpstreamKey`,
   './adapters/browser': `
     indexedDbSessionStore
     IndexedDbSessionOptions IndexedDbSessionStore`,

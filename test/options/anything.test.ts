@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createWorker, durableObjectSessionStore, kvSessionStore } from '../../adapters/cloudflare/index.ts'
 import { createAgentApp } from '../../adapters/http/index.ts'
 import { nodeTools, nodeWorkspace } from '../../adapters/node/index.ts'
+import { createModelProxy } from '../../adapters/proxy/index.ts'
 import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
 import { llmCompaction } from '../../src/context/index.ts'
 import {
@@ -122,6 +123,16 @@ const surfaces: Record<string, [object, (given: never) => unknown]> = {
   registry: [{ credentials: 'k', idleTimeoutMs: 5 }, (given) => new ProviderRegistry().createModel(model.config as never, given)],
   scripted: [{ id: 'i', delayMs: 0, chunkSize: 4 }, (given) => scripted([], given)],
   createAgentApp: [{ agent: emit, maxBodyBytes: 5, pingMs: 5 }, (given) => createAgentApp(given)],
+  createModelProxy: [
+    {
+      upstreams: { up: { api: 'openAiCompletions', apiKey: 'k', headers: { a: 'b' }, passHeaders: ['x-a'], prices: {} } },
+      authorize: emit,
+      allow: { up: ['*'] },
+      budget: { concurrent: 2, windows: [{ ms: 60_000, requests: 1 }] },
+      cors: ['https://app.example'],
+    },
+    (given) => createModelProxy(given),
+  ],
   createWorker: [{ agent: emit, authorize: emit }, (given) => createWorker(given)],
   kvSessionStore: [{ maxValueBytes: 10 }, (given) => kvSessionStore({ get: emit, put: emit, delete: emit, list: emit } as never, given)],
   durableObjects: [{ sessions: { getByName: emit }, index: { getByName: emit } }, (given) => durableObjectSessionStore(given)],

@@ -10,6 +10,7 @@ import {
 } from '../../adapters/cloudflare/index.ts'
 import { type AgentAppOptions, createAgentApp } from '../../adapters/http/index.ts'
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
+import { createModelProxy, type ModelProxyOptions, memoryCounter } from '../../adapters/proxy/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
 import { Agent, ConfigError, defineTool, type Model, memoryWorkspace } from '../../src/index.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
@@ -133,6 +134,25 @@ checkedOptions<AgentAppOptions>(
   },
   createAgentApp,
   ['agent'],
+)
+checkedOptions<ModelProxyOptions>(
+  'createModelProxy',
+  {
+    upstreams: { up: { api: 'anthropicMessages', apiKey: 'key' } },
+    authorize: () => true,
+    allow: { up: ['*'] },
+    budget: { windows: [{ ms: 60_000, requests: 1 }] },
+    counter: memoryCounter(),
+    cors: ['https://app.example'],
+    maxBodyBytes: 1,
+    idleTimeoutMs: 1,
+    maxDurationMs: 1,
+    fetch,
+    onCall: act,
+    logger: { warn: act },
+  },
+  createModelProxy,
+  ['upstreams', 'authorize', 'allow', 'budget'],
 )
 checkedOptions<WorkerOptions<object>>(
   'createWorker',

@@ -13,12 +13,12 @@ import { legalName } from '../shared/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../shared/history/normalise.ts'
 import { answerToolName } from '../shared/response-format/answer-tool.ts'
 import { type FormatPlan, planFormat } from '../shared/response-format/response-format.ts'
-import { headerCredential, joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
-import { awsCredentialsOf, secretsOf } from './credentials.ts'
+import { joinUrl, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { secretsOf } from './credentials.ts'
 import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
 import { generationOf } from './generation.ts'
 import { bedrockProfile, type Family } from './profile.ts'
-import { regionOf, signatureHeaders } from './sign.ts'
+import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 
 /** What the wire needs beside the request. Keep one object per provider: what is known of models is remembered with it. */
 export interface BedrockWire {
@@ -115,7 +115,6 @@ function hasCalls(message: Message): boolean {
 async function headersOf({ model, credential }: StreamRequest, url: string, body: string, { region }: BedrockWire) {
   const headers = mergeHeaders({ 'content-type': 'application/json' }, model.headers)
   if (credential === undefined) return headers
-  const aws = awsCredentialsOf(credential)
-  if (aws === undefined) return mergeHeaders({ authorization: `Bearer ${headerCredential('Amazon Bedrock', credential)}` }, headers)
-  return mergeHeaders(await signatureHeaders({ url, headers, body }, aws, region ?? regionOf(model.id, model.baseUrl)), headers)
+  const own = await bedrockAuthHeaders({ url, headers, body }, credential, region ?? bedrockRegion(model.id, model.baseUrl))
+  return mergeHeaders(own, headers)
 }

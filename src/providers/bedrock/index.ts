@@ -7,9 +7,10 @@ import { aKey, checkFactory, modelTable, type ProviderOptions, type TransportOpt
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { encodeRequest } from './encode.ts'
-import { endpointOf, regionOf } from './sign.ts'
+import { bedrockRegion, endpointOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
+export { bedrockAuthHeaders, bedrockRegion, type Signable } from './sign.ts'
 
 /** How ConverseStream is called. */
 export interface BedrockProviderOptions extends TransportOptions {
@@ -51,7 +52,7 @@ const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
  */
 export function bedrock(id: string, options: BedrockOptions = {}): Model {
   checkFactory(id, options, factoryOptions)
-  const region = options.region ?? regionOf(id, options.baseUrl)
+  const region = options.region ?? bedrockRegion(id, options.baseUrl)
   const defaults = {
     api: 'bedrockConverseStream',
     provider: 'bedrock',

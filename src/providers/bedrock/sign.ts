@@ -1,12 +1,12 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { ConfigError, ProviderError } from '../../types/errors.ts'
 import { headerCredential } from '../shared/transport/endpoint.ts'
-import type { AwsCredentials } from './credentials.ts'
+import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'
 
 const defaultRegion = 'us-east-1'
 
 /** The region of a model: named by its ARN, else by the AWS host it is called at, else `us-east-1`. */
-export function regionOf(id: string, baseUrl: string | undefined): string {
+export function bedrockRegion(id: string, baseUrl: string | undefined): string {
   const named = /^arn:[^:]*:[^:]*:([a-z0-9-]+):/.exec(id) ?? /\/\/bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./.exec(baseUrl ?? '')
   return named?.[1] ?? defaultRegion
 }
@@ -19,12 +19,22 @@ export function endpointOf(region: string): string {
   return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }
 
-/** What is signed. */
+/** A request before it says who sends it: what a signature is made of. */
 export interface Signable {
   url: string
   /** Names in lower case. Those that a proxy may change are left out of the signature. */
   headers: Record<string, string>
   body: string
+}
+
+/**
+ * The headers that say who sends `request`: a Bedrock API key as it is, or a signature where `credential` is AWS credentials with colons between
+ * them. Rejects as `signatureHeaders`.
+ */
+export async function bedrockAuthHeaders(request: Signable, credential: string, region: string): Promise<Record<string, string>> {
+  const aws = awsCredentialsOf(credential)
+  if (aws === undefined) return { authorization: `Bearer ${headerCredential('Amazon Bedrock', credential)}` }
+  return signatureHeaders(request, aws, region)
 }
 
 /**

@@ -1,0 +1,209 @@
+import {
+  aFunction,
+  aPositiveNumber,
+  either,
+  type Kind,
+  listOf,
+  oneOf,
+  options,
+  required,
+  wholeFrom,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import { Refusal } from './refusal.ts'
+
+/** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */
+export interface BudgetWindow {
+  /** Length of the window in ms. Windows begin at multiples of it since 1970: a day begins at midnight UTC. */
+  ms: number
+  /** Calls that were let in, also those that failed later. */
+  requests?: number
+  /** Tokens of prompts and answers, cached ones included. */
+  tokens?: number
+  /** USD at the prices of the upstream; a model without a price is refused. */
+  usd?: number
+  /** Bytes of answers. */
+  bytes?: number
+}
+
+/** What one identity may use. */
+export interface ProxyBudget {
+  /** Calls under way at the same time. Default 8. */
+  concurrent?: number
+  /** Default: none. */
+  windows?: readonly BudgetWindow[]
+}
+
+/** One change of one counter. */
+export interface Charge {
+  /** Names the counter; it holds the identity, at its end. */
+  key: string
+  /** What is added: whole, of either sign; 0 only reads. USD are counted in millionths. */
+  amount: number
+  /** Epoch ms from which the counter may be forgotten. A later charge may move it. */
+  expiresAt: number
+}
+
+/**
+ * Where the proxy counts: `memoryCounter` for one process. Several processes share one over a Durable Object, or whatever adds atomically.
+ *
+ * **Contract**: `add` makes all charges and gives the new totals in their order; a counter that is unknown or forgotten begins at 0. All charges of a
+ * call are for one `identity` (empty for the one user there is), so that each may have a place of its own. Two calls at the same time may not lose
+ * a charge. A rejection refuses the call with 503: what cannot be counted is not let in.
+ */
+export interface BudgetCounter {
+  add(charges: readonly Charge[], identity: string): readonly number[] | Promise<readonly number[]>
+}
+
+/** What a call has used, once it is over. */
+export interface Used {
+  tokens: number
+  usd: number
+  bytes: number
+}
+
+const aLimit = wholeFrom(0)
+/** What `budget` may be when it is no function. */
+export const aBudget: Kind = either(
+  oneOf('unlimited'),
+  options<ProxyBudget>({
+    concurrent: wholeFrom(1),
+    windows: listOf(
+      options<BudgetWindow>({ ms: required(wholeFrom(1000)), requests: aLimit, tokens: aLimit, usd: aPositiveNumber, bytes: aLimit }),
+    ),
+  }),
+)
+export const aBudgetRule: Kind = either(aBudget, aFunction)
+export const aCounter: Kind = withMethods('a counter, such as memoryCounter()', 'add')
+
+const minSweep = 1024
+
+/** Counts in this process: nothing is kept over a restart, and other processes count for themselves. Expired counters leave memory. */
+export function memoryCounter(): BudgetCounter {
+  const counters = new Map<string, { total: number; expiresAt: number }>()
+  let sweepAt = minSweep
+  const sweep = (now: number): void => {
+    for (const [key, { expiresAt }] of counters) if (expiresAt <= now) counters.delete(key)
+    sweepAt = Math.max(minSweep, counters.size * 2)
+  }
+  return {
+    add(charges) {
+      const now = Date.now()
+      if (counters.size >= sweepAt) sweep(now)
+      return charges.map(({ key, amount, expiresAt }) => {
+        const known = counters.get(key)
+        const total = (known === undefined || known.expiresAt <= now ? 0 : known.total) + amount
+        if (total === 0) counters.delete(key)
+        else if (amount !== 0) counters.set(key, { total, expiresAt: Math.max(expiresAt, known?.expiresAt ?? 0) })
+        return total
+      })
+    },
+  }
+}
+
+/** A call that was let in. */
+export interface Admission {
+  /** Whether what it costs in USD must be known. */
+  readonly countsUsd: boolean
+  /** Whether tokens or USD are counted. */
+  readonly countsTokens: boolean
+  /** Ends it, once: charges what it has used and lets another one in. */
+  settle(used: Used): Promise<void>
+}
+
+/** Who asks, and within what. */
+export interface Asking {
+  counter: BudgetCounter
+  identity: string
+  budget: ProxyBudget
+  /** The longest a call may last, in ms: so long a forgotten one counts as open. */
+  maxDurationMs: number
+}
+
+const measures = ['requests', 'tokens', 'usd', 'bytes'] as const
+type Measure = (typeof measures)[number]
+
+/**
+ * Lets a call in, or throws `Refusal` 429 with the time after which another try may succeed.
+ *
+ * **Contract**
+ * - A refused call is not counted. One that is let in counts as a request at once; its tokens, USD and bytes when it is settled, in the windows of
+ *   that time. So calls under way may exceed a limit by what they use: `concurrent` of them at most.
+ * - Throws `Refusal` 503 where the counter fails.
+ */
+export async function admit(asking: Asking): Promise<Admission> {
+  const { identity, budget, maxDurationMs } = asking
+  const { concurrent = 8, windows = [] } = budget
+  const now = Date.now()
+  const open: Charge = { key: `open:${identity}`, amount: 1, expiresAt: now + maxDurationMs + 60_000 }
+  const limits = windows.flatMap((window) => limitsOf(window, identity, now))
+  const entering = [open, ...limits.map(({ charge }) => charge)]
+  const [underWay = 0, ...totals] = await counted(asking, entering)
+  // A request is counted already, the rest is what was used before.
+  const over = limits.filter(({ measure, limit }, at) => (totals[at] ?? 0) >= limit + (measure === 'requests' ? 1 : 0))
+  if (underWay > concurrent || over.length > 0) {
+    await counted(
+      asking,
+      entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
+    )
+    throw underWay > concurrent ? tooMany(concurrent) : overBudget(over, now)
+  }
+  const countsUsd = windows.some(({ usd }) => usd !== undefined)
+  return {
+    countsUsd,
+    countsTokens: countsUsd || windows.some(({ tokens }) => tokens !== undefined),
+    settle: async (used) => {
+      const amounts = { requests: 0, tokens: used.tokens, usd: Math.ceil(used.usd * 1_000_000), bytes: used.bytes }
+      const end = Date.now()
+      const charges = windows
+        .flatMap((window) => limitsOf(window, identity, end))
+        .map(({ charge, measure }) => ({ ...charge, amount: amounts[measure] }))
+      await asking.counter.add([{ ...open, amount: -1 }, ...charges.filter(({ amount }) => amount !== 0)], identity)
+    },
+  }
+}
+
+interface Limit {
+  charge: Charge
+  measure: Measure
+  limit: number
+  window: BudgetWindow
+}
+
+function limitsOf(window: BudgetWindow, identity: string, now: number): Limit[] {
+  const index = Math.floor(now / window.ms)
+  const expiresAt = (index + 1) * window.ms
+  return measures.flatMap((measure) => {
+    const limit = window[measure]
+    if (limit === undefined) return []
+    const charge = { key: `${measure}:${window.ms}:${index}:${identity}`, amount: measure === 'requests' ? 1 : 0, expiresAt }
+    return [{ charge, measure, limit: measure === 'usd' ? limit * 1_000_000 : limit, window }]
+  })
+}
+
+async function counted({ counter, identity }: Asking, charges: readonly Charge[]): Promise<readonly number[]> {
+  try {
+    return await counter.add(charges, identity)
+  } catch {
+    throw new Refusal(503, 'unavailable', 'What is left of the budget cannot be counted at the moment. Try again later.', 5000)
+  }
+}
+
+function tooMany(concurrent: number): Refusal {
+  return new Refusal(
+    429,
+    'tooManyStreams',
+    `${concurrent} calls are under way, and no more are allowed at the same time. Wait for one to end.`,
+    1000,
+  )
+}
+
+/** The limit that is the last to be lifted counts. */
+function overBudget(over: readonly Limit[], now: number): Refusal {
+  const last = over.reduce((a, b) => (b.charge.expiresAt > a.charge.expiresAt ? b : a))
+  const { measure, window, charge } = last
+  const retryAfterMs = charge.expiresAt - now
+  const limit = `${window[measure]} ${measure === 'usd' ? 'USD' : measure} per ${window.ms / 1000} s`
+  const detail = `The budget is used up: ${limit}. It begins anew in ${Math.ceil(retryAfterMs / 1000)} s.`
+  return new Refusal(429, 'overBudget', detail, retryAfterMs)
+}

@@ -1,0 +1,229 @@
+import { type Context, type Env, Hono } from 'hono'
+import {
+  aFunction,
+  aPositiveNumber,
+  checkOptions,
+  kind,
+  listOf,
+  options as optionsOf,
+  recordOf,
+  required,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import { ConfigError, type Logger } from '../../src/index.ts'
+import { type Authorize, identityOf, originGuard } from './access.ts'
+import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
+import { type CallBody, modelsNamedIn, readCallBody } from './call-body.ts'
+import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.ts'
+import { Refusal, refusalResponse } from './refusal.ts'
+import { type CallReport, relayCall, warn } from './relayed-call.ts'
+import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
+
+/** What an identity may use; `unlimited` in so many words. */
+export type BudgetRule =
+  | ProxyBudget
+  | 'unlimited'
+  | ((identity: string | undefined) => ProxyBudget | 'unlimited' | Promise<ProxyBudget | 'unlimited'>)
+
+/** What `createModelProxy` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+export interface ModelProxyOptions<E extends Env = Env> {
+  /** The services, by the first segment of the path: `baseUrl` of a factory is the address of the proxy with that name behind it. */
+  upstreams: Readonly<Record<string, Upstream<E>>>
+  /**
+   * Who calls: a name that budgets are kept for, or `true` for the one user there is. Anything else is refused. It may not read the body. See
+   * `callerToken`.
+   */
+  authorize: Authorize<E>
+  /** Which models of each upstream may be called. */
+  allow: Readonly<Record<string, AllowRule>>
+  /** What each identity may use, over all upstreams. */
+  budget: BudgetRule
+  /** Where it is counted. Default: `memoryCounter()`, for one process. */
+  counter?: BudgetCounter
+  /** Origins whose pages may call, such as `https://app.example.com`. Default: none but the own one. */
+  cors?: readonly string[]
+  /** Largest request body in bytes. Default 10 MiB. */
+  maxBodyBytes?: number
+  /** Milliseconds without a byte, of the request or of the answer, before a call is broken off. Default 120,000. */
+  idleTimeoutMs?: number
+  /** Milliseconds that a call may last. Default 1,800,000. */
+  maxDurationMs?: number
+  /** Default: the global `fetch`, looked up at each call. */
+  fetch?: typeof fetch
+  /** Told of each call that was let in, once it is over. */
+  onCall?: (report: CallReport) => void
+  /** Learns what went wrong. Default: silence. */
+  logger?: Logger
+}
+
+const anOrigin = kind(
+  'an origin, such as https://app.example.com',
+  (value) => typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value,
+)
+
+const proxyOptions = optionsOf<ModelProxyOptions>({
+  upstreams: required(recordOf(anUpstream)),
+  authorize: required(aFunction),
+  allow: required(recordOf(anAllowRule)),
+  budget: required(aBudgetRule),
+  counter: aCounter,
+  cors: listOf(anOrigin),
+  maxBodyBytes: aPositiveNumber,
+  idleTimeoutMs: aPositiveNumber,
+  maxDurationMs: aPositiveNumber,
+  fetch: aFunction,
+  onCall: aFunction,
+  logger: withMethods('a logger', 'warn'),
+})
+
+/** What every call is made with. */
+interface Settings<E extends Env> {
+  options: ModelProxyOptions<E>
+  counter: BudgetCounter
+  maxBodyBytes: number
+  idleTimeoutMs: number
+  maxDurationMs: number
+}
+
+/**
+ * Forwards calls of models and adds the key, as a Hono app: serve its `fetch`, or mount it with `app.route('/models', …)`. Every factory of
+ * `phi-core/providers` works behind it with `baseUrl` set to the address of the proxy and the name of the upstream.
+ *
+ * **Contract**
+ * - Refused before anything is sent: who is not let in (401), pages of other origins (403), models that are not allowed (404, as services
+ *   say it), paths and methods that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
+ *   (429 with `retry-after`). These answers are `application/problem+json`.
+ * - The address that is called is made of the server's `baseUrl` and the checked model; nothing else of the path, no header that says who asks or
+ *   where, and no unknown query gets through. Redirects are not followed.
+ * - Answers are passed on byte for byte as the client reads them. A client that leaves ends the call. Errors of the service keep their status;
+ *   the key is taken out of them.
+ * - Throws `ConfigError` `invalidOption` for a wrong option, also for an upstream without a rule in `allow`.
+ *
+ * Source: docs/model-proxy.md
+ *
+ * @example
+ * ```ts
+ * const proxy = createModelProxy({
+ *   upstreams: { anthropic: { api: 'anthropicMessages', apiKey: process.env.ANTHROPIC_API_KEY ?? '' } },
+ *   authorize: (c) => users.get(callerToken(c)),
+ *   allow: { anthropic: ['claude-sonnet-*'] },
+ *   budget: { windows: [{ ms: 86_400_000, tokens: 200_000 }] },
+ * })
+ * ```
+ */
+export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions<E>): Hono<E> {
+  checkOptions(options, proxyOptions)
+  const {
+    upstreams,
+    allow,
+    cors = [],
+    counter = memoryCounter(),
+    maxBodyBytes = 10 * 1024 * 1024,
+    idleTimeoutMs = 120_000,
+    maxDurationMs = 1_800_000,
+  } = options
+  const ready = Object.entries(upstreams).map(([name, upstream]) =>
+    readyUpstream(name, upstream, Object.hasOwn(allow, name) ? allow[name] : undefined),
+  )
+  if (ready.length === 0) throw new ConfigError('invalidOption', 'upstreams is empty: name at least one service.')
+  const stray = Object.keys(allow).find((name) => !Object.hasOwn(upstreams, name))
+  if (stray !== undefined)
+    throw new ConfigError('invalidOption', `allow.${stray} is for no upstream. There are: ${ready.map(({ name }) => name).join(', ')}.`)
+  const settings: Settings<E> = { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs }
+  const app = new Hono<E>()
+  for (const upstream of ready) serve(app, upstream, settings, originGuard(cors))
+  app.notFound(() => refusalResponse(notFound))
+  app.onError((error) => {
+    if (error instanceof Refusal) return refusalResponse(error)
+    warn(options.logger, 'proxyFailed', { message: ConfigError.isInstance(error) ? error.message : error.name })
+    return refusalResponse(
+      new Refusal(500, 'proxyFailed', 'The proxy could not make the call; the reason went to the logger of the server.'),
+    )
+  })
+  return app
+}
+
+const notFound = new Refusal(
+  404,
+  'notFound',
+  'There is no such upstream, or its protocol has no such path. Set baseUrl to the address of this proxy and the name of an upstream.',
+)
+
+function serve<E extends Env>(
+  app: Hono<E>,
+  upstream: ReadyUpstream<E>,
+  settings: Settings<E>,
+  guard: ReturnType<typeof originGuard>,
+): void {
+  const { name, api, baseUrl } = upstream
+  app.use(`/${name}/*`, guard)
+  for (const path of new Set(protocols[api].paths(baseUrl))) {
+    app.all(`/${name}${path}`, (c) => answer(c, upstream, settings))
+  }
+  app.all(`/${name}/*`, async (c) => {
+    await identityOf(c, settings.options.authorize)
+    throw notFound
+  })
+}
+
+async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, settings: Settings<E>): Promise<Response> {
+  const { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs } = settings
+  const identity = await identityOf(c, options.authorize)
+  if (c.req.method !== 'POST') throw new Refusal(405, 'methodNotAllowed', 'Models are called with POST.')
+  const url = new URL(c.req.url)
+  const path = parsePathCall(upstream.api, c.req.param(), url.pathname, url.searchParams)
+  if (path === undefined) throw notFound
+  const budget = await budgetOf(identity, options.budget)
+  const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs })
+  let isHandedOn = false
+  try {
+    const body = await readCallBody(c.req.raw, { maxBytes: maxBodyBytes, timeoutMs: idleTimeoutMs })
+    const model = await allowedModel({ upstream, path, body, identity, admission })
+    isHandedOn = true
+    const { fetch: send = fetch, onCall, logger } = options
+    return await relayCall(
+      { c, upstream, path, model, body: body.text, admission, identity },
+      { fetch: send, idleTimeoutMs, maxDurationMs, onCall, logger },
+    )
+  } catch (error) {
+    if (!isHandedOn) await admission.settle({ tokens: 0, usd: 0, bytes: 0 }).catch(() => undefined)
+    throw error
+  }
+}
+
+async function budgetOf(identity: string | undefined, rule: BudgetRule): Promise<ProxyBudget> {
+  const budget = typeof rule === 'function' ? await rule(identity) : rule
+  if (typeof rule === 'function') checkOptions(budget, aBudget, 'budget()')
+  return budget === 'unlimited' ? { concurrent: Number.POSITIVE_INFINITY } : budget
+}
+
+interface Wanted<E extends Env> {
+  upstream: ReadyUpstream<E>
+  path: PathCall
+  body: CallBody
+  identity: string | undefined
+  admission: Admission
+}
+
+/** The model that answers. Throws `Refusal` where it, or another one that the call names, is not allowed. */
+async function allowedModel<E extends Env>({ upstream, path, body, identity, admission }: Wanted<E>): Promise<string> {
+  const models = [...(path.model === undefined ? [] : [path.model]), ...modelsNamedIn(body.json)]
+  const model = path.model ?? body.json.model
+  if (typeof model !== 'string') throw new Refusal(400, 'invalidBody', 'The body names no model.')
+  const call = { ...(identity !== undefined && { identity }), upstream: upstream.name, models, body: body.json }
+  if (!models.every(isModelId) || (await upstream.isAllowed(call)) !== true) {
+    throw new Refusal(
+      404,
+      'modelNotAllowed',
+      `${upstream.name} may not be called with ${JSON.stringify(models.join(', ').slice(0, 200))}. Ask for it in allow.`,
+    )
+  }
+  if (admission.countsUsd && upstream.priceOf(model) === undefined) {
+    throw new Refusal(
+      404,
+      'priceUnknown',
+      `Nobody said what ${JSON.stringify(model)} costs, and the budget is in USD. Add it to upstreams.${upstream.name}.prices.`,
+    )
+  }
+  return model
+}

@@ -1,0 +1,209 @@
+import type { Context, Env } from 'hono'
+import { estimatedCost, type Logger, type Usage } from '../../src/index.ts'
+import type { Admission } from './budget.ts'
+import { type Answer, errorText, forward, responseHeaders } from './forward.ts'
+import type { PathCall } from './protocols.ts'
+import { Refusal } from './refusal.ts'
+import { type CallEnding, type Relay, relay } from './relay.ts'
+import type { ReadyUpstream } from './upstream.ts'
+import { estimatePrompt, type UsageMeter, usageMeter } from './usage-meter.ts'
+
+/** What is known of a call once it is over. Tokens are the service's figures where it gave them, else estimates. */
+export interface CallReport {
+  /** What `authorize` said; absent for `true`. */
+  identity?: string
+  upstream: string
+  model: string
+  /** The status of the answer; absent where there was none. */
+  status?: number
+  /** The answer came whole, its client left before, or it broke off (also by a limit of the proxy). */
+  ending: CallEnding
+  usage: Usage
+  /** At the prices of the upstream; absent where the model has none. */
+  usd?: number
+  /** Of the answer, passed on. */
+  bytes: number
+  durationMs: number
+}
+
+/** A call that was let in and may be made. */
+export interface AllowedCall<E extends Env> {
+  c: Context<E>
+  upstream: ReadyUpstream<E>
+  path: PathCall
+  model: string
+  body: string
+  admission: Admission
+  identity: string | undefined
+}
+
+/** How calls are made. */
+export interface CallOptions {
+  fetch: typeof fetch
+  idleTimeoutMs: number
+  maxDurationMs: number
+  onCall: ((report: CallReport) => void) | undefined
+  logger: Logger | undefined
+}
+
+/** Logs a warning. Never throws: a logger has no say in what happens. */
+export function warn(logger: Logger | undefined, event: string, fields: Parameters<Logger['warn']>[1]): void {
+  try {
+    const outcome: unknown = logger?.warn(event, fields)
+    if (outcome instanceof Promise) outcome.catch(() => undefined)
+  } catch {
+    // Nobody is left to tell.
+  }
+}
+
+/**
+ * Makes a call and passes its answer on.
+ *
+ * **Contract**
+ * - The call ends with the answer, with its client, or with its time; then it is settled, once, and no timer, listener or connection is left.
+ * - An answer with an error status is passed as text of at most 64 KiB without the key. Throws `Refusal` where there is no answer.
+ */
+export function relayCall<E extends Env>(call: AllowedCall<E>, options: CallOptions): Promise<Response> {
+  return new RelayedCall(call, options).run()
+}
+
+class RelayedCall<E extends Env> {
+  readonly #call: AllowedCall<E>
+  readonly #options: CallOptions
+  readonly #aborter = new AbortController()
+  readonly #startedAt = performance.now()
+  readonly #client: AbortSignal
+  readonly #longest: ReturnType<typeof setTimeout>
+  #relay: Relay | undefined
+  #meter: UsageMeter | undefined
+  #status: number | undefined
+  /** Its client left, or its time was up. */
+  #isGivenUp = false
+  #bytes = 0
+
+  constructor(call: AllowedCall<E>, options: CallOptions) {
+    this.#call = call
+    this.#options = options
+    this.#client = call.c.req.raw.signal
+    this.#client.addEventListener('abort', this.#onClientGone)
+    this.#longest = setTimeout(() => this.#outOfTime('maxDurationMs'), Math.min(options.maxDurationMs, maxTimerMs))
+  }
+
+  async run(): Promise<Response> {
+    const { idleTimeoutMs } = this.#options
+    const silent = setTimeout(() => this.#outOfTime('idleTimeoutMs'), Math.min(idleTimeoutMs, maxTimerMs))
+    try {
+      if (this.#client.aborted) this.#onClientGone()
+      const { c, upstream, path, body } = this.#call
+      const answer = await forward({ c, upstream, path, body, fetch: this.#options.fetch, signal: this.#aborter.signal })
+      this.#status = answer.response.status
+      return this.#status >= 400 ? await this.#failed(answer) : this.#passedOn(answer)
+    } catch (error) {
+      this.#settle(this.#client.aborted ? 'left' : 'broken')
+      throw error
+    } finally {
+      clearTimeout(silent)
+    }
+  }
+
+  async #failed(answer: Answer): Promise<Response> {
+    const text = await errorText(answer, this.#aborter.signal)
+    this.#bytes = text.length
+    this.#settle('whole')
+    return new Response(text, { status: answer.response.status, headers: responseHeaders(answer.response.headers, answer.secrets) })
+  }
+
+  #passedOn({ response, secrets }: Answer): Response {
+    const { upstream, body } = this.#call
+    const headers = responseHeaders(response.headers, secrets)
+    if (response.body === null) {
+      this.#settle('whole')
+      return new Response(null, { status: response.status, headers })
+    }
+    const meter = usageMeter(upstream.api, response.headers.get('content-type') ?? '', estimatePrompt(body))
+    this.#meter = meter
+    this.#relay = relay(response.body, {
+      secrets: secrets.filter((secret) => secret.length >= minStreamSecret),
+      idleTimeoutMs: this.#options.idleTimeoutMs,
+      onChunk: (bytes, text) => {
+        this.#bytes += bytes.byteLength
+        meter.take(bytes, text)
+      },
+      onEnd: (ending, why) => {
+        const hasLeft = this.#client.aborted
+        if (why !== undefined && !hasLeft) warn(this.#options.logger, 'answerBroken', { upstream: upstream.name, why })
+        this.#settle(ending === 'broken' && hasLeft ? 'left' : ending)
+      },
+    })
+    return new Response(this.#relay.body, { status: response.status, headers })
+  }
+
+  readonly #onClientGone = (): void => {
+    this.#isGivenUp = true
+    this.#aborter.abort(new Refusal(503, 'unavailable', 'The client went away.'))
+    this.#relay?.cut('the client went away')
+  }
+
+  #outOfTime(limit: 'idleTimeoutMs' | 'maxDurationMs'): void {
+    this.#isGivenUp = true
+    const why = `no answer after ${this.#options[limit]} ms (${limit})`
+    this.#aborter.abort(new Refusal(504, 'upstreamTimedOut', `${this.#call.upstream.name} gave ${why}. Try again later.`))
+    this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
+  }
+
+  /** Everything is released at once; what was used is counted after that. */
+  #settle(ending: CallEnding): void {
+    clearTimeout(this.#longest)
+    this.#client.removeEventListener('abort', this.#onClientGone)
+    if (ending !== 'whole') this.#aborter.abort(new Refusal(503, 'unavailable', 'The call is over.'))
+    const report = this.#report(ending)
+    const { usage, usd = 0, bytes } = report
+    const settled = this.#call.admission.settle({ tokens: usage.totalTokens, usd, bytes }).catch(() => {
+      warn(this.#options.logger, 'budgetNotCounted', { upstream: report.upstream, model: report.model, tokens: usage.totalTokens })
+    })
+    this.#keepAlive(settled)
+    try {
+      this.#options.onCall?.(report)
+    } catch (error) {
+      warn(this.#options.logger, 'onCallFailed', { message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  #report(ending: CallEnding): CallReport {
+    const { identity, upstream, model } = this.#call
+    const usage = this.#usage(ending)
+    const price = upstream.priceOf(model)
+    return {
+      ...(identity !== undefined && { identity }),
+      upstream: upstream.name,
+      model,
+      ...(this.#status !== undefined && { status: this.#status }),
+      ending,
+      usage,
+      ...(price !== undefined && { usd: estimatedCost(usage, price) }),
+      bytes: this.#bytes,
+      durationMs: performance.now() - this.#startedAt,
+    }
+  }
+
+  /** A call that was given up before its answer may have been worked on: its prompt counts. One that was refused or could not be made is free. */
+  #usage(ending: CallEnding): Usage {
+    if (this.#meter !== undefined) return this.#meter.used(ending === 'whole')
+    const isFree = this.#status !== undefined || !this.#isGivenUp
+    const input = isFree ? 0 : estimatePrompt(this.#call.body)
+    return { input, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: input }
+  }
+
+  /** Workers end what nobody waits for. */
+  #keepAlive(settled: Promise<void>): void {
+    try {
+      this.#call.c.executionCtx.waitUntil(settled)
+    } catch {
+      // Elsewhere there is none.
+    }
+  }
+}
+
+const maxTimerMs = 2_147_483_647
+/** A shorter one is a placeholder that an answer may well contain. */
+const minStreamSecret = 16

@@ -1,0 +1,174 @@
+import type { Context, Env } from 'hono'
+import {
+  aFunction,
+  aNumberFromZero,
+  aText,
+  either,
+  type Kind,
+  kind,
+  listOf,
+  oneOf,
+  options,
+  recordOf,
+  required,
+  texts,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject, type KnownApi } from '../../src/index.ts'
+import { bedrock, bedrockRegion } from '../../src/providers/bedrock/index.ts'
+import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
+
+/** The key of an upstream, where to get it for a call (`c.env` holds secrets on Workers), or a provider that also learns of a rejected one. */
+export type UpstreamKey<E extends Env = Env> = string | ((c: Context<E>) => string | Promise<string>) | CredentialProvider
+
+/** A service that calls are forwarded to. */
+export interface Upstream<E extends Env = Env> {
+  /** The protocol it speaks: what is called, where the model stands, where the key goes, how usage is told. */
+  api: KnownApi
+  /** Its address, as `baseUrl` of the provider's factory. Default: the service's own; Azure and Vertex AI have none. */
+  baseUrl?: string
+  /**
+   * Its key. For Bedrock an API key, or `accessKeyId:secretAccessKey[:sessionToken]` to sign with. May only be left out with a `baseUrl`, for a
+   * service that wants none.
+   */
+  apiKey?: UpstreamKey<E>
+  /** Where the key goes. Default: where the service wants it; a token of Entra ID, and the one for a project of Vertex AI, is a bearer. */
+  keyPlace?: KeyPlace
+  /** The region of Bedrock. Default: that of an AWS `baseUrl`, else `us-east-1`. */
+  region?: string
+  /** Headers of yours in every call, over those of a client. They may hold secrets. */
+  headers?: Record<string, string>
+  /** Headers of a client that are passed on beside what the protocol needs, such as `anthropic-beta`. None that says who asks or where. */
+  passHeaders?: readonly string[]
+  /** USD per million tokens by model; `*` in a name stands for any characters. The first that fits counts. */
+  prices?: Record<string, CostConfig>
+}
+
+/** A call that somebody who was let in wants to make. */
+export interface ModelCall {
+  /** What `authorize` said; absent for `true`. */
+  identity?: string
+  /** The name of the upstream. */
+  upstream: string
+  /** Every model that the call names, the one that answers first. */
+  models: readonly string[]
+  /** What is sent. Do not change it. */
+  body: JsonObject
+}
+
+/** Which models of an upstream may be called: ids, with `*` for any characters; or a function of the call. */
+export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
+
+const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
+const aKey: Kind = either(aName, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+/** What says who asks or where, what belongs to one connection, and what the proxy sets itself. */
+const reserved =
+  /^(.*(auth|cookie|api-key|token|secret|signature|forwarded).*|host|via|x-real-ip|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.*|accept-encoding|expect|origin|referer|sec-.*|proxy-.*|x-amz-.*|openai-(organization|project))$/i
+const aPassedHeader = kind(
+  'the name of a header that says nothing of who asks or where, and that the proxy does not set itself',
+  (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value) && !reserved.test(value),
+)
+const prices = options<CostConfig>({
+  inputPerMillion: required(aNumberFromZero),
+  outputPerMillion: required(aNumberFromZero),
+  cacheReadPerMillion: required(aNumberFromZero),
+  cacheWritePerMillion: required(aNumberFromZero),
+})
+
+export const anUpstream: Kind = options<Upstream>({
+  api: required(oneOf(...Object.keys(protocols))),
+  baseUrl: aText,
+  apiKey: aKey,
+  keyPlace: oneOf('bearer', 'header'),
+  region: aText,
+  headers: texts,
+  passHeaders: listOf(aPassedHeader),
+  prices: recordOf(prices),
+})
+
+export const anAllowRule: Kind = either(listOf(aName), aFunction)
+
+/** An upstream that is ready to be called. */
+export interface ReadyUpstream<E extends Env = Env> {
+  name: string
+  api: KnownApi
+  baseUrl: string
+  region: string
+  key: UpstreamKey<E> | undefined
+  keyPlace: KeyPlace | undefined
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>
+  passes: readonly string[]
+  /** Prices of a model; `undefined` where nobody gave any. */
+  priceOf: (model: string) => CostConfig | undefined
+  isAllowed: (call: ModelCall) => boolean | Promise<boolean>
+}
+
+/** Throws `ConfigError` `invalidOption` for what cannot work; it names the upstream. */
+export function readyUpstream<E extends Env>(name: string, upstream: Upstream<E>, rule: AllowRule | undefined): ReadyUpstream<E> {
+  const { api, apiKey, keyPlace, region, headers = {}, passHeaders = [], prices = {} } = upstream
+  const place = `upstreams.${name}`
+  const refuse = (what: string): never => {
+    throw new ConfigError('invalidOption', what)
+  }
+  // It becomes part of a path.
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(name)) refuse(`upstreams has the name ${JSON.stringify(name)}; use letters, digits, - and _.`)
+  if (rule === undefined)
+    return refuse(`allow.${name} is missing: say which models of ${place} may be called, such as ["my-model"], or ["*"] for any.`)
+  if (apiKey === undefined && upstream.baseUrl === undefined)
+    return refuse(`${place}.apiKey is missing. Only a service of your own, with a baseUrl, may want none.`)
+  if (api !== 'bedrockConverseStream' && region !== undefined) return refuse(`${place}.region is for Bedrock only.`)
+  const baseUrl = upstream.baseUrl ?? addressOf(api, region)
+  if (baseUrl === undefined) return refuse(`${place}.baseUrl is missing: ${api} has no address of its own.`)
+  const fault = faultOfAddress(api, baseUrl)
+  if (fault !== undefined) return refuse(`${place}.baseUrl cannot be called: ${fault}.`)
+  const priced = Object.entries(prices).map(([pattern, price]) => ({ fits: matcher(pattern), price }))
+  return {
+    name,
+    api,
+    baseUrl,
+    region: region ?? bedrockRegion('', baseUrl),
+    key: apiKey,
+    keyPlace,
+    headers: Object.fromEntries(Object.entries(headers).map(([header, value]) => [header.toLowerCase(), value])),
+    passes: [...protocols[api].passes, ...passHeaders.map((header) => header.toLowerCase())],
+    priceOf: (model) => priced.find(({ fits }) => fits(model))?.price,
+    isAllowed: typeof rule === 'function' ? rule : allowing(rule),
+  }
+}
+
+function addressOf(api: KnownApi, region: string | undefined): string | undefined {
+  if (api !== 'bedrockConverseStream') return protocols[api].baseUrl
+  return bedrock('any', region === undefined ? {} : { region }).config.baseUrl
+}
+
+function allowing(patterns: readonly string[]): (call: ModelCall) => boolean {
+  const matchers = patterns.map(matcher)
+  return ({ models }) => models.every((model) => matchers.some((fits) => fits(model)))
+}
+
+/** Whether a model is meant by `pattern`, in which `*` stands for any characters. */
+function matcher(pattern: string): (model: string) => boolean {
+  const expression = new RegExp(
+    `^${pattern
+      .split('*')
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
+      .join('.*')}$`,
+  )
+  return (model) => expression.test(model)
+}
+
+/** The key for this call, and whether another one may be asked for when it is rejected. */
+export async function keyFor<E extends Env>(
+  { name, key }: ReadyUpstream<E>,
+  c: Context<E>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (key === undefined) return undefined
+  const found: unknown = typeof key === 'string' ? key : typeof key === 'function' ? await key(c) : await key.current(signal)
+  // A blank one is what a variable is that was not set.
+  if (typeof found !== 'string' || found.trim() === '') {
+    throw new ConfigError('invalidOption', `upstreams.${name}.apiKey gave no key: it must be, or give, a text that is not empty.`)
+  }
+  return found.trim()
+}

@@ -1,0 +1,258 @@
+import { emptyUsage, type KnownApi, type Usage } from '../../src/index.ts'
+import { type AwsEventDecoder, createAwsEventDecoder, tokenCount } from '../../src/provider-kit.ts'
+
+/** Reads what an answer says it has used, beside the bytes that are passed on. */
+export interface UsageMeter {
+  /** Looks at a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
+  take(bytes: Uint8Array, text: string): void
+  /** What was used; `isWhole`: the answer came to its end. */
+  used(isWhole: boolean): Usage
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Longest line, and longest answer that is no stream, that is read: in one that is longer tokens are estimated. */
+const maxText = 8 * 1024 * 1024
+/** A token has some four characters. */
+const charsPerToken = 4
+/** So long without a blank or a quote is no prose, but a file: those cost less for their length. */
+const file = /[\w+/=-]{2000,}/g
+const tokensPerFile = 1600
+const charsPerFileToken = 64
+/** No event has more around its text. */
+const maxFrame = 300
+
+/** How many tokens a request has, roughly, for a service that did not get to say it. */
+export function estimatePrompt(body: string): number {
+  let [files, chars] = [0, 0]
+  for (const [run] of body.matchAll(file)) {
+    files++
+    chars += run.length
+  }
+  return Math.ceil((body.length - chars) / charsPerToken + chars / charsPerFileToken) + files * tokensPerFile
+}
+
+/**
+ * A meter for one answer.
+ *
+ * **Contract**
+ * - The figures of the service count: of each the largest, for they are totals. Where it said nothing, or was cut off before it did, tokens are
+ *   estimated from the length of the request and of what came, rather too many than too few.
+ * - Time is linear in the bytes; an event without figures is not parsed.
+ */
+export function usageMeter(api: KnownApi, contentType: string, promptEstimate: number): UsageMeter {
+  if (contentType.includes('vnd.amazon.eventstream')) return new EventMeter(api, promptEstimate)
+  return contentType.includes('text/event-stream') ? new LineMeter(api, promptEstimate) : new WholeMeter(api, promptEstimate)
+}
+
+abstract class Meter implements UsageMeter {
+  readonly #api: KnownApi
+  readonly #promptEstimate: number
+  #usage = emptyUsage()
+  /** Characters of text that is no event. */
+  #chars = 0
+  #events = 0
+  #eventChars = 0
+  /** The length of the shortest event: about what an event has around its text. */
+  #frame = maxFrame
+
+  constructor(api: KnownApi, promptEstimate: number) {
+    this.#api = api
+    this.#promptEstimate = promptEstimate
+  }
+
+  abstract take(bytes: Uint8Array, text: string): void
+
+  used(isWhole: boolean): Usage {
+    const { input, output, reasoning, cacheRead, cacheWrite, totalTokens } = this.#usage
+    const isTold = totalTokens > 0
+    const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
+    const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate())
+    const sum = prompt + answer + cacheRead + cacheWrite
+    return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
+  }
+
+  /** An event of so many characters went by. */
+  protected event(length: number): void {
+    this.#events++
+    this.#eventChars += length
+    if (length < this.#frame) this.#frame = length
+  }
+
+  /** Text that is no event went by. */
+  protected text(length: number): void {
+    this.#chars += length
+  }
+
+  /** An event has a token at least. */
+  #outputEstimate(): number {
+    const ofEvents = (this.#eventChars - this.#events * this.#frame) / charsPerToken
+    return Math.ceil(Math.max(this.#events, ofEvents) + this.#chars / charsPerToken)
+  }
+
+  /** Reads the figures of a JSON text, if it has some. */
+  protected read(json: string): void {
+    if (!json.includes('"usage')) return
+    let value: unknown
+    try {
+      value = JSON.parse(json)
+    } catch {
+      return
+    }
+    for (const each of Array.isArray(value) ? value : [value]) this.#report(figuresOf(this.#api, fields(each), this.#usage))
+  }
+
+  /** The latest report counts: figures are totals. One of nothing says nothing. */
+  #report(figures: Usage | undefined): void {
+    if (figures !== undefined && figures.totalTokens > 0) this.#usage = figures
+  }
+}
+
+/** Server-sent events: one line of data each. */
+class LineMeter extends Meter {
+  #rest = ''
+
+  take(_bytes: Uint8Array, chars: string): void {
+    // Few end lines so.
+    const text = chars.includes('\r') ? chars.replaceAll('\r', '\n') : chars
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      this.#line(this.#rest + text.slice(from, end))
+      this.#rest = ''
+      from = end + 1
+    }
+    this.#rest += text.slice(from)
+    if (this.#rest.length <= maxText) return
+    this.text(this.#rest.length)
+    this.#rest = ''
+  }
+
+  override used(isWhole: boolean): Usage {
+    this.#line(this.#rest)
+    this.#rest = ''
+    return super.used(isWhole)
+  }
+
+  #line(line: string): void {
+    if (!line.startsWith('data:')) return
+    this.event(line.length)
+    this.read(line.slice('data:'.length))
+  }
+}
+
+/** An answer in one piece of JSON. */
+class WholeMeter extends Meter {
+  #pieces: string[] = []
+  #length = 0
+
+  take(_bytes: Uint8Array, text: string): void {
+    this.text(text.length)
+    this.#length += text.length
+    if (this.#length <= maxText) this.#pieces.push(text)
+    else this.#pieces = []
+  }
+
+  override used(isWhole: boolean): Usage {
+    this.read(this.#pieces.join(''))
+    return super.used(isWhole)
+  }
+}
+
+/** Messages of AWS. */
+class EventMeter extends Meter {
+  #decoder: AwsEventDecoder | undefined = createAwsEventDecoder((_, payload) => {
+    this.event(payload.length)
+    this.read(latin1.decode(payload))
+  })
+
+  take(bytes: Uint8Array, text: string): void {
+    try {
+      if (this.#decoder === undefined) this.text(text.length)
+      else this.#decoder.feed(bytes)
+    } catch {
+      // Damaged, or no such messages: the client will see; here the rest is estimated.
+      this.#decoder = undefined
+      this.text(text.length)
+    }
+  }
+}
+
+/** A character per byte: names and figures are ASCII, and nothing else is read. */
+export const latin1 = new TextDecoder('latin1')
+
+/** The figures of an event, where it has some: those that are not told again stay as they were. */
+function figuresOf(api: KnownApi, event: Fields, before: Usage): Usage | undefined {
+  switch (api) {
+    case 'anthropicMessages':
+      return anthropicFigures(fields(fields(event.message).usage ?? event.usage), before)
+    case 'openAiCompletions':
+      return chatFigures(fields(event.usage ?? fields(event.x_groq).usage ?? fields(fields(event.choices)[0]).usage))
+    case 'openAiResponses':
+    case 'azureOpenAiResponses':
+      return responsesFigures(fields(fields(event.response).usage ?? event.usage))
+    case 'googleGenerativeAi':
+    case 'googleVertex':
+      return geminiFigures(fields(event.usageMetadata), before)
+    case 'bedrockConverseStream':
+      return bedrockFigures(fields(event.usage), before)
+  }
+}
+
+function anthropicFigures(usage: Fields, before: Usage): Usage {
+  const reasoning = count(fields(usage.output_tokens_details).thinking_tokens, before.reasoning)
+  const cacheRead = count(usage.cache_read_input_tokens, before.cacheRead)
+  const cacheWrite = count(usage.cache_creation_input_tokens, before.cacheWrite)
+  return withTotal(count(usage.input_tokens, before.input), count(usage.output_tokens, before.output), reasoning, cacheRead, cacheWrite)
+}
+
+/** Some count reasoning beside the completion; the total shows it. */
+function chatFigures(usage: Fields): Usage {
+  const details = fields(usage.prompt_tokens_details)
+  const prompt = count(usage.prompt_tokens)
+  const completion = count(usage.completion_tokens)
+  const reasoning = count(fields(usage.completion_tokens_details).reasoning_tokens)
+  const total = count(usage.total_tokens)
+  const cacheRead = count(details.cached_tokens) || count(usage.prompt_cache_hit_tokens) || count(usage.cached_tokens)
+  const cacheWrite = count(details.cache_write_tokens)
+  const output = reasoning > 0 && total === prompt + completion + reasoning ? completion + reasoning : completion
+  return withTotal(Math.max(0, prompt - cacheRead - cacheWrite), output, reasoning, cacheRead, cacheWrite, total)
+}
+
+function responsesFigures(usage: Fields): Usage {
+  const details = fields(usage.input_tokens_details)
+  const cacheRead = count(details.cached_tokens)
+  const cacheWrite = count(details.cache_write_tokens)
+  const input = Math.max(0, count(usage.input_tokens) - cacheRead - cacheWrite)
+  const reasoning = count(fields(usage.output_tokens_details).reasoning_tokens)
+  return withTotal(input, count(usage.output_tokens), reasoning, cacheRead, cacheWrite, count(usage.total_tokens))
+}
+
+function geminiFigures(usage: Fields, before: Usage): Usage {
+  const cacheRead = count(usage.cachedContentTokenCount, before.cacheRead)
+  const prompt = count(usage.promptTokenCount, before.input + before.cacheRead)
+  const reasoning = count(usage.thoughtsTokenCount, before.reasoning)
+  const answer = count(usage.candidatesTokenCount, before.output - before.reasoning)
+  return withTotal(Math.max(0, prompt - cacheRead), answer + reasoning, reasoning, cacheRead, 0, count(usage.totalTokenCount))
+}
+
+function bedrockFigures(usage: Fields, before: Usage): Usage {
+  const cacheRead = count(usage.cacheReadInputTokens, before.cacheRead)
+  const cacheWrite = count(usage.cacheWriteInputTokens, before.cacheWrite)
+  const [input, output] = [count(usage.inputTokens, before.input), count(usage.outputTokens, before.output)]
+  return withTotal(input, output, 0, cacheRead, cacheWrite, count(usage.totalTokens))
+}
+
+/** What is no count, or too large to be one, is `otherwise`. */
+function count(value: unknown, otherwise = 0): number {
+  const told = tokenCount(value, otherwise)
+  return told <= Number.MAX_SAFE_INTEGER / 1024 ? told : otherwise
+}
+
+function withTotal(input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, total = 0): Usage {
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
+}
+
+function fields(value: unknown): Fields {
+  // Every field read from it is checked before use.
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

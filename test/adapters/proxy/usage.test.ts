@@ -1,0 +1,126 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { Upstream } from '../../../adapters/proxy/index.ts'
+import type { Usage } from '../../../src/index.ts'
+import { chat, proxyTo } from './fake-upstream.ts'
+
+interface Recording {
+  id: string
+  protocol: string
+  file: string
+  contentType: string
+  httpStatus: number
+  expected: { usage: Counts | null; error: unknown }
+}
+
+const folder = new URL('../../../../shared/conformance/streams/', import.meta.url)
+const isThere = existsSync(fileURLToPath(folder))
+if (!isThere) console.warn('SKIPPED: usage of recorded streams behind the proxy, because ../shared/conformance is absent')
+const recordings: Recording[] = isThere ? JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8')).streams : []
+
+const apis: Record<string, { api: Upstream['api']; path: string }> = {
+  anthropic_messages: { api: 'anthropicMessages', path: '/up/v1/messages' },
+  openai_completions: { api: 'openAiCompletions', path: '/up/chat/completions' },
+  openai_responses: { api: 'openAiResponses', path: '/up/responses' },
+  azure_openai_responses: { api: 'azureOpenAiResponses', path: '/up/openai/v1/responses' },
+  google_generative_ai: { api: 'googleGenerativeAi', path: '/up/v1beta/models/m:streamGenerateContent?alt=sse' },
+  google_vertex: { api: 'googleVertex', path: '/up/v1/publishers/google/models/m:streamGenerateContent?alt=sse' },
+  bedrock_converse_stream: { api: 'bedrockConverseStream', path: '/up/model/m/converse-stream' },
+}
+
+type Counts = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning'>
+
+/** What the manifest says in the terms of `Usage`: it has the counts of the service, which mean different things. */
+function asUsage(protocol: string, { input, output, cacheRead, cacheWrite, reasoning }: Counts): Counts {
+  if (protocol === 'anthropic_messages' || protocol === 'bedrock_converse_stream')
+    return { input, output, cacheRead, cacheWrite, reasoning }
+  const answer = protocol.startsWith('google') ? output + reasoning : output
+  return { input: input - cacheRead - cacheWrite, output: answer, cacheRead, cacheWrite, reasoning }
+}
+
+function figuresOf(usage: Counts | undefined) {
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? {}
+  return { prompt: input + cacheRead + cacheWrite, cached: cacheRead + cacheWrite, output }
+}
+
+/** `bytes` in pieces of `size`, from an upstream in this process; what came out of the proxy and what it counted. */
+async function relayed(
+  { protocol, contentType }: Pick<Recording, 'protocol' | 'contentType'>,
+  bytes: Uint8Array<ArrayBuffer>,
+  size: number,
+) {
+  const { api, path } = apis[protocol] ?? { api: 'openAiCompletions', path: '' }
+  let at = 0
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (at < bytes.length) controller.enqueue(bytes.slice(at, at + size))
+    else controller.close()
+    at += size
+  }
+  const answer = async () => new Response(new ReadableStream({ pull }), { headers: { 'content-type': contentType } })
+  const { app, reports } = proxyTo({ api, baseUrl: 'http://service.example/models' }, { fetch: answer })
+  const response = await app.request(path, chat())
+  const out = new Uint8Array(await response.arrayBuffer())
+  return { out, report: reports[0] }
+}
+
+describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind the proxy', (protocol) => {
+  const own = recordings.filter((recording) => recording.protocol === protocol && recording.httpStatus === 200)
+
+  it('come out as they went in, and what they used is counted', async () => {
+    expect(own.length).toBeGreaterThan(3)
+    let counted = 0
+    for (const recording of own) {
+      const bytes = new Uint8Array(readFileSync(new URL(recording.file, folder)))
+      for (const size of [bytes.length, 1 + (bytes.length % 61)]) {
+        const { out, report } = await relayed(recording, bytes, size)
+        expect(Buffer.from(out).equals(bytes), recording.id).toBe(true)
+        const { usage, error } = recording.expected
+        if (usage === null || error !== null || usage.output === 0) continue
+        counted++
+        expect({ id: recording.id, ...figuresOf(report?.usage) }).toEqual({ id: recording.id, ...figuresOf(asUsage(protocol, usage)) })
+      }
+    }
+    expect(counted).toBeGreaterThan(3)
+  })
+
+  it('that are cut anywhere count no less than was told by then', async () => {
+    for (const recording of own.slice(0, 8)) {
+      const bytes = new Uint8Array(readFileSync(new URL(recording.file, folder)))
+      for (const part of [0.1, 0.5, 0.9]) {
+        const { report } = await relayed(recording, bytes.slice(0, Math.floor(bytes.length * part)), 100)
+        expect(report?.usage.totalTokens, recording.id).toBeGreaterThan(0)
+      }
+    }
+  })
+})
+
+describe('an answer without figures', () => {
+  const event = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
+  const counted = async (text: string, contentType = 'text/event-stream') =>
+    (await relayed({ protocol: 'openai_completions', contentType }, new TextEncoder().encode(text), 50)).report?.usage.output ?? 0
+
+  it('is estimated by its text, not by what stands around it', async () => {
+    const words = Array.from({ length: 200 }, () => event('word '))
+    expect(await counted(words.join(''))).toBe(200)
+    const long = await counted(event('a') + event('x'.repeat(4000)))
+    expect(long).toBeGreaterThan(950)
+    expect(long).toBeLessThan(1100)
+  })
+
+  it('cannot be given figures by what the model says', async () => {
+    const forged = event('"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":1}') + event('data: {"usage":{"total_tokens":1}}')
+    expect(await counted(forged + event('x'.repeat(4000)))).toBeGreaterThan(900)
+    const whole = JSON.stringify({ choices: [{ message: { tool_calls: [{ usage: { total_tokens: 1 } }], content: 'x'.repeat(4000) } }] })
+    expect(await counted(whole, 'application/json')).toBeGreaterThan(950)
+  })
+
+  it('is not counted less for figures that are none', async () => {
+    for (const odd of ['-5', '"12"', 'null', '{}', '[]', '1e999']) {
+      const text = `${event('x'.repeat(4000))}data: {"usage":{"prompt_tokens":${odd},"completion_tokens":${odd},"total_tokens":${odd}}}\n\n`
+      const output = await counted(text)
+      expect(output, odd).toBeGreaterThan(900)
+      expect(output, odd).toBeLessThan(2000)
+    }
+  })
+})
