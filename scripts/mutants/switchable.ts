@@ -2,7 +2,7 @@ import type { Mutant } from './find-mutants.ts'
 
 /**
  * The source of a file with all its mutants in it, each behind a question to `globalThis.phiMutants`; without that, the file does
- * what it always did. Lines keep their numbers.
+ * what it always did.
  */
 export function switchable(file: string, source: string, mutants: readonly Mutant[]): string {
   // Outermost first, as `findMutants` gives them; those of one place side by side.
