@@ -94,16 +94,24 @@ function sampleOf(area: string): Mutant[] {
 async function tryOut(mutant: Mutant, covering: readonly CoveringTest[]): Promise<Fate> {
   const chosen = withinSeconds(covering)
   if (chosen.length === 0) return 'unreached'
-  const usual = chosen.reduce((sum, { ms }) => sum + ms + 500, 0)
-  const { file, index } = mutant
-  const outcome = await worker.run({ tests: chosen.map(({ test }) => test), mutant: { file, index } }, 20_000 + 3 * usual)
-  const isFound = outcome.type !== 'done' || outcome.results.some(({ failure }) => failure !== undefined)
-  const fate: Fate = isFound ? 'found' : 'survived'
+  const fate: Fate = (await isFound(mutant, chosen)) ? 'found' : 'survived'
   const key = fate === 'found' ? keyOf(mutant) : keyOf(mutant, covering)
   fates.set(key, fate)
   mkdirSync(cacheFolder, { recursive: true })
   appendFileSync(resultsPath, `${JSON.stringify([key, fate])}\n`)
   return fate
+}
+
+/** Whether a test fails with `mutant`, or comes to no end. Where that may be the doing of the tests before it, it has to fail alone too. */
+async function isFound({ file, index }: Mutant, covering: readonly CoveringTest[]): Promise<boolean> {
+  const tests = covering.map(({ test }) => test)
+  const timeoutMs = 20_000 + covering.reduce((sum, { ms }) => sum + 3 * (ms + 500), 0)
+  const failed = async (isTogether: boolean): Promise<string | undefined> => {
+    const outcome = await worker.run({ tests, isTogether, mutant: { file, index } }, timeoutMs)
+    return outcome.type === 'done' ? outcome.results.find(({ failure }) => failure !== undefined)?.test : tests[0]
+  }
+  const test = await failed(true)
+  return test !== undefined && (test === tests[0] || (await failed(false)) !== undefined)
 }
 
 /** The nearest tests that run in `--seconds` together; always one. */

@@ -45,7 +45,7 @@ export class Coverage {
       if (Date.now() > deadline) return false
       const tests = this.#stale.splice(0, testFilesPerJob)
       say(`What do they reach? ${this.#stale.length + tests.length} test files to go: ${tests[0]} …`)
-      const outcome = await worker.run({ tests, mutant: null }, 600_000)
+      const outcome = await worker.run({ tests, isTogether: false, mutant: null }, 600_000)
       if (outcome.type !== 'done') throw new Error(`${tests.join(', ')}: ${outcome.type === 'late' ? 'no end in 600 s' : outcome.message}`)
       for (const result of outcome.results) this.#note(result)
     }
