@@ -27,10 +27,10 @@ const { values, positionals } = parseArgs({
 })
 /** Which tests are asked about each area: its own, and those of what is built on it. Of another area: all of them. */
 const areas: Record<string, string> = {
-  'src/loop': 'test/{loop,agent,context}',
-  'src/context': 'test/{context,loop}',
-  'src/providers/shared': 'test/providers',
-  'adapters/node/bash': 'test/adapters/node',
+  'src/loop': 'test/{loop,agent,context,options}',
+  'src/context': 'test/{context,loop,options}',
+  'src/providers/shared': 'test/{providers,options}',
+  'adapters/node/bash': 'test/{adapters/node,options}',
 }
 const deadline = Date.now() + Number(values.minutes) * 60_000
 
