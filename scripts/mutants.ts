@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '60' },
   },
 })
-/** Which tests are asked about each area: its own, and those of what is built on it. Of another area: all of them. */
+/** Which tests are asked about each area and what is in it: its own, and those of what is built on it. About anything else: all of them. */
 const areas: Record<string, string> = {
   'src/loop': 'test/{loop,agent,context,options}',
   'src/context': 'test/{context,loop,options}',
@@ -59,7 +59,8 @@ try {
 
 async function testArea(area: string): Promise<void> {
   const sample = sampleOf(area)
-  const tests = globSync(`${areas[area] ?? 'test'}/**/*.test.ts`).filter((test) => !elsewhere.test(test))
+  const [, folders] = Object.entries(areas).find(([name]) => `${area}/`.startsWith(`${name}/`)) ?? []
+  const tests = globSync(`${folders ?? 'test'}/**/*.test.ts`).filter((test) => !elsewhere.test(test))
   const coverage = new Coverage(tests.sort())
   const isComplete = await coverage.complete(worker, deadline, console.log)
   for (const [test, failure] of coverage.failing()) console.log(`Not asked, because it fails without a mutant: ${test}: ${failure}`)
