@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions } from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentTool } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { approveWaiting, gate, seen, tool } from '../support/play.ts'
+import { approveWaiting, gate, ofType, seen, tool } from '../support/play.ts'
 
 const call = { toolCalls: [{ id: 'c1', name: 't', arguments: {} }] }
 const tenDaysMs = 10 * 24 * 3_600_000
@@ -67,5 +67,52 @@ describe('no timer is left', () => {
     run.abort()
     expect((await run.result).status).toBe('aborted')
     expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('a tool that ends on abort', () => {
+  /** What is told of a call that was cut off, with a tool that needs `ms` after its signal. */
+  async function cutOffAfter(ms: number, how: 'abort' | 'timeout', more: Partial<AgentTool> = { endsOnAbort: true }) {
+    const late = { content: [{ type: 'text' as const, text: 'half' }], details: { done: 1 }, childLoopId: 'child' }
+    const slow = tool(
+      't',
+      (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(() => resolve(late), ms))),
+      { ...more, ...(how === 'timeout' && { timeoutMs: 1000 }) },
+    )
+    const agent = new Agent({ model: scripted([call, { text: 'ok' }]), tools: [slow] })
+    const events: AgentEvent[] = []
+    agent.subscribe((event) => events.push(event))
+    const run = agent.prompt('go')
+    await seen(run, 'toolExecutionStart')
+    if (how === 'abort') run.abort()
+    else await vi.advanceTimersByTimeAsync(1000)
+    await vi.advanceTimersByTimeAsync(2999)
+    const isOpen = agent.isStreaming
+    await vi.advanceTimersByTimeAsync(1)
+    const { status } = await run.result
+    const [end] = ofType(events, 'toolExecutionEnd')
+    return { isOpen, status, result: end?.result, childLoopId: end?.childLoopId }
+  }
+
+  it.each([
+    ['abort', 'aborted', 'Cancelled'],
+    ['timeout', 'completed', 'Tool exceeded timeout of 1s'],
+  ] as const)('has three seconds to say what became of it: %s', async (how, status, text) => {
+    const content = [{ type: 'text', text }]
+    expect(await cutOffAfter(2999, how)).toEqual({
+      isOpen: false,
+      status,
+      result: { content, details: { done: 1 }, childLoopId: 'child', isError: true },
+      childLoopId: 'child',
+    })
+    expect(await cutOffAfter(3001, how)).toEqual({ isOpen: true, status, result: { content, isError: true }, childLoopId: undefined })
+  })
+
+  it('is the only one that is waited for', async () => {
+    expect(await cutOffAfter(0, 'abort', {})).toMatchObject({
+      isOpen: false,
+      result: { content: [{ text: 'Cancelled' }] },
+      childLoopId: undefined,
+    })
   })
 })

@@ -73,7 +73,13 @@ describe('a hook that never answers', () => {
       await opened
       await seen(run, 'agentEnd')
       stop(run)
-      await vi.advanceTimersByTimeAsync(1000)
+      let isSettled = false
+      void run.result.then(() => {
+        isSettled = true
+      })
+      await vi.advanceTimersByTimeAsync(999)
+      expect(isSettled).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
       expect((await run.result).status).toBe('completed')
       expect(vi.getTimerCount()).toBe(0)
     }

@@ -86,6 +86,40 @@ describe('classifyError', () => {
     expect(classify(body, 429).retryAfterMs).toBe(34_000)
   })
 
+  it.each([
+    ['seconds', { 'retry-after': '1.5' }, 1500],
+    ['none', { 'retry-after': '0' }, 0],
+    ['a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+    ['milliseconds before seconds', { 'retry-after-ms': '20', 'retry-after': '7' }, 20],
+    ['seconds, where the milliseconds are none', { 'retry-after-ms': '-5', 'retry-after': '7' }, 7000],
+    ['nothing that can be read', { 'retry-after': 'soon' }, undefined],
+    ['a blank', { 'retry-after': ' ' }, undefined],
+    ['less than nothing', { 'retry-after': '-7' }, undefined],
+    ['a number with words', { 'retry-after': '5 seconds' }, undefined],
+  ])('reads how long to wait: %s', (_name, headers, expected) => {
+    expect(classify('', 503, headers).retryAfterMs).toBe(expected)
+  })
+
+  it('says how long to wait only where waiting helps', () => {
+    const headers = { 'retry-after': '7' }
+    expect(classify('', 400, headers).retryAfterMs).toBeUndefined()
+    expect(classify({ error: { code: 'insufficient_quota', message: 'spent' } }, 429, headers).retryAfterMs).toBeUndefined()
+    expect(classify('', 429, { ...headers, 'x-should-retry': 'false' })).toMatchObject({ isRetryable: false })
+    expect(classify('', 429, { ...headers, 'x-should-retry': 'false' }).retryAfterMs).toBeUndefined()
+    expect(classify('', 400, { ...headers, 'x-should-retry': 'true' })).toMatchObject({ isRetryable: true, retryAfterMs: 7000 })
+  })
+
+  it('does not try a spent quota again, whoever asks for it', () => {
+    const body = { error: { code: 'insufficient_quota', message: 'spent' } }
+    expect(classify(body, 429, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
+    expect(classify('', 402, { 'x-should-retry': 'true' }).isRetryable).toBe(false)
+  })
+
+  it('repeats what passes, and nothing else', () => {
+    const statuses = [400, 402, 404, 405, 408, 409, 410, 422, 429, 500, 501, 502, 503, 504, 529]
+    expect(statuses.filter((status) => classify('', status).isRetryable)).toEqual([408, 409, 429, 500, 502, 503, 504, 529])
+  })
+
   it('says who failed, with which status, and what the service said', () => {
     expect(classify({ error: { message: 'no such model' } }, 404).message).toMatch(/^Acme .*\(404\): no such model\. .*model id/)
   })

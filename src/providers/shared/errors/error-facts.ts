@@ -160,7 +160,8 @@ export function retryAfterMs(headers: Headers | undefined, retryDelay: string | 
   if (exact !== undefined) return exact
   const header = headers?.get('retry-after')
   const seconds = delay(header) ?? delay(retryDelay?.replace('s', ''))
-  if (typeof header === 'string' && delay(header) === undefined) {
+  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
+  if (typeof header === 'string' && /\d\d:\d\d:\d\d/.test(header)) {
     const at = Date.parse(header)
     if (!Number.isNaN(at)) return Math.max(0, at - Date.now())
   }

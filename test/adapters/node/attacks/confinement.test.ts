@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -68,6 +68,21 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { ti
     for (const command of commands) await run(command)
     await run('(setsid nohup bash -c "trap : TERM HUP INT; exec -a survivor sleep 310.25" >/dev/null 2>&1 &) ; disown -a; exit 0')
     expect(running('310.25')).toBe(0)
+  })
+
+  it('ends with the process that started it, however that ends', async () => {
+    const { root } = temporaryRoot()
+    const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
+    const program = `
+      import { bashTool } from ${JSON.stringify(adapter)}
+      const context = { signal: new AbortController().signal, update: () => undefined }
+      await bashTool({ root: ${JSON.stringify(root)} }).execute({ command: 'touch ready; sleep 311.25' }, context)`
+    const host = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' })
+    const ended = new Promise((resolve) => host.once('exit', resolve))
+    while (!existsSync(join(root, 'ready')) || running('311.25') === 0) await new Promise(setImmediate)
+    host.kill('SIGKILL')
+    await ended
+    while (running('311.25') > 0) await new Promise(setImmediate)
   })
 
   it('keeps reading and writing off FIFOs and devices, in every tool that opens a path', async () => {

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openai } from '../../src/providers/openai/index.ts'
+import { bodyOf, utf8 } from './bytes.ts'
+import { outcomeOf, plainRequest } from './model-call.ts'
+
+const data = (value: unknown) => utf8(`data: ${JSON.stringify(value)}\n\n`)
+const stop = { id: '1', choices: [{ index: 0, delta: { content: 'A' }, finish_reason: 'stop' }] }
+const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
+
+function answered(pieces: Iterable<Uint8Array>, status = 200) {
+  const body = bodyOf(pieces, 'hang')
+  const headers = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' }
+  const { config, provider } = openai('m', { fetch: async () => new Response(body.stream, { status, headers }) })
+  return { body, outcome: outcomeOf(provider, plainRequest(config, 'key-0123456789')) }
+}
+
+describe('a body that does not end', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  /** Between which two whole seconds the call settles, and with what. */
+  async function settledAfter(call: ReturnType<typeof answered>) {
+    let isSettled = false
+    const outcome = call.outcome.finally(() => {
+      isSettled = true
+    })
+    let seconds = 0
+    for (await vi.advanceTimersByTimeAsync(0); !isSettled && seconds < 400; seconds++) await vi.advanceTimersByTimeAsync(1000)
+    return { seconds, ...(await outcome) }
+  }
+
+  // A clock that ticks once a second: the tick under way when something came does not count.
+  it.each([
+    ['two seconds, where nothing is missing', [data({ ...stop, usage })], 3],
+    ['fifteen, where usage is', [data(stop)], 16],
+    ['not at all behind its end mark', [data({ ...stop, usage }), utf8('data: [DONE]\n\n')], 0],
+  ])('is waited for %s', async (_name, pieces, expected) => {
+    const { seconds, message, error } = await settledAfter(answered(pieces))
+    expect(error).toBeUndefined()
+    expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'A' }] })
+    expect(seconds).toBe(expected)
+  })
+
+  it('of a refusal is told by its status, and by what came of it', async () => {
+    const { seconds, error } = await settledAfter(answered([utf8('{"error":{"message":"the kitchen is ')], 503))
+    expect(error).toMatchObject({ code: 'api', status: 503, isRetryable: true, message: expect.stringContaining('the kitchen is') })
+    expect(seconds).toBe(61)
+  })
+})
+
+it('of a refusal 64 KiB are read', async () => {
+  let pulls = 0
+  const endless = function* () {
+    for (;;) {
+      pulls++
+      yield utf8('x'.repeat(16_384))
+    }
+  }
+  const { body, outcome } = answered(endless(), 500)
+  expect((await outcome).error).toMatchObject({ code: 'api', status: 500 })
+  expect(body.isCancelled()).toBe(true)
+  // One more may be under way.
+  expect([4, 5]).toContain(pulls)
+})
