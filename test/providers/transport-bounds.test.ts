@@ -10,8 +10,8 @@ const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 function answered(pieces: Iterable<Uint8Array>, status = 200) {
   const body = bodyOf(pieces, 'hang')
   const headers = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' }
-  const { config, provider } = openai('m', { fetch: async () => new Response(body.stream, { status, headers }) })
-  return { body, outcome: outcomeOf(provider, plainRequest(config, 'key-0123456789')) }
+  const { config, provider } = openai('m', { apiKey: 'key-0123456789', fetch: async () => new Response(body.stream, { status, headers }) })
+  return { body, outcome: outcomeOf(provider, plainRequest(config)) }
 }
 
 describe('a body that does not end', () => {
