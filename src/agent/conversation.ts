@@ -1,16 +1,34 @@
+import { aDocument, checkOptions } from '../base/check-options.ts'
 import { copyJson } from '../base/copy-json.ts'
 import { toEntry, toHistory } from '../base/history-input.ts'
 import { waitingApprovals } from '../base/waiting-approvals.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
+import { checkSnapshot } from '../session/checks/snapshot.ts'
+import type { ContextState } from '../types/context-change.ts'
+import { ConfigError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
-import { type MessageInput, now } from '../types/message.ts'
+import { type AgentMessage, type MessageInput, now } from '../types/message.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal, SessionStore } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
+
+/** What of `state` is about these messages alone: what names later ones does not hold for a history that ends before them. */
+function stateWithin(state: ContextState | undefined, messages: readonly AgentMessage[]): ContextState | undefined {
+  if (state === undefined) return undefined
+  const ids = new Set(messages.map(({ id }) => id))
+  const nodes = new Set(messages.map((message) => (message.role === 'extension' ? undefined : message.nodeId)))
+  const { overlay, prunes = [], reverts = [] } = state
+  const lastCompacted = overlay?.keepRecent?.range.lastId ?? overlay?.keepCompacted.range.lastId
+  return {
+    ...(overlay !== undefined && lastCompacted !== undefined && ids.has(lastCompacted) && { overlay }),
+    prunes: prunes.filter(({ messageIds }) => messageIds.every((id) => ids.has(id))),
+    reverts: reverts.filter(({ targetNodeId, abandonedNodeIds }) => [targetNodeId, ...abandonedNodeIds].every((id) => nodes.has(id))),
+  }
+}
 
 /** What a loop fills in when it begins. */
 const blank = { systemPrompt: '', tools: [] }
@@ -47,6 +65,30 @@ export class Conversation {
   replace(messages: readonly MessageInput[]): void {
     this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
+  }
+
+  /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
+  userMessageAt(messageId: string): number {
+    const at = this.context.messages.findIndex(({ role, id }) => role === 'user' && id === messageId)
+    if (at !== -1) return at
+    const named = JSON.stringify(String(messageId).slice(0, 100))
+    throw new ConfigError('unknownMessage', `The history has no user message with id ${named}. Take the id from agent.messages.`)
+  }
+
+  /** Does what `begin` does, with the history up to entry `at`. All of it is back where that throws. */
+  rewound<Value>(at: number, begin: () => Value): Value {
+    const before = this.context
+    const messages = before.messages.slice(0, at)
+    const { state, ...rest } = before
+    const kept = stateWithin(state, messages)
+    // A new object: `before` stays as it was.
+    this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
+    try {
+      return begin()
+    } catch (error) {
+      this.context = before
+      throw error
+    }
   }
 
   /** Sends of this history what `other` sends of the same one. */
@@ -114,4 +156,10 @@ export class Conversation {
     this.lastLoopId = this.lastActiveAt = undefined
     return sessionId
   }
+}
+
+/** A copy of `snapshot`, checked. Throws `SessionError` for what is none. */
+export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
+  checkOptions(snapshot, aDocument, 'snapshot')
+  return structuredClone(checkSnapshot(snapshot))
 }

@@ -1,4 +1,4 @@
-import { type AgentEvent, type AgentMessage, emptyUsage } from '../../src/index.ts'
+import { type AgentEvent, type AgentMessage, emptyUsage } from '../../../src/index.ts'
 
 /** What of a run a client may see. */
 export interface SseOptions {

@@ -1,5 +1,7 @@
+import { errorText } from '../../../src/types/errors.ts'
 import {
   Agent,
+  AgentBusyError,
   type AgentOptions,
   type AgentRun,
   ConfigError,
@@ -9,53 +11,71 @@ import {
   type SessionRecord,
   type SessionStore,
 } from '../../../src/index.ts'
-import type { Problem } from '../../http/index.ts'
-import type { ObjectStorage } from './durable-object.ts'
-import { errorText } from './error-text.ts'
-import type { OpenRuns } from './open-runs.ts'
-import { maxAttempts, ResumeAttempts } from './resume-attempts.ts'
-import type { SessionAddress } from './session-address.ts'
-import type { SqliteLog } from './sqlite-log.ts'
-import { continuationOf, endRun, progressOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+import { type Problem, ProblemError } from '../problem.ts'
+import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
-/** What an agent in an object is made with; the object adds where it is recorded. */
+/** What a live agent is made with; its session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
 
-/** What a `LiveSession` needs of its object. */
+/** How often a run is taken up again that does not get on. */
+export const maxAttempts = 3
+
+/** What a live session needs of the host in which it lives. */
 export interface LiveSessionHost {
-  readonly address: SessionAddress
+  readonly sessionId: string
   readonly store: SessionStore
-  readonly storage: ObjectStorage
-  /** What `store` writes to. */
-  readonly log: Pick<SqliteLog, 'hasRecords' | 'otherHolder'>
-  readonly runs: OpenRuns
-  /** Milliseconds between alarms while a run is on. */
-  readonly keepAliveMs: number
-  readonly logger: Logger | undefined
+  readonly logger?: Logger | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
+  /** Who else holds the right to write, where the host can tell. */
+  otherHolder?(): string | undefined
+  /** The runs of a host are counted, and its process is kept for them. */
+  readonly runs: {
+    /** Asks for room for one more, before it begins. A problem says why there is none. */
+    open(): Promise<Problem | undefined>
+    /** A run that was on before the process ended is on again: it has its room. */
+    keep(): void
+    close(): void
+  }
+  /** Called before a run begins, and before one is taken up again. */
+  keepAwake?(): Promise<void>
+  /** The attempts to go on with a run that a process has left. */
+  readonly attempts: {
+    /** Counts one more, unless there were `maxAttempts` that did not get on. */
+    begin(records: readonly SessionRecord[]): Promise<boolean>
+    /** The attempt that was begun last was none. */
+    takeBack(): Promise<void>
+  }
 }
 
 /**
- * The agent of one session in memory, and its run as it is in the log.
+ * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
  *
  * **Contract**
- * - There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again.
  * - The first who asks for the agent after a restart gets it with its unfinished run on again, unless another writer holds the session.
  * - Reading and stopping need no agent, so they work where none can be made.
+ * - The last run stays readable after its end, until the session leaves the memory.
  */
 export class LiveSession {
   readonly #host: LiveSessionHost
-  readonly #attempts: ResumeAttempts
   #agent: Promise<Agent> | undefined
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: AgentRun | undefined
-  /** Whether the address is stored. */
-  #isKept = false
 
   constructor(host: LiveSessionHost) {
     this.#host = host
-    this.#attempts = new ResumeAttempts(host.storage)
+  }
+
+  get sessionId(): string {
+    return this.#host.sessionId
+  }
+
+  get store(): SessionStore {
+    return this.#host.store
+  }
+
+  get logger(): Logger | undefined {
+    return this.#host.logger
   }
 
   /** The agent; a run that a restart has cut off is on again. */
@@ -68,37 +88,57 @@ export class LiveSession {
   }
 
   /** Whether anything was ever said. */
-  isKnown(): boolean {
-    return this.#host.log.hasRecords()
+  async isKnown(): Promise<boolean> {
+    return (await this.#records()).length > 0
   }
 
-  /** The agent, with an alarm set: a run may begin. Or why none may. */
-  async readyAgent(): Promise<Agent | Problem> {
+  /** Whether a run is on, as far as this process knows. */
+  async isRunning(): Promise<boolean> {
+    return (await this.#agent?.catch(() => undefined))?.isStreaming === true
+  }
+
+  /** Begins a run with what `begin` does to the agent. Throws `ProblemError` where none may begin, and what `begin` throws. */
+  async start(begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
     await this.#dropOutdated()
     const agent = await this.agent()
-    if (agent.isStreaming) return agent
-    if (!(await this.#host.runs.open())) return tooManyRuns
-    await this.#setAlarm()
-    return agent
+    // It says itself that it is busy.
+    if (agent.isStreaming) return begin(agent)
+    const problem = await this.#host.runs.open()
+    if (problem !== undefined) throw new ProblemError(problem)
+    try {
+      await this.#host.keepAwake?.()
+      return begin(agent)
+    } catch (error) {
+      // Somebody else may have begun one meanwhile: then the room is taken.
+      if (!agent.isStreaming) this.#host.runs.close()
+      throw error
+    }
   }
 
-  /** A prompt was refused after `readyAgent`: no run has begun that would count. */
-  async refused(): Promise<void> {
-    const agent = await this.#agent?.catch(() => undefined)
-    if (agent?.isStreaming !== true) this.#host.runs.close()
+  /**
+   * The agent goes on from the end of loop `loopId`, not from what was said last; until it says something, a restart forgets that. Throws
+   * `AgentBusyError` while a run is on, and `SessionError` `notFound` for a loop that is not in the session.
+   */
+  async goBackTo(loopId: string): Promise<void> {
+    if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
+    const before = await this.#agent?.catch(() => undefined)
+    const agent = await this.#make({ loopId })
+    // Its writer would be a second one.
+    await before?.close()
+    this.#agent = Promise.resolve(agent)
   }
 
-  /** Called by the alarm. */
-  async keepAlive(): Promise<void> {
+  /** Called by a host that keeps its process awake: says whether a run needs it further. */
+  async keepAlive(): Promise<boolean> {
     const agent = await this.agent()
-    if (!agent.isStreaming) return this.#host.runs.close()
-    this.#host.runs.keep()
-    await this.#setAlarm()
+    if (!agent.isStreaming) this.#host.runs.close()
+    else this.#host.runs.keep()
+    return agent.isStreaming
   }
 
   /** The run that is on; after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns why. */
   async currentRun(): Promise<AgentRun | undefined> {
-    if (!this.isKnown() && this.#agent === undefined) return undefined
+    if (this.#agent === undefined && !(await this.isKnown())) return undefined
     try {
       return (await this.agent()).currentRun
     } catch (error) {
@@ -111,6 +151,11 @@ export class LiveSession {
   async runOf(loopId: string): Promise<AgentRun | undefined> {
     const currentRun = await this.currentRun()
     return [currentRun, this.#latest].find((run) => run?.loopId === loopId)
+  }
+
+  /** The run that is on, or the one that was on last in this process. */
+  async latestRun(): Promise<AgentRun | undefined> {
+    return (await this.currentRun()) ?? this.#latest
   }
 
   /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
@@ -139,30 +184,39 @@ export class LiveSession {
     const agent = this.#agent
     this.#agent = undefined
     this.#latest = undefined
-    this.#isKept = false
     void agent?.then(
       (each) => each.abort(),
       () => undefined,
     )
   }
 
+  /** Stops what is on, gives back the right to write, and forgets the agent: the session can go on elsewhere. */
+  async release(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined)
+    const run = agent?.currentRun
+    run?.abort()
+    await run?.result
+    this.forget()
+    await agent?.close()
+  }
+
   async #open(): Promise<Agent> {
     const records = await this.#records()
-    this.#knownHolder = this.#host.log.otherHolder()
+    this.#knownHolder = this.#host.otherHolder?.()
     const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
-    if (unfinished === undefined) return this.#make(records.length > 0)
-    if (await this.#attempts.begin(progressOf(records))) return this.#goOn(unfinished)
+    if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
+    if (await this.#host.attempts.begin(records)) return this.#goOn(unfinished)
     const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
     await this.#end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
-    return this.#make(true)
+    return this.#make({})
   }
 
   async #goOn(unfinished: UnfinishedRun): Promise<Agent> {
-    const agent = await this.#make(true).catch(async (error: unknown) => {
-      await this.#attempts.takeBack()
+    const agent = await this.#make({}).catch(async (error: unknown) => {
+      await this.#host.attempts.takeBack()
       throw error
     })
-    await this.#setAlarm()
+    await this.#host.keepAwake?.()
     try {
       agent.continueLoop()
       this.#host.runs.keep()
@@ -176,18 +230,21 @@ export class LiveSession {
       unfinished,
       unfinished.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
     )
-    return this.#make(true)
+    return this.#make({})
   }
 
   #end(unfinished: UnfinishedRun, outcome: Parameters<typeof endRun>[3]): Promise<void> {
-    return endRun(this.#host.store, this.#host.address.sessionId, unfinished, outcome)
+    return endRun(this.#host.store, this.#host.sessionId, unfinished, outcome)
   }
 
-  async #make(isKnown: boolean): Promise<Agent> {
-    const { store, address } = this.#host
-    const { sessionId } = address
+  /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
+  async #make(known?: { loopId?: string }): Promise<Agent> {
+    const { store, sessionId } = this.#host
     const options = await this.#host.agentOptions()
-    const agent = isKnown ? await resumeAgent(store, sessionId, options) : new Agent({ ...options, sessionId, session: store })
+    const agent =
+      known === undefined
+        ? new Agent({ ...options, sessionId, session: store })
+        : await resumeAgent(store, sessionId, { ...options, ...known })
     agent.subscribe((event) => {
       if (event.type === 'agentStart') this.#latest = agent.currentRun
       if (event.type === 'agentEnd') this.#host.runs.close()
@@ -204,7 +261,7 @@ export class LiveSession {
 
   /** An agent that rests does not know what another writer has written since it was made. */
   async #dropOutdated(): Promise<void> {
-    const holder = this.#host.log.otherHolder()
+    const holder = this.#host.otherHolder?.()
     const current = this.#agent
     if (holder === undefined || holder === this.#knownHolder || current === undefined) return
     const agent = await current.catch(() => undefined)
@@ -213,28 +270,14 @@ export class LiveSession {
 
   async #records(): Promise<readonly SessionRecord[]> {
     try {
-      return (await this.#host.store.tail(this.#host.address.sessionId)).records
+      return (await this.#host.store.tail(this.#host.sessionId)).records
     } catch (error) {
       if (SessionError.isInstance(error) && error.code === 'notFound') return []
       throw error
     }
   }
 
-  async #setAlarm(): Promise<void> {
-    const { storage, address, keepAliveMs } = this.#host
-    // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
-    if (!this.#isKept) await storage.put('address', address)
-    this.#isKept = true
-    await storage.setAlarm(Date.now() + keepAliveMs)
-  }
-
   #drop(agent: Promise<Agent>): void {
     if (this.#agent === agent) this.#agent = undefined
   }
-}
-
-const tooManyRuns: Problem = {
-  status: 429,
-  code: 'tooManyRuns',
-  detail: 'As many runs are on as may be at once. Wait for one to end, stop one, or raise maxOpenRuns on the server.',
 }

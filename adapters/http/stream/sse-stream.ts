@@ -1,4 +1,4 @@
-import { type AgentEvent, PhiError } from '../../src/index.ts'
+import { type AgentEvent, PhiError } from '../../../src/index.ts'
 import { type SseOptions, toSse } from './to-sse.ts'
 
 const encoder = new TextEncoder()
@@ -10,6 +10,8 @@ export interface SseStreamOptions extends SseOptions {
   pingMs: number
   /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
   onCancel?: (reason: unknown) => void
+  /** Called once, when the stream has ended or was cancelled. */
+  onClose?: () => void
 }
 
 /**
@@ -25,8 +27,11 @@ export interface SseStreamOptions extends SseOptions {
 export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
   const events = source[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setInterval> | undefined
-  const stopPing = () => {
-    if (timer !== undefined) clearInterval(timer)
+  let isOpen = true
+  const close = () => {
+    clearInterval(timer)
+    if (isOpen) options.onClose?.()
+    isOpen = false
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
@@ -38,14 +43,14 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
       const frame = await nextFrame(events, options)
       if (frame.text !== undefined) controller.enqueue(encoder.encode(frame.text))
       if (!frame.isLast) return
-      stopPing()
+      close()
       controller.close()
       if (frame.error === undefined) return
       options.onCancel?.(frame.error)
       await events.return?.()
     },
     async cancel(reason) {
-      stopPing()
+      close()
       options.onCancel?.(reason)
       await events.return?.()
     },
