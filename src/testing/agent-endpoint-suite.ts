@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../types/event.ts'
-import { type AskEndpoint, allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
+import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 import type { TestRunner } from './test-runner.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */
@@ -63,6 +63,18 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(text.includes('stays on the server')).toBe(false)
   })
 
+  it('is followed from run to run, by one who only watches', async () => {
+    const client = clientOf('talk')
+    const feed = await client.get('/events')
+    const told = [...(await allEvents(await client.prompt('First.'))), ...(await allEvents(await client.prompt('Second.')))]
+    const seen: AgentEvent[] = []
+    for await (const event of eventsOf(feed)) {
+      seen.push(event)
+      if (seen.length === told.length) break
+    }
+    expect(seen).toEqual(told)
+  })
+
   it('refuses a second run, unknown runs, and cursors that are none', async () => {
     const client = clientOf('slow')
     const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
@@ -77,7 +89,8 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   it('refuses bodies it cannot use, and says why', async () => {
     const client = clientOf('talk')
     const bodies = [{}, { prompt: '' }, { prompt: [] }, { prompt: [{ role: 'assistant', content: 'I said so.' }] }, { prompt: 7 }]
-    for (const body of bodies) expect(await problemOf(await client.post('/runs', body))).toEqual({ status: 400, code: 'invalidBody', type: problemType })
+    for (const body of bodies)
+      expect(await problemOf(await client.post('/runs', body))).toEqual({ status: 400, code: 'invalidBody', type: problemType })
     expect((await client.get('')).status).toBe(404)
   })
 }
@@ -203,7 +216,9 @@ function accessTests({ it, expect }: TestRunner, clientOf: ClientOf, ask: AskEnd
       ])
     }
     expect((await bob.events(request?.loopId ?? '')).status).toBe(404)
-    expect((await bob.post(`/approvals/${request?.type === 'approvalRequested' ? request.toolCallId : ''}`, { approved: false })).status).toBe(404)
+    expect(
+      (await bob.post(`/approvals/${request?.type === 'approvalRequested' ? request.toolCallId : ''}`, { approved: false })).status,
+    ).toBe(404)
     expect((await bob.delete()).status).toBe(404)
     expect(JSON.stringify(await (await bob.list()).json()).includes(ada.sessionId)).toBe(false)
     expect((await ada.session()).runningLoopId).toBe(request?.loopId)
@@ -212,7 +227,9 @@ function accessTests({ it, expect }: TestRunner, clientOf: ClientOf, ask: AskEnd
 
   it('refuses ids that are none, foreign pages, and unknown routes', async () => {
     const statuses = await Promise.all(
-      ['/sessions/..%2Fetc/runs', '/sessions/%00', `/sessions/${'x'.repeat(300)}`, '/sessions/a/nothing'].map(async (path) => (await ask(path)).status),
+      ['/sessions/..%2Fetc/runs', '/sessions/%00', `/sessions/${'x'.repeat(300)}`, '/sessions/a/nothing'].map(
+        async (path) => (await ask(path)).status,
+      ),
     )
     expect(statuses).toEqual([400, 400, 400, 404])
     expect((await ask('/sessions', { headers: { origin: 'https://evil.example' } })).status).toBe(403)

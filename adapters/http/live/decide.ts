@@ -48,7 +48,11 @@ export async function decide(live: LiveSession, decisions: readonly Decision[]):
 function assertPending(pending: readonly PendingApproval[], { toolCallId, argumentsHash, approved }: Decision): void {
   const request = pending.find((each) => each.toolCallId === toolCallId)
   if (request === undefined) {
-    refuse(404, 'notFound', `No call ${JSON.stringify(toolCallId.slice(0, 100))} waits for a decision. Read which ones do from …/approvals.`)
+    refuse(
+      404,
+      'notFound',
+      `No call ${JSON.stringify(toolCallId.slice(0, 100))} waits for a decision. Read which ones do from …/approvals.`,
+    )
   }
   if (argumentsHash === undefined && !approved) return
   if (argumentsHash !== request.argumentsHash) {

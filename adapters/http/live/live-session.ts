@@ -1,7 +1,8 @@
-import { errorText } from '../../../src/types/errors.ts'
+import { raceAbort } from '../../../src/base/abort.ts'
 import {
   Agent,
   AgentBusyError,
+  type AgentEvent,
   type AgentOptions,
   type AgentRun,
   ConfigError,
@@ -11,6 +12,7 @@ import {
   type SessionRecord,
   type SessionStore,
 } from '../../../src/index.ts'
+import { errorText } from '../../../src/types/errors.ts'
 import { type Problem, ProblemError } from '../problem.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
@@ -61,6 +63,8 @@ export class LiveSession {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: AgentRun | undefined
+  /** Who waits for the next run. */
+  readonly #watchers = new Set<(run: AgentRun) => void>()
 
   constructor(host: LiveSessionHost) {
     this.#host = host
@@ -158,6 +162,44 @@ export class LiveSession {
     return (await this.currentRun()) ?? this.#latest
   }
 
+  /** Whether somebody follows the session, from run to run. */
+  get isWatched(): boolean {
+    return this.#watchers.size > 0
+  }
+
+  /**
+   * The events of the run that is on, then those of each that begins, until `signal` is aborted. With `first` it begins with these, of the run that
+   * is on or was the last.
+   */
+  async *follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+    const begun: AgentRun[] = []
+    let wake: () => void = () => undefined
+    const watcher = (run: AgentRun) => {
+      begun.push(run)
+      wake()
+    }
+    this.#watchers.add(watcher)
+    try {
+      if (first !== undefined) yield* first
+      else {
+        const current = await this.currentRun()
+        if (current !== undefined && !begun.includes(current)) begun.unshift(current)
+      }
+      while (!signal.aborted) {
+        const next = begun.shift()
+        if (next !== undefined) yield* next
+        else {
+          const woken = new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          await raceAbort(woken, signal)
+        }
+      }
+    } finally {
+      this.#watchers.delete(watcher)
+    }
+  }
+
   /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
   async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
     const running = (await this.currentRun())?.loopId
@@ -246,11 +288,16 @@ export class LiveSession {
         ? new Agent({ ...options, sessionId, session: store })
         : await resumeAgent(store, sessionId, { ...options, ...known })
     agent.subscribe((event) => {
-      if (event.type === 'agentStart') this.#latest = agent.currentRun
+      if (event.type === 'agentStart') this.#begun(agent.currentRun)
       if (event.type === 'agentEnd') this.#host.runs.close()
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
     })
     return agent
+  }
+
+  #begun(run: AgentRun | undefined): void {
+    this.#latest = run
+    if (run !== undefined) for (const watcher of this.#watchers) watcher(run)
   }
 
   /** What this agent has in memory is not what is in the log; the next run begins from there. */

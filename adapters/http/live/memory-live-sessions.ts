@@ -187,7 +187,7 @@ class MemoryLiveSessions implements LiveSessions {
   async #letGo(key: string, resident: Resident): Promise<boolean> {
     const isRunning = await resident.live.isRunning()
     // Looked at after the wait: somebody may have asked meanwhile.
-    if (isRunning || resident.asking > 0 || this.#residents.get(key) !== resident) return false
+    if (isRunning || resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
     this.#residents.delete(key)
     await this.#release(resident.live)
     return true

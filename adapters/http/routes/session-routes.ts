@@ -4,7 +4,7 @@ import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
-import { type RunStreamOptions, runStream } from '../stream/run-stream.ts'
+import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
 import { answerProblems } from './answer-problems.ts'
 import { promptOf } from './prompt-body.ts'
 import { type BodyLimits, readJsonObject } from './request-body.ts'
@@ -40,7 +40,8 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   })
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
-    if (typeof title !== 'string' || title.trim() === '' || title.length > 100) refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
+    if (typeof title !== 'string' || title.trim() === '' || title.length > 100)
+      refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
     if (!(await c.env.live.isKnown())) return refuseUnknown()
     await (await c.env.live.agent()).rename(title)
     return c.body(null, 204)
@@ -73,6 +74,13 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     options.streams.assertRoom()
     const run = await runOf(c.env.live, c.req.param('loopId'))
     return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), options)
+  })
+  app.get('/events', async (c) => {
+    options.streams.assertRoom()
+    const loopId = c.req.query('loopId')
+    const closed = new AbortController()
+    const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
+    return eventStream(c.env.live.follow(closed.signal, events), { ...options, onClose: () => closed.abort() })
   })
   app.post('/stop', async (c) => {
     const { live } = c.env
@@ -107,7 +115,12 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
       refuse(400, 'invalidBody', 'To approve, send the argumentsHash of the request that was shown.')
     }
     const toolCallId = c.req.param('toolCallId')
-    const decision = { toolCallId, approved, ...(argumentsHash !== undefined && { argumentsHash }), ...(reason !== undefined && { reason }) }
+    const decision = {
+      toolCallId,
+      approved,
+      ...(argumentsHash !== undefined && { argumentsHash }),
+      ...(reason !== undefined && { reason }),
+    }
     const run = await decide(c.env.live, [decision])
     return c.json({ loopId: run.loopId }, 202)
   })
@@ -124,7 +137,8 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   }
   app.post('/compact', (c) =>
     begin(c, (live, { focusMessage }) => {
-      if (focusMessage !== undefined && typeof focusMessage !== 'string') refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
+      if (focusMessage !== undefined && typeof focusMessage !== 'string')
+        refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
       return live.start((agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }))
     }),
   )
@@ -140,7 +154,8 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/branch', (c) =>
     begin(c, async (live, body) => {
       const { loopId, tag = 'branch' } = body
-      if (typeof loopId !== 'string' || typeof tag !== 'string') refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
+      if (typeof loopId !== 'string' || typeof tag !== 'string')
+        refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
       const { messages } = promptOf(body)
       await live.goBackTo(loopId)
       return live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
@@ -158,7 +173,6 @@ async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
   const detail = `The events of this run are gone; what came of it is in the session.${next}`
   throw new ProblemError({ status: 410, code: 'gone', detail, ...trace })
 }
-
 
 function refuseUnknown(): never {
   refuse(404, 'notFound', 'Nothing was said in this session yet. Send a prompt to …/runs.')

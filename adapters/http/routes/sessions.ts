@@ -39,6 +39,7 @@ function within(request: Request, path: string): Request {
 function limitOf(given: string | undefined): number {
   if (given === undefined) return 50
   const limit = Number(given)
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage) refuse(400, 'invalidBody', `limit must be a whole number from 1 to ${maxPage}.`)
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxPage)
+    refuse(400, 'invalidBody', `limit must be a whole number from 1 to ${maxPage}.`)
   return limit
 }

@@ -1,7 +1,7 @@
 import { type AgentEvent, type AgentRun, CursorExpired } from '../../../src/index.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import type { OpenStreams } from './open-streams.ts'
-import { sseStream } from './sse-stream.ts'
+import { type SseStreamOptions, sseStream } from './sse-stream.ts'
 
 /** How the events of runs are streamed. */
 export interface RunStreamOptions {
@@ -13,16 +13,25 @@ export interface RunStreamOptions {
 
 /** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
 export function runStream(run: AgentRun, cursor: string | undefined, options: RunStreamOptions): Response {
-  return eventStream(cursor === undefined ? run : eventsAfter(run, cursor), options)
+  return eventStream(cursor === undefined ? run : eventsAfter(run, cursorOf(cursor)), options)
 }
 
 /** Events as server-sent events. `onCancel` hears when the client gets nothing more although they go on. */
 export function eventStream(
   events: AsyncIterable<AgentEvent>,
-  { pingMs, turnRequests, streams, onCancel }: RunStreamOptions & { onCancel?: (reason: unknown) => void },
+  { pingMs, turnRequests, streams, onCancel, onClose }: RunStreamOptions & Pick<SseStreamOptions, 'onCancel' | 'onClose'>,
 ): Response {
-  const onClose = streams.enter()
-  return new Response(sseStream(events, { pingMs, turnRequests, onClose, ...(onCancel !== undefined && { onCancel }) }), { headers: sseHeaders })
+  const leave = streams.enter()
+  const body = sseStream(events, {
+    pingMs,
+    turnRequests,
+    onClose: () => {
+      leave()
+      onClose?.()
+    },
+    ...(onCancel !== undefined && { onCancel }),
+  })
+  return new Response(body, { headers: sseHeaders })
 }
 
 /** What every answer of server-sent events says. */
@@ -34,10 +43,16 @@ export const sseHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-function eventsAfter(run: AgentRun, cursor: string): AsyncIterable<AgentEvent> {
-  if (!/^\d{1,15}$/.test(cursor)) refuse(400, 'invalidCursor', 'Last-Event-ID is no cursor. Send the last id you received.')
+/** The number that a cursor is. */
+export function cursorOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) refuse(400, 'invalidCursor', 'Last-Event-ID is no cursor. Send the last id you received.')
+  return Number(text)
+}
+
+/** The events of `run` after a cursor. Refuses with 410 `cursorExpired`. */
+export function eventsAfter(run: AgentRun, after: number): AsyncIterable<AgentEvent> {
   try {
-    return run.events({ after: Number(cursor) })
+    return run.events({ after })
   } catch (error) {
     if (!(error instanceof CursorExpired)) throw error
     throw new ProblemError({ status: 410, code: 'cursorExpired', detail: error.message })
