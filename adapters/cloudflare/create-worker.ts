@@ -25,6 +25,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   maxOpenStreams: anything,
   pingMs: anything,
   turnRequests: anything,
+  imports: anything,
   logger: anything,
 })
 

@@ -47,6 +47,11 @@ export interface AgentAppOptions<E extends Env = Env> {
   pingMs?: number
   /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
   turnRequests?: boolean
+  /**
+   * Whether `POST /sessions/:id/import` takes in sessions from elsewhere, as `exportSession` gives them. What they say that a model or a tool
+   * said is then believed, and calls that wait in them can be approved. Default `false`.
+   */
+  imports?: boolean
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger
 }
@@ -61,6 +66,7 @@ const agentAppOptions = optionsOf<AgentAppOptions>({
   maxOpenStreams: wholeFrom(1),
   pingMs: aPositiveNumber,
   turnRequests: aFlag,
+  imports: aFlag,
   logger: withMethods('a logger', 'warn'),
 })
 
@@ -89,11 +95,19 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   if (sessions === undefined && agent === undefined) {
     throw new ConfigError('invalidOption', 'createAgentApp has neither sessions nor agent: give it one of them, or both.')
   }
-  const { maxBodyBytes = 1024 * 1024, bodyTimeoutMs = 30_000, pingMs = 15_000, turnRequests = false, maxOpenStreams = 1000 } = options
+  const {
+    maxBodyBytes = 1024 * 1024,
+    bodyTimeoutMs = 30_000,
+    pingMs = 15_000,
+    turnRequests = false,
+    maxOpenStreams = 1000,
+    imports = false,
+  } = options
   const shared = {
     body: { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs },
     pingMs,
     turnRequests,
+    imports,
     streams: new OpenStreams(maxOpenStreams),
     logger: options.logger,
   }

@@ -24,6 +24,8 @@ export interface Problem {
     | 'gone'
     | 'invalidId'
     | 'exists'
+    | 'invalidSession'
+    | 'importsAreOff'
     | 'tooManyRuns'
     | 'tooManySessions'
     | 'tooManyStreams'

@@ -170,6 +170,26 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     ])
   })
 
+  it('goes on elsewhere, with what waits in it', async () => {
+    const client = clientOf('ask')
+    await eventsUntil(await client.prompt(), 'approvalRequested')
+    expect((await problemOf(await client.get('/export'))).code).toBe('busy')
+    await client.post('/stop')
+    const talked = clientOf('talk')
+    await allEvents(await talked.prompt())
+    const text = await (await talked.get('/export')).text()
+    const other = clientOf('talk')
+    expect((await other.send('/import', text)).status).toBe(204)
+    expect((await other.session()).session.loops).toEqual(
+      (await talked.session()).session.loops.map((loop) => ({ ...loop, sessionId: other.sessionId })),
+    )
+    expect((await problemOf(await other.send('/import', text))).code).toBe('exists')
+    expect((await other.send('/import?replace=true', text)).status).toBe(204)
+    expect((await problemOf(await clientOf('talk').send('/import', text.slice(0, -20)))).code).toBe('invalidSession')
+    expect(saidIn(await allEvents(await other.prompt('Go on.')))).toBe(talk)
+    expect((await (await other.get('/export')).text()).startsWith('{"format":"phi-core session"')).toBe(true)
+  })
+
   it('is renamed, listed by page, and deleted', async () => {
     const client = clientOf('talk')
     await allEvents(await client.prompt('First.'))

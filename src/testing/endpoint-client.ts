@@ -31,6 +31,11 @@ export class EndpointClient {
     return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', ...json }, this.#user)
   }
 
+  /** Sends a text as it is. */
+  send(path: string, body: string): Promise<Response> {
+    return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', body }, this.#user)
+  }
+
   delete(): Promise<Response> {
     return this.#ask(`/sessions/${this.sessionId}`, { method: 'DELETE' }, this.#user)
   }

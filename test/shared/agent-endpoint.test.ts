@@ -8,6 +8,7 @@ afterAll(() => sessions.close())
 
 const app = createAgentApp({
   sessions,
+  imports: true,
   authorize: async (c) => {
     for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
     return false

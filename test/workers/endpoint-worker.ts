@@ -10,6 +10,8 @@ interface Bindings {
 }
 
 export class Conversation extends LiveSessionObject<Bindings> {
+  protected override readonly imports = true
+
   protected agentOptions({ sessionId }: { sessionId: string }) {
     return endpointAgent(sessionId)
   }
@@ -21,6 +23,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 // A Worker is a default export.
 export default createWorker<Bindings>({
+  imports: true,
   sessions: ({ SESSIONS, INDEX }) => objectLiveSessions({ sessions: SESSIONS, index: INDEX }),
   authorize: async (_env, request) => {
     for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(request)) return user

@@ -62,6 +62,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly bodyTimeoutMs: number = 30_000
   /** Answers that stream at once. */
   protected readonly maxOpenStreams: number = 100
+  /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
+  protected readonly imports: boolean = false
   /** Milliseconds between the comments that keep an idle connection open. */
   protected readonly pingMs: number = 15_000
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
@@ -126,7 +128,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const namespace = this.index()
     const index = namespace && new SessionIndex(namespace, tenant)
     const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
-    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs } = this
+    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
     const live = new LiveSession({
@@ -140,7 +142,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       attempts: new ResumeAttempts(storage),
     })
     const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
-    return { live, routes: sessionRoutes({ body, pingMs, turnRequests: false, streams: new OpenStreams(maxOpenStreams), logger }) }
+    return { live, routes: sessionRoutes({ body, pingMs, turnRequests: false, imports, streams: new OpenStreams(maxOpenStreams), logger }) }
   }
 
   /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */

@@ -12,6 +12,7 @@ import {
   type SessionRecord,
   type SessionStore,
 } from '../../../src/index.ts'
+import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import { errorText } from '../../../src/types/errors.ts'
 import { type Problem, ProblemError } from '../problem.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
@@ -219,6 +220,22 @@ export class LiveSession {
     await this.#end(unfinished, { status: 'aborted' })
     // It does not know that end.
     this.#agent = undefined
+  }
+
+  /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
+  async exported(): Promise<string> {
+    if (await this.isRunning()) throw new AgentBusyError()
+    // What it has not written yet.
+    await (await this.#agent?.catch(() => undefined))?.close()
+    return exportSession(this.#host.store, this.#host.sessionId)
+  }
+
+  /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
+  async take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
+    if (await this.isRunning()) throw new AgentBusyError()
+    await (await this.#agent?.catch(() => undefined))?.close()
+    this.forget()
+    await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
   }
 
   /** Forgets the agent, because its session is gone. */

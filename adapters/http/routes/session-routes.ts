@@ -7,11 +7,13 @@ import { ProblemError, refuse } from '../problem.ts'
 import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
 import { answerProblems } from './answer-problems.ts'
 import { promptOf } from './prompt-body.ts'
-import { type BodyLimits, readJsonObject } from './request-body.ts'
+import { type BodyLimits, readJsonObject, readText } from './request-body.ts'
 
 /** What the routes of a session have to know of their host. */
 export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
+  /** Whether `POST /import` takes in sessions from elsewhere: what they say that a model or a tool said is then believed. */
+  imports: boolean
   logger?: Logger | undefined
 }
 
@@ -44,6 +46,13 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
       refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
     if (!(await c.env.live.isKnown())) return refuseUnknown()
     await (await c.env.live.agent()).rename(title)
+    return c.body(null, 204)
+  })
+  app.get('/export', async (c) => c.body(await c.env.live.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }))
+  app.post('/import', async (c) => {
+    if (!options.imports)
+      refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
+    await c.env.live.take(await readText(c.req.raw, options.body), { replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {
