@@ -1,5 +1,6 @@
 export type { Authorize, Caller, Identity } from './access/authorize.ts'
 export { bearer } from './access/bearer.ts'
+export { onLoopback } from './access/loopback.ts'
 export { type AgentAppOptions, createAgentApp } from './agent-app.ts'
 export type { LiveAgentOptions, LiveSession } from './live/live-session.ts'
 export type { LiveSessions, SessionAddress, SessionRoutes } from './live/live-sessions.ts'
