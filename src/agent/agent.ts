@@ -355,6 +355,14 @@ export class Agent {
     return this.#conversation.rotate(formation)
   }
 
+  /**
+   * Gives the session a name of 1 to 100 characters, which lists show; also while a run is on. Resolves when it is stored. Rejects with
+   * `ConfigError` `invalidOption` for another text, and with `SessionError`, `notFound` where nothing of the session is stored yet.
+   */
+  rename(title: string): Promise<void> {
+    return this.#conversation.rename(title)
+  }
+
   /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
   checkAndRotate(idleMs: number): string | undefined {
     const formation = this.#conversation.idleFormation(idleMs)

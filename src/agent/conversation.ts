@@ -6,7 +6,7 @@ import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
 import { checkSnapshot } from '../session/checks/snapshot.ts'
 import type { ContextState } from '../types/context-change.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError, SessionError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type MessageInput, now } from '../types/message.ts'
@@ -138,6 +138,17 @@ export class Conversation {
   journalIn(session: SessionStore): SessionJournal {
     this.recorder.journal ??= session.journal()
     return this.recorder.journal
+  }
+
+  /** Names the session where it is recorded. Rejects with `SessionError` `notFound` where it is not. */
+  async rename(title: string): Promise<void> {
+    const { agentId, sessionId } = this.context
+    const { journal } = this.recorder
+    if (journal === undefined || this.lastLoopId === undefined) {
+      throw new SessionError('notFound', 'Nothing of this session is stored yet. Make the agent with a session store, and prompt it first.')
+    }
+    const record = { agentId, sessionId, loopId: this.lastLoopId, runId: '', turnIndex: 0, at: now() }
+    await journal.append({ ...record, entry: { type: 'title', title } }, this.context)
   }
 
   /** Why another session begins when the last run began more than `idleMs` ago; `undefined` when this one stays. */

@@ -7,7 +7,10 @@ import anthropicWorker from './anthropic-worker.ts'
 import { type WranglerDev, wranglerDev } from './wrangler-dev.ts'
 
 /** Routes of sessions are not asked here. */
-const noObjects = { SESSIONS: { getByName: () => ({ fetch: async () => new Response() }) }, INDEX: { getByName: () => ({ fetch: async () => new Response() }) } }
+const noObjects = {
+  SESSIONS: { getByName: () => ({ fetch: async () => new Response() }) },
+  INDEX: { getByName: () => ({ fetch: async () => new Response() }) },
+}
 
 const json = { 'content-type': 'application/json' }
 
@@ -96,7 +99,10 @@ describe('the key of the Worker', () => {
     expect((await app.fetch(request('Bearer let-me-in-please'), key)).status).toBe(401)
     expect((await app.fetch(request('Bearer undefined'), key)).status).toBe(401)
     for (const ACCESS_TOKEN of ['', ' ', 'x', 'undefined']) {
-      for (const env of [{ ...noObjects, ACCESS_TOKEN }, { ...key, ACCESS_TOKEN }]) {
+      for (const env of [
+        { ...noObjects, ACCESS_TOKEN },
+        { ...key, ACCESS_TOKEN },
+      ]) {
         expect((await app.fetch(request(`Bearer ${ACCESS_TOKEN}`), env)).status).toBe(401)
       }
     }
