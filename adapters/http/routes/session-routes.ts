@@ -89,7 +89,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const loopId = c.req.query('loopId')
     const closed = new AbortController()
     const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
-    return eventStream(c.env.live.follow(closed.signal, events), { ...options, onClose: () => closed.abort() })
+    return eventStream(c.env.live.follow(closed.signal, events), options, { onClose: () => closed.abort() })
   })
   app.post('/stop', async (c) => {
     const { live } = c.env
