@@ -106,12 +106,13 @@ export class Agent {
   }
 
   /**
-   * Has the last thing a user said answered again, by a run of kind `rerun`. The answer that stands, with its tool calls and results, leaves the
-   * history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no user has spoken; nothing has changed then.
+   * Has what a user said answered again, by a run of kind `rerun`: the last of it, or what the message `messageId` belongs to. Everything after it,
+   * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
+   * user has spoken, `unknownMessage` for another id; nothing has changed then.
    */
-  regenerate(options: PromptOptions = {}): AgentRun {
+  regenerate({ messageId, ...options }: PromptOptions & { messageId?: string } = {}): AgentRun {
     this.#assertIdle()
-    const at = this.messages.findLastIndex(({ role }) => role === 'user')
+    const at = this.#conversation.lastSaidBy(messageId)
     return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
   }
 

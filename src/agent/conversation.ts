@@ -69,10 +69,22 @@ export class Conversation {
 
   /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
-    const at = this.context.messages.findIndex(({ role, id }) => role === 'user' && id === messageId)
-    if (at !== -1) return at
-    const named = JSON.stringify(String(messageId).slice(0, 100))
-    throw new ConfigError('unknownMessage', `The history has no user message with id ${named}. Take the id from agent.messages.`)
+    const at = this.#indexOf(messageId)
+    if (this.context.messages[at]?.role === 'user') return at
+    throw unknownMessage(`${quoted(messageId)} is not what a user said`)
+  }
+
+  /** Where the last thing stands that a user said: by the message with this id, or at all; -1 for nothing. Throws `ConfigError` `unknownMessage`. */
+  lastSaidBy(messageId: string | undefined): number {
+    const { messages } = this.context
+    const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
+    return messages.findLastIndex(({ role }, at) => role === 'user' && at <= until)
+  }
+
+  #indexOf(messageId: string): number {
+    const at = this.context.messages.findIndex(({ id }) => id === messageId)
+    if (at === -1) throw unknownMessage(`the history has no message with id ${quoted(messageId)}`)
+    return at
   }
 
   /** Does what `begin` does, with the history up to entry `at`. All of it is back where that throws. */
@@ -173,4 +185,12 @@ export class Conversation {
 export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
   checkOptions(snapshot, aDocument, 'snapshot')
   return structuredClone(checkSnapshot(snapshot))
+}
+
+function unknownMessage(what: string): ConfigError {
+  return new ConfigError('unknownMessage', `There is nothing to go back to: ${what}. Take the id from agent.messages.`)
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(String(id).slice(0, 100))
 }

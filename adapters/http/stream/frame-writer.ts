@@ -33,15 +33,18 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
 
 /** The UI message stream of the AI SDK. Events that `isSeen` says the client has are passed over. */
 export function uiMessageFrames(encoder: UiMessageEncoder, isSeen: (event: AgentEvent) => boolean = () => false): FrameWriter {
+  // Somebody has answered what is passed over: it waits no more.
+  let isPassingOver = false
   const textOf = (chunks: ReturnType<UiMessageEncoder['encode']>) => chunks.map(uiMessageSse).join('')
   return {
     write: (event) => {
-      if (!isSeen(event)) return textOf(encoder.encode(event))
+      isPassingOver = isSeen(event)
+      if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)
       return ''
     },
     get waiting() {
-      return encoder.waiting
+      return isPassingOver ? 'no' : encoder.waiting
     },
     suspend: () => textOf(encoder.suspend()) + uiMessageStreamEnd,
     end: () => textOf(encoder.end()) + uiMessageStreamEnd,
