@@ -64,7 +64,11 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(part?.state).toBe('approval-requested')
     await chat.addToolApprovalResponse({ id: part?.approval?.id ?? '', approved })
     await settled(chat)
-    expect([chat.error, chat.messages.length, textOf(chat.messages[1] ?? { id: '', role: 'assistant', parts: [] })]).toEqual([undefined, 2, outcome])
+    expect([chat.error, chat.messages.length, textOf(chat.messages[1] ?? { id: '', role: 'assistant', parts: [] })]).toEqual([
+      undefined,
+      2,
+      outcome,
+    ])
     const states = chat.messages[1]?.parts.flatMap((each) => (each.type === 'dynamic-tool' ? [each.state] : []))
     expect(states).toEqual([approved ? 'output-available' : 'output-denied'])
   })

@@ -45,7 +45,12 @@ interface ChatStream {
   restate?: boolean
 }
 
-function chatStream(live: LiveSession, run: AgentRun, options: SessionRouteOptions, { isSeen, restate = false }: ChatStream = {}): Response {
+function chatStream(
+  live: LiveSession,
+  run: AgentRun,
+  options: SessionRouteOptions,
+  { isSeen, restate = false }: ChatStream = {},
+): Response {
   const encoder = uiMessageEncoder({ history: live.historyBefore(run), restate })
   return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders })
 }
@@ -66,7 +71,11 @@ async function begin(live: LiveSession, { trigger, message, messageId }: ChatReq
     return live.start((agent) => agent.regenerate(messageId === undefined ? {} : { messageId }))
   }
   if (message === undefined) {
-    throw new ProblemError({ status: 409, code: 'nothingToContinue', detail: 'The server does not have the answer that is to be made again.' })
+    throw new ProblemError({
+      status: 409,
+      code: 'nothingToContinue',
+      detail: 'The server does not have the answer that is to be made again.',
+    })
   }
   // Also what was sent before and whose answer was lost: it is not said twice.
   const said = messages.find(({ id }) => id === (messageId ?? message.id))
