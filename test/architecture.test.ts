@@ -13,6 +13,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   context: { layers: [], packages: [] },
   session: { layers: [], packages: [] },
   store: { layers: [], packages: [] },
+  ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },

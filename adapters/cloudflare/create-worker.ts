@@ -1,37 +1,50 @@
 import type { Hono } from 'hono'
-import { aFunction, aPositiveNumber, checkOptions, options as optionsOf, required, withMethods } from '../../src/base/check-options.ts'
+import { aFunction, checkOptions, kind, options as optionsOf, required } from '../../src/base/check-options.ts'
 import type { Agent } from '../../src/index.ts'
-import { type AgentAppOptions, createAgentApp } from '../http/index.ts'
+import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 
 /** What `createWorker` needs to know. `Bindings` is what wrangler.toml binds: variables, secrets, namespaces. */
-export interface WorkerOptions<Bindings extends object> extends Pick<AgentAppOptions, 'maxBodyBytes' | 'pingMs' | 'logger'> {
-  /** The agent that answers this request; on Workers keys and stores exist only here, per request, in `env`. */
-  agent: (env: Bindings, request: Request) => Agent | Promise<Agent>
-  /** Whether this request may start a run. A Worker is public: without it, everybody spends your tokens. */
-  authorize: (env: Bindings, request: Request) => boolean | Promise<boolean>
+export interface WorkerOptions<Bindings extends object> extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'sessions'> {
+  /** Who asks, as for `createAgentApp`. A Worker is public: whoever gets in spends your tokens. */
+  authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
+  /** Where sessions live: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
+  sessions?: (env: Bindings) => LiveSessions
+  /** The agent that answers one `POST /runs`; on Workers keys and stores exist only here, per request, in `env`. */
+  agent?: (env: Bindings, request: Request, caller: Caller) => Agent | Promise<Agent>
 }
 
+const anything = kind('anything', () => true)
 const workerOptions = optionsOf<WorkerOptions<object>>({
-  agent: required(aFunction),
   authorize: required(aFunction),
-  maxBodyBytes: aPositiveNumber,
-  pingMs: aPositiveNumber,
-  logger: withMethods('a logger', 'warn'),
+  sessions: aFunction,
+  agent: aFunction,
+  // What createAgentApp checks.
+  cors: anything,
+  maxBodyBytes: anything,
+  bodyTimeoutMs: anything,
+  maxOpenStreams: anything,
+  pingMs: anything,
+  turnRequests: anything,
+  imports: anything,
+  logger: anything,
 })
 
 /**
- * An agent as a Cloudflare Worker: `export default createWorker({ … })`.
+ * Agents as a Cloudflare Worker: `export default createWorker({ … })`.
  *
- * It is the Hono app of `adapters/http` with the bindings of a Worker; add your own routes to it. Needs no Node compatibility.
+ * It is the Hono app of `createAgentApp` with the bindings of a Worker; add your own routes to it. Needs no Node compatibility.
  *
- * **Contract**: workerd notices that a client went away when it cannot write to it, so an idle run is aborted at a ping, not at once.
+ * **Contract**: workerd notices that a client went away when it cannot write to it, so a run without a session is aborted at a ping, not at once.
+ *
+ * Source: docs/http-and-workers.md
  */
 export function createWorker<Bindings extends object>(options: WorkerOptions<Bindings>): Hono<{ Bindings: Bindings }> {
   checkOptions(options, workerOptions)
-  const { agent, authorize, ...rest } = options
+  const { agent, authorize, sessions, ...rest } = options
   return createAgentApp<{ Bindings: Bindings }>({
     ...rest,
-    agent: (c) => agent(c.env, c.req.raw),
     authorize: (c) => authorize(c.env, c.req.raw),
+    ...(sessions !== undefined && { sessions: (c) => sessions(c.env) }),
+    ...(agent !== undefined && { agent: (c, caller) => agent(c.env, c.req.raw, caller) }),
   })
 }

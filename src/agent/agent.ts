@@ -1,8 +1,7 @@
-import { aDocument, anObject, checkOptions } from '../base/check-options.ts'
+import { anObject, checkOptions } from '../base/check-options.ts'
 import { continuationOf, type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/input.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
-import { checkSnapshot } from '../session/checks/snapshot.ts'
 import { AgentBusyError } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
 import { type AgentMessage, type MessageInput, now, type PromptInput } from '../types/message.ts'
@@ -26,7 +25,7 @@ import {
   type PromptOptions,
 } from './agent-options.ts'
 import { beginRun, type RunStart } from './begin-run.ts'
-import { Conversation } from './conversation.ts'
+import { Conversation, snapshotCopy } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 
@@ -105,6 +104,28 @@ export class Agent {
     const { focusMessage, ...others } = options
     const start: LoopStart = { type: 'compaction', ...(focusMessage !== undefined && { focusMessage }) }
     return this.#begin({ start, kind: { kind: 'compaction' } }, others)
+  }
+
+  /**
+   * Has what a user said answered again, by a run of kind `rerun`: the last of it, or what the message `messageId` belongs to. Everything after it,
+   * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
+   * user has spoken, `unknownMessage` for another id; nothing has changed then.
+   */
+  regenerate({ messageId, ...options }: PromptOptions & { messageId?: string } = {}): AgentRun {
+    this.#assertIdle()
+    const at = this.#conversation.lastSaidBy(messageId)
+    return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
+  }
+
+  /**
+   * Says `input` instead of the user message with id `messageId`, by a run of kind `branch`. That message and everything after it leave the
+   * history; a session keeps them in the tree. Throws as `prompt`, and `ConfigError` `unknownMessage` where no user message has that id; nothing has
+   * changed then.
+   */
+  editAndResend(messageId: string, input: PromptInput, options: PromptOptions = {}): AgentRun {
+    this.#assertIdle()
+    const at = this.#conversation.userMessageAt(messageId)
+    return this.#conversation.rewound(at, () => this.prompt(input, { kind: { kind: 'branch', tag: 'edit' }, ...options }))
   }
 
   /** True from `prompt` until `agentEnd`. */
@@ -301,7 +322,7 @@ export class Agent {
    */
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
-    const own = journal === undefined ? copyOf(snapshot) : snapshot
+    const own = journal === undefined ? snapshotCopy(snapshot) : snapshot
     if (own.settings !== undefined) {
       const { systemPrompt, thinking, maxTokens, temperature, configId } = own.settings
       // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
@@ -334,6 +355,14 @@ export class Agent {
   newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
     this.#assertIdle()
     return this.#conversation.rotate(formation)
+  }
+
+  /**
+   * Gives the session a name of 1 to 100 characters, which lists show; also while a run is on. Resolves when it is stored. Rejects with
+   * `ConfigError` `invalidOption` for another text, and with `SessionError`, `notFound` where nothing of the session is stored yet.
+   */
+  rename(title: string): Promise<void> {
+    return this.#conversation.rename(title)
   }
 
   /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
@@ -387,11 +416,6 @@ export class Agent {
     )
     return this.#run
   }
-}
-
-function copyOf(snapshot: AgentSnapshot): AgentSnapshot {
-  checkOptions(snapshot, aDocument, 'snapshot')
-  return structuredClone(checkSnapshot(snapshot))
 }
 
 function promptStart(messages: AgentMessage[]): RunStart {

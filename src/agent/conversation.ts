@@ -1,16 +1,34 @@
+import { aDocument, checkOptions } from '../base/check-options.ts'
 import { copyJson } from '../base/copy-json.ts'
 import { toEntry, toHistory } from '../base/history-input.ts'
 import { waitingApprovals } from '../base/waiting-approvals.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
+import { checkSnapshot } from '../session/checks/snapshot.ts'
+import type { ContextState } from '../types/context-change.ts'
+import { ConfigError, SessionError } from '../types/errors.ts'
 import { newId } from '../types/ids.ts'
-import { type MessageInput, now } from '../types/message.ts'
+import { type AgentMessage, type MessageInput, now } from '../types/message.ts'
 import type { PendingApproval } from '../types/run-facts.ts'
 import type { SessionFormation } from '../types/session.ts'
 import type { SessionJournal, SessionStore } from '../types/session-store.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
+
+/** What of `state` is about these messages alone: what names later ones does not hold for a history that ends before them. */
+function stateWithin(state: ContextState | undefined, messages: readonly AgentMessage[]): ContextState | undefined {
+  if (state === undefined) return undefined
+  const ids = new Set(messages.map(({ id }) => id))
+  const nodes = new Set(messages.map((message) => (message.role === 'extension' ? undefined : message.nodeId)))
+  const { overlay, prunes = [], reverts = [] } = state
+  const lastCompacted = overlay?.keepRecent?.range.lastId ?? overlay?.keepCompacted.range.lastId
+  return {
+    ...(overlay !== undefined && lastCompacted !== undefined && ids.has(lastCompacted) && { overlay }),
+    prunes: prunes.filter(({ messageIds }) => messageIds.every((id) => ids.has(id))),
+    reverts: reverts.filter(({ targetNodeId, abandonedNodeIds }) => [targetNodeId, ...abandonedNodeIds].every((id) => nodes.has(id))),
+  }
+}
 
 /** What a loop fills in when it begins. */
 const blank = { systemPrompt: '', tools: [] }
@@ -47,6 +65,42 @@ export class Conversation {
   replace(messages: readonly MessageInput[]): void {
     this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
+  }
+
+  /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
+  userMessageAt(messageId: string): number {
+    const at = this.#indexOf(messageId)
+    if (this.context.messages[at]?.role === 'user') return at
+    throw unknownMessage(`${quoted(messageId)} is not what a user said`)
+  }
+
+  /** Where the last thing stands that a user said: by the message with this id, or at all; -1 for nothing. Throws `ConfigError` `unknownMessage`. */
+  lastSaidBy(messageId: string | undefined): number {
+    const { messages } = this.context
+    const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
+    return messages.findLastIndex(({ role }, at) => role === 'user' && at <= until)
+  }
+
+  #indexOf(messageId: string): number {
+    const at = this.context.messages.findIndex(({ id }) => id === messageId)
+    if (at === -1) throw unknownMessage(`the history has no message with id ${quoted(messageId)}`)
+    return at
+  }
+
+  /** Does what `begin` does, with the history up to entry `at`. All of it is back where that throws. */
+  rewound<Value>(at: number, begin: () => Value): Value {
+    const before = this.context
+    const messages = before.messages.slice(0, at)
+    const { state, ...rest } = before
+    const kept = stateWithin(state, messages)
+    // A new object: `before` stays as it was.
+    this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
+    try {
+      return begin()
+    } catch (error) {
+      this.context = before
+      throw error
+    }
   }
 
   /** Sends of this history what `other` sends of the same one. */
@@ -98,6 +152,17 @@ export class Conversation {
     return this.recorder.journal
   }
 
+  /** Names the session where it is recorded. Rejects with `SessionError` `notFound` where it is not. */
+  async rename(title: string): Promise<void> {
+    const { agentId, sessionId } = this.context
+    const { journal } = this.recorder
+    if (journal === undefined || this.lastLoopId === undefined) {
+      throw new SessionError('notFound', 'Nothing of this session is stored yet. Make the agent with a session store, and prompt it first.')
+    }
+    const record = { agentId, sessionId, loopId: this.lastLoopId, runId: '', turnIndex: 0, at: now() }
+    await journal.append({ ...record, entry: { type: 'title', title } }, this.context)
+  }
+
   /** Why another session begins when the last run began more than `idleMs` ago; `undefined` when this one stays. */
   idleFormation(idleMs: number): SessionFormation | undefined {
     const at = now()
@@ -114,4 +179,18 @@ export class Conversation {
     this.lastLoopId = this.lastActiveAt = undefined
     return sessionId
   }
+}
+
+/** A copy of `snapshot`, checked. Throws `SessionError` for what is none. */
+export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
+  checkOptions(snapshot, aDocument, 'snapshot')
+  return structuredClone(checkSnapshot(snapshot))
+}
+
+function unknownMessage(what: string): ConfigError {
+  return new ConfigError('unknownMessage', `There is nothing to go back to: ${what}. Take the id from agent.messages.`)
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(String(id).slice(0, 100))
 }

@@ -9,6 +9,9 @@
  * sessionStoreSuite({ describe, it, expect }, { name: 'my store', create: () => new MyStore() })
  * ```
  */
+export { type AgentEndpointSuiteOptions, agentEndpointSuite } from './agent-endpoint-suite.ts'
+export { endpointAgent } from './endpoint-agent.ts'
+export type { AskEndpoint } from './endpoint-client.ts'
 export { type FaultFetch, type FaultScript, faultFetch, type RecordedCall } from './fault-fetch.ts'
 export type { FixtureAnswer, ProviderFixture } from './provider-fixture.ts'
 export { type SchemaValidatorSuiteOptions, schemaValidatorSuite } from './schema-validator-suite.ts'

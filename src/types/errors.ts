@@ -145,6 +145,7 @@ export type MisuseCode =
   | 'emptyHistory'
   | 'trailingAssistant'
   | 'missingIds'
+  | 'unknownMessage'
   | 'unknownCall'
   | 'argumentsChanged'
   | 'nestedSubAgent'

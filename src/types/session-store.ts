@@ -89,7 +89,7 @@ export interface SessionTail {
 }
 
 /** An entry that is not yet in the log. */
-export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionEntry; at?: number }
+export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionRecord['entry']; at?: number }
 
 /** The right to write to one session. */
 export interface SessionWriter {

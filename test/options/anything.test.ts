@@ -122,7 +122,6 @@ const surfaces: Record<string, [object, (given: never) => unknown]> = {
   bedrock: [{ ...modelOptions, compat: undefined, region: 'us-east-1' }, (given) => bedrock('m', given)],
   registry: [{ credentials: 'k', idleTimeoutMs: 5 }, (given) => new ProviderRegistry().createModel(model.config as never, given)],
   scripted: [{ id: 'i', delayMs: 0, chunkSize: 4 }, (given) => scripted([], given)],
-  createAgentApp: [{ agent: emit, maxBodyBytes: 5, pingMs: 5 }, (given) => createAgentApp(given)],
   createModelProxy: [
     {
       upstreams: { up: { api: 'openAiCompletions', apiKey: 'k', headers: { a: 'b' }, passHeaders: ['x-a'], prices: {} } },
@@ -133,6 +132,7 @@ const surfaces: Record<string, [object, (given: never) => unknown]> = {
     },
     (given) => createModelProxy(given),
   ],
+  createAgentApp: [{ agent: emit, authorize: emit, maxBodyBytes: 5, pingMs: 5 }, (given) => createAgentApp(given)],
   createWorker: [{ agent: emit, authorize: emit }, (given) => createWorker(given)],
   kvSessionStore: [{ maxValueBytes: 10 }, (given) => kvSessionStore({ get: emit, put: emit, delete: emit, list: emit } as never, given)],
   durableObjects: [{ sessions: { getByName: emit }, index: { getByName: emit } }, (given) => durableObjectSessionStore(given)],

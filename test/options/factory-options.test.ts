@@ -8,11 +8,11 @@ import {
   type SessionBindings,
   type WorkerOptions,
 } from '../../adapters/cloudflare/index.ts'
-import { type AgentAppOptions, createAgentApp } from '../../adapters/http/index.ts'
+import { type AgentAppOptions, createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
 import { createModelProxy, type ModelProxyOptions, memoryCounter } from '../../adapters/proxy/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
-import { Agent, ConfigError, defineTool, type Model, memoryWorkspace } from '../../src/index.ts'
+import { Agent, ConfigError, defineTool, type Model, memorySessionStore, memoryWorkspace } from '../../src/index.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
 import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
@@ -126,14 +126,24 @@ checkedOptions<AgentAppOptions>(
   {
     agent: () => new Agent({ model: scripted([]) }),
     authorize: () => true,
+    sessions: { fetch: async () => new Response(), list: async () => ({ sessions: [] }) },
+    cors: ['https://app.example'],
     maxBodyBytes: 1,
+    bodyTimeoutMs: 1,
+    maxOpenStreams: 1,
     pingMs: 1,
-    resume: act,
     turnRequests: true,
+    imports: true,
     logger: { warn: act },
   },
   createAgentApp,
-  ['agent'],
+  ['authorize', 'agent'],
+)
+checkedOptions<MemoryLiveSessionsOptions>(
+  'memoryLiveSessions',
+  { store: memorySessionStore(), agent: () => ({ model: scripted([]) }), idleMs: 1, maxSessions: 1, maxOpenRuns: 1, logger: { warn: act } },
+  memoryLiveSessions,
+  ['store', 'agent'],
 )
 checkedOptions<ModelProxyOptions>(
   'createModelProxy',
@@ -156,9 +166,21 @@ checkedOptions<ModelProxyOptions>(
 )
 checkedOptions<WorkerOptions<object>>(
   'createWorker',
-  { agent: () => new Agent({ model: scripted([]) }), authorize: () => true, maxBodyBytes: 1, pingMs: 1, logger: { warn: act } },
+  {
+    agent: () => new Agent({ model: scripted([]) }),
+    authorize: () => true,
+    sessions: () => ({ fetch: async () => new Response(), list: async () => ({ sessions: [] }) }),
+    cors: ['https://app.example'],
+    maxBodyBytes: 1,
+    bodyTimeoutMs: 1,
+    maxOpenStreams: 1,
+    pingMs: 1,
+    turnRequests: true,
+    imports: true,
+    logger: { warn: act },
+  },
   createWorker,
-  ['agent', 'authorize'],
+  ['authorize', 'agent'],
 )
 
 const parameters = { type: 'object' }

@@ -1,19 +1,21 @@
-import type { Hono } from 'hono'
 import type { Agent, Logger } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
+import { type LiveAgentOptions, LiveSession } from '../../http/live/live-session.ts'
+import type { SessionRoutes } from '../../http/live/live-sessions.ts'
+import { sessionRoutes } from '../../http/routes/session-routes.ts'
+import { OpenStreams } from '../../http/stream/open-streams.ts'
 import type { ObjectNamespace, ObjectState } from './durable-object.ts'
 import { SessionIndex } from './index-object.ts'
-import { type LiveAgentOptions, LiveSession } from './live-session.ts'
-import { liveSessionApp } from './live-session-app.ts'
 import { localLog, objectLogDriver } from './object-log-driver.ts'
 import { OpenRuns } from './open-runs.ts'
+import { ResumeAttempts } from './resume-attempts.ts'
 import { readAddress, type SessionAddress } from './session-address.ts'
 import { SessionObject } from './session-object.ts'
 
 /** A session once its object knows which one it is. */
 interface Begun {
   live: LiveSession
-  app: Hono
+  routes: SessionRoutes
 }
 
 /**
@@ -56,9 +58,19 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly keepAliveMs: number = 20_000
   /** Largest body of a request, in bytes. */
   protected readonly maxBodyBytes: number = 1024 * 1024
+  /** Milliseconds in which a body must be there. */
+  protected readonly bodyTimeoutMs: number = 30_000
+  /** Answers that stream at once. */
+  protected readonly maxOpenStreams: number = 100
+  /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
+  protected readonly imports: boolean = false
+  /** Milliseconds between the comments that keep an idle connection open. */
+  protected readonly pingMs: number = 15_000
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
+  /** Whether the address is stored. */
+  #isKept = false
 
   constructor(state: ObjectState, env: Bindings) {
     super(state)
@@ -87,16 +99,18 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const address = readAddress(request)
     if (address === undefined) return super.fetch(request)
     const begun = await this.#begin(address)
-    return begun.app.fetch(request)
+    return begun.routes(request, begun.live)
   }
 
   /** For the platform. */
   async alarm(): Promise<void> {
-    await (await this.#begin())?.live.keepAlive()
+    const begun = await this.#begin()
+    if (await begun?.live.keepAlive()) await this.state.storage.setAlarm(Date.now() + this.keepAliveMs)
   }
 
   protected override deleteSession(): Promise<boolean> {
     this.#begun?.live.forget()
+    this.#isKept = false
     return super.deleteSession()
   }
 
@@ -114,11 +128,29 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const namespace = this.index()
     const index = namespace && new SessionIndex(namespace, tenant)
     const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
-    const { keepAliveMs, maxBodyBytes, maxOpenRuns } = this
+    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
-    const agentOptions = () => this.agentOptions(address)
-    const live = new LiveSession({ address, store, storage, log: this.log, runs, keepAliveMs, logger, agentOptions })
-    return { live, app: liveSessionApp(live, store, sessionId, { maxBodyBytes, logger }) }
+    const live = new LiveSession({
+      sessionId,
+      store,
+      logger,
+      agentOptions: () => this.agentOptions(address),
+      otherHolder: () => this.log.otherHolder(),
+      runs,
+      keepAwake: () => this.#keepAwake(address),
+      attempts: new ResumeAttempts(storage),
+    })
+    const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
+    return { live, routes: sessionRoutes({ body, pingMs, turnRequests: false, imports, streams: new OpenStreams(maxOpenStreams), logger }) }
+  }
+
+  /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */
+  async #keepAwake(address: SessionAddress): Promise<void> {
+    const { storage } = this.state
+    // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
+    if (!this.#isKept) await storage.put('address', address)
+    this.#isKept = true
+    await storage.setAlarm(Date.now() + this.keepAliveMs)
   }
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../src/index.ts'
+import { type Problem, tooManyRuns } from '../../http/problem.ts'
 import type { SessionIndex } from './index-object.ts'
 
 /** How many runs a tenant may have at once, and for how long one counts that nothing more is heard of. */
@@ -26,12 +27,13 @@ export class OpenRuns {
     this.#options = options
   }
 
-  /** Whether one more run may begin; it counts from now on. Rejects with `SessionError` `io` where the index cannot be asked. */
-  async open(): Promise<boolean> {
+  /** Makes one more run count from now on; a problem where none may begin. Rejects with `SessionError` `io` where the index cannot be asked. */
+  async open(): Promise<Problem | undefined> {
     const { limit, leaseMs } = this.#options
-    if (limit === undefined) return true
+    if (limit === undefined) return undefined
     const index = this.#checked(limit)
-    return this.#next(() => index.openRun(this.#sessionId, { leaseMs, limit }))
+    const mayBegin = await this.#next(() => index.openRun(this.#sessionId, { leaseMs, limit }))
+    return mayBegin ? undefined : tooManyRuns
   }
 
   /** Says that the run is still on, however many others there are. */

@@ -1,7 +1,7 @@
+import type { SessionRecord } from '../../../src/index.ts'
+import { maxAttempts } from '../../http/live/live-session.ts'
+import { progressOf } from '../../http/live/unfinished-run.ts'
 import type { ObjectStorage } from './durable-object.ts'
-
-/** How often a run is taken up again that does not get on. */
-export const maxAttempts = 3
 
 interface Attempts {
   count: number
@@ -17,7 +17,8 @@ export class ResumeAttempts {
   }
 
   /** Counts one more, unless there were enough. Durable when it resolves: what is tried next may end the process again. */
-  async begin(progress: number): Promise<boolean> {
+  async begin(records: readonly SessionRecord[]): Promise<boolean> {
+    const progress = progressOf(records)
     const before = await this.#read()
     const count = before?.progress === progress ? before.count + 1 : 1
     if (count > maxAttempts) return false

@@ -1,3 +1,4 @@
+import { checkOptions, kind } from '../../base/check-options.ts'
 import { SessionError } from '../../types/errors.ts'
 import { type AgentMessage, textOf } from '../../types/message.ts'
 import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
@@ -87,4 +88,17 @@ export function oneLine(text: string): string {
   if (line.length <= maxTitleChars) return line
   const cut = line.slice(0, maxTitleChars - 1)
   return `${cut.replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
+
+function isTitle(text: string): boolean {
+  const length = text.length > maxTitleChars ? text.length : oneLine(text).length
+  return length > 0 && length <= maxTitleChars
+}
+
+/** The name that somebody gives a session, on one line. Throws `ConfigError` `invalidOption` for what is none. */
+export function toTitle(title: string): string {
+  checkOptions(title, aTitle, 'title')
+  return oneLine(title)
 }

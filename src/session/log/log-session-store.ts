@@ -1,11 +1,10 @@
-import { checkOptions, kind } from '../../base/check-options.ts'
 import { SessionError } from '../../types/errors.ts'
 import type { Session } from '../../types/session.ts'
 import type { LogDamage } from '../../types/session-record.ts'
 import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
-import { digestOf, maxTitleChars, oneLine } from './digest.ts'
+import { digestOf, toTitle } from './digest.ts'
 import { type LogReading, readLog } from './read-log.ts'
 import { encodeRecord } from './record-codec.ts'
 import { salvageSession } from './salvage.ts'
@@ -13,7 +12,6 @@ import { listIds, listPage } from './session-list.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
 
 const idForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
-const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
 
 /**
  * Throws `SessionError` `invalidId` unless `id` is one a store may use: `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Such an id is also a safe
@@ -77,8 +75,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
     },
     rename: async (sessionId, title) => {
       assertSessionId(sessionId)
-      checkOptions(title, aTitle, 'title')
-      await renameSession(driver, sessionId, oneLine(title))
+      await renameSession(driver, sessionId, toTitle(title))
     },
     list: (options = {}) => listPage(find, options),
     listIds: () => listIds(find),
@@ -96,11 +93,6 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
   } catch (error) {
     throw sessionErrorOf(error, subject)
   }
-}
-
-function isTitle(text: string): boolean {
-  const length = text.length > maxTitleChars ? text.length : oneLine(text).length
-  return length > 0 && length <= maxTitleChars
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number): Promise<LogReading> {

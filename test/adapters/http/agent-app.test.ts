@@ -12,10 +12,12 @@ const add = defineTool({
   execute: (args) => String(Number(args.a) + Number(args.b)),
 })
 
+const anyone = () => true
+
 const hello: Script = [{ text: ['Hel', 'lo'] }]
 
 function appOf(script: Script, options: Partial<AgentAppOptions> = {}) {
-  return createAgentApp({ agent: () => new Agent({ model: scripted(script), tools: [add] }), ...options })
+  return createAgentApp({ authorize: anyone, agent: () => new Agent({ model: scripted(script), tools: [add] }), ...options })
 }
 
 function post(body: unknown, init: RequestInit = {}): Request {
@@ -48,7 +50,7 @@ describe('POST /runs', () => {
     })
     let pieces = 0
     const model = scripted(hello, { gate: () => (pieces++ === 0 ? Promise.resolve() : opened) })
-    const app = createAgentApp({ agent: () => new Agent({ model }) })
+    const app = createAgentApp({ authorize: anyone, agent: () => new Agent({ model }) })
     const texts: string[] = []
     for await (const { event, data } of frames(await app.fetch(post({ prompt: 'hi' })))) {
       if (event !== 'messageUpdate') continue
@@ -117,7 +119,7 @@ describe('POST /runs', () => {
 
   it('answers 409 while a shared agent is busy', async () => {
     const agent = new Agent({ model: scripted(hello, { gate: () => new Promise(() => undefined) }) })
-    const app = createAgentApp({ agent: () => agent })
+    const app = createAgentApp({ authorize: anyone, agent: () => agent })
     const first = await app.fetch(post({ prompt: 'hi' }))
     const second = await app.fetch(post({ prompt: 'me too' }))
     expect([second.status, await second.json()]).toMatchObject([409, { code: 'busy' }])
@@ -126,7 +128,8 @@ describe('POST /runs', () => {
 
   it('says why our own errors happened, and nothing of what others threw', async () => {
     const logged: unknown[] = []
-    const throwing = (agent: () => Agent) => createAgentApp({ agent, logger: { warn: (event, fields) => logged.push([event, fields]) } })
+    const throwing = (agent: () => Agent) =>
+      createAgentApp({ authorize: anyone, agent, logger: { warn: (event, fields) => logged.push([event, fields]) } })
     const foreign = await throwing(() => {
       throw new Error('password hunter2')
     }).fetch(post({ prompt: 'hi' }))
@@ -139,10 +142,10 @@ describe('POST /runs', () => {
 
   it('keeps what the model was sent on the server, unless told to send it', async () => {
     const agent = () => new Agent({ model: scripted(hello), systemPrompt: 'the secret recipe', captureTurnRequests: true })
-    const quiet = await allFrames(await createAgentApp({ agent }).fetch(post({ prompt: 'hi' })))
+    const quiet = await allFrames(await createAgentApp({ authorize: anyone, agent }).fetch(post({ prompt: 'hi' })))
     expect(JSON.stringify(quiet)).not.toContain('the secret recipe')
     expect(quiet.at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
-    const open = await allFrames(await createAgentApp({ agent, turnRequests: true }).fetch(post({ prompt: 'hi' })))
+    const open = await allFrames(await createAgentApp({ authorize: anyone, agent, turnRequests: true }).fetch(post({ prompt: 'hi' })))
     const sent = open.find((frame) => frame.event === 'turnRequest')
     expect(sent?.data.request.systemPrompt).toBe('the secret recipe')
     const missing = open.filter((frame) => !quiet.some((other) => other.id === frame.id))
@@ -163,7 +166,7 @@ describe('POST /runs: a client that goes away', () => {
   function waiting(): { fetch: (init?: RequestInit) => Promise<Response>; run: () => AgentRun } {
     let run: AgentRun | undefined
     const agent = new Agent({ model: scripted(hello, { gate: () => new Promise(() => undefined) }) })
-    const app = createAgentApp({ agent: () => agent })
+    const app = createAgentApp({ authorize: anyone, agent: () => agent })
     return {
       async fetch(init) {
         const response = await app.fetch(post({ prompt: 'hi' }, init))
@@ -195,7 +198,7 @@ describe('POST /runs: a client that goes away', () => {
 
   it('keeps an idle stream open with comments', async () => {
     const agent = new Agent({ model: scripted(hello, { gate: () => new Promise(() => undefined) }) })
-    const app = createAgentApp({ agent: () => agent, pingMs: 5 })
+    const app = createAgentApp({ authorize: anyone, agent: () => agent, pingMs: 5 })
     const response = await app.fetch(post({ prompt: 'hi' }))
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     for (let seen = ''; !seen.endsWith('\n\n:\n\n'); ) seen += (await reader?.read())?.value ?? ''
@@ -205,7 +208,7 @@ describe('POST /runs: a client that goes away', () => {
   it('reads a run only as fast as the client takes it', async () => {
     const pieces = Array.from({ length: 5000 }, () => 'word ')
     const agent = new Agent({ model: scripted([{ text: pieces }]), replayBytes: 4096 })
-    const app = createAgentApp({ agent: () => agent })
+    const app = createAgentApp({ authorize: anyone, agent: () => agent })
     const response = await app.fetch(post({ prompt: 'hi' }))
     await agent.currentRun?.result
     const deltas = (await allFrames(response)).filter((frame) => frame.event === 'messageUpdate')

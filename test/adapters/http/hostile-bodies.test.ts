@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createAgentApp } from '../../../adapters/http/index.ts'
-import { Agent, type AgentRun, emptyUsage, type Model, ProviderError, type StreamProvider } from '../../../src/index.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { Agent, emptyUsage, type Model, ProviderError, type StreamProvider } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { memorySessionStore } from '../../../src/session/index.ts'
 import { allFrames } from './read-sse.ts'
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
 function appOf() {
   const model = scripted(() => ({ text: 'ok' }))
-  const app = createAgentApp({ agent: () => new Agent({ model }) })
+  const app = createAgentApp({ authorize: () => true, agent: () => new Agent({ model }) })
   const post = (body: string) =>
     app.fetch(new Request('http://test/runs', { method: 'POST', headers: { 'content-type': 'application/json' }, body }))
   return { model, post }
@@ -74,27 +75,26 @@ describe('an event that cannot be written as JSON', () => {
     return { ...model, provider: { api: 'scripted', encode: model.provider.encode, stream } }
   }
 
-  async function streamOf(isKept: boolean): Promise<{ run: AgentRun; last: object | undefined }> {
-    const agent = new Agent({ model: odd() })
-    const app = createAgentApp({ agent: () => agent, ...(isKept && { resume: () => undefined }) })
-    const response = await app.fetch(
-      new Request('http://test/runs', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"go"}' }),
-    )
-    const run = agent.currentRun
-    if (run === undefined) throw new Error('there is no run')
-    return { run, last: (await allFrames(response)).at(-1) }
-  }
-
   it('ends its reader, and the run that nobody can come back to', async () => {
-    const { run, last } = await streamOf(false)
-    expect(last).toMatchObject({ event: 'error', data: { code: 'stream' } })
-    expect((await run.result).status).toBe('aborted')
+    const agent = new Agent({ model: odd() })
+    const app = createAgentApp({ authorize: () => true, agent: () => agent })
+    const response = await app.fetch(post('/runs'))
+    const run = agent.currentRun
+    expect((await allFrames(response)).at(-1)).toMatchObject({ event: 'error', data: { code: 'stream' } })
+    expect((await run?.result)?.status).toBe('aborted')
   })
 
   it('ends its reader alone where another can come', async () => {
-    const { run, last } = await streamOf(true)
-    expect(last).toMatchObject({ event: 'error' })
-    run.abort()
-    expect((await run.result).status).toBe('aborted')
+    const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: odd() }) })
+    const app = createAgentApp({ authorize: () => true, sessions })
+    expect((await allFrames(await app.fetch(post('/sessions/s1/runs')))).at(-1)).toMatchObject({ event: 'error' })
+    const { runningLoopId } = await (await app.request('/sessions/s1')).json()
+    expect(runningLoopId).toBeDefined()
+    await sessions.close()
+    expect(await (await app.request('/sessions/s1')).json()).toMatchObject({ session: { loops: [{ status: 'aborted' }] } })
   })
 })
+
+function post(path: string): Request {
+  return new Request(`http://test${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"go"}' })
+}

@@ -22,7 +22,16 @@ export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun 
  * log yet when its model is asked, so the results before it say that the turn before was completed.
  */
 export function progressOf(records: readonly SessionRecord[]): number {
-  return records.filter(({ entry, turnIndex = 0 }) => entry.type === 'loopEnd' || entry.type === 'toolResult' || turnIndex > 0).length
+  return records.filter(isProgress).length
+}
+
+/** How often the run that the log ends with was begun since it last got on: once by its caller, then by those who took it up again. */
+export function attemptsOf(records: readonly SessionRecord[]): number {
+  return records.slice(records.findLastIndex(isProgress) + 1).filter(({ entry }) => entry.type === 'loopStart').length
+}
+
+function isProgress({ entry, turnIndex = 0 }: SessionRecord): boolean {
+  return entry.type === 'loopEnd' || entry.type === 'toolResult' || turnIndex > 0
 }
 
 /**

@@ -1,0 +1,37 @@
+import type { Context, Env } from 'hono'
+import { refuse } from '../problem.ts'
+import { assertLoopback } from './loopback.ts'
+
+/**
+ * Who asks: the identity whose sessions these are, or `false` for nobody. `true` stands for the one user of a server that has no others, as
+ * `bearer` answers.
+ */
+export type Identity = string | boolean | undefined
+
+/** How requests are let in. `loopbackOnly`: whoever is on this machine, and nobody else. */
+export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
+
+/** Whose sessions a request is about. Without `identity` they are those of the one user there is. */
+export interface Caller {
+  identity?: string
+}
+
+const maxIdentityLength = 1024
+
+/** Who asks. Refuses everybody of whom `authorize` says neither `true` nor a name. */
+export async function callerOf<E extends Env>(c: Context<E>, authorize: Authorize<E>): Promise<Caller> {
+  if (authorize === 'loopbackOnly') {
+    assertLoopback(c)
+    return {}
+  }
+  const answer: unknown = await authorize(c)
+  if (answer === true) return {}
+  if (typeof answer !== 'string' || answer === '' || answer.length > maxIdentityLength || /\p{Surrogate}/u.test(answer)) {
+    refuse(
+      401,
+      'unauthorized',
+      'This request may not start or read a run. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
+    )
+  }
+  return { identity: answer }
+}

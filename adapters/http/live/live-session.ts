@@ -1,0 +1,363 @@
+import { raceAbort } from '../../../src/base/abort.ts'
+import {
+  Agent,
+  AgentBusyError,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentOptions,
+  type AgentRun,
+  ConfigError,
+  type Logger,
+  resumeAgent,
+  SessionError,
+  type SessionRecord,
+  type SessionStore,
+} from '../../../src/index.ts'
+import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
+import { errorText } from '../../../src/types/errors.ts'
+import { type Problem, ProblemError } from '../problem.ts'
+import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+
+/** What a live agent is made with; its session adds where it is recorded. */
+export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
+
+/** How often a run is taken up again that does not get on. */
+export const maxAttempts = 3
+
+/** What a live session needs of the host in which it lives. */
+export interface LiveSessionHost {
+  readonly sessionId: string
+  readonly store: SessionStore
+  readonly logger?: Logger | undefined
+  agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
+  /** Who else holds the right to write, where the host can tell. */
+  otherHolder?(): string | undefined
+  /** The runs of a host are counted, and its process is kept for them. */
+  readonly runs: {
+    /** Asks for room for one more, before it begins. A problem says why there is none. */
+    open(): Promise<Problem | undefined>
+    /** A run that was on before the process ended is on again: it has its room. */
+    keep(): void
+    close(): void
+  }
+  /** Called before a run begins, and before one is taken up again. */
+  keepAwake?(): Promise<void>
+  /** The attempts to go on with a run that a process has left. */
+  readonly attempts: {
+    /** Counts one more, unless there were `maxAttempts` that did not get on. */
+    begin(records: readonly SessionRecord[]): Promise<boolean>
+    /** The attempt that was begun last was none. */
+    takeBack(): Promise<void>
+  }
+}
+
+/** A run, and how long the history of its agent was when it began. */
+interface BegunRun {
+  run: AgentRun
+  agent: Agent
+  length: number
+}
+
+/**
+ * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
+ *
+ * **Contract**
+ * - The first who asks for the agent after a restart gets it with its unfinished run on again, unless another writer holds the session.
+ * - Reading and stopping need no agent, so they work where none can be made.
+ * - The last run stays readable after its end, until the session leaves the memory.
+ */
+export class LiveSession {
+  readonly #host: LiveSessionHost
+  #agent: Promise<Agent> | undefined
+  /** Who else held the session when the agent was made. */
+  #knownHolder: string | undefined
+  #latest: BegunRun | undefined
+  /** Who waits for the next run. */
+  readonly #watchers = new Set<(run: AgentRun) => void>()
+
+  constructor(host: LiveSessionHost) {
+    this.#host = host
+  }
+
+  get sessionId(): string {
+    return this.#host.sessionId
+  }
+
+  get store(): SessionStore {
+    return this.#host.store
+  }
+
+  get logger(): Logger | undefined {
+    return this.#host.logger
+  }
+
+  /** The agent; a run that a restart has cut off is on again. */
+  agent(): Promise<Agent> {
+    this.#agent ??= this.#open()
+    const agent = this.#agent
+    // Another try may work.
+    agent.catch(() => this.#drop(agent))
+    return agent
+  }
+
+  /** Whether anything was ever said. */
+  async isKnown(): Promise<boolean> {
+    return (await this.#records()).length > 0
+  }
+
+  /** Whether a run is on, as far as this process knows. */
+  async isRunning(): Promise<boolean> {
+    return (await this.#agent?.catch(() => undefined))?.isStreaming === true
+  }
+
+  /** Begins a run with what `begin` does to the agent. Throws `ProblemError` where none may begin, and what `begin` throws. */
+  async start(begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
+    await this.#dropOutdated()
+    const agent = await this.agent()
+    // It says itself that it is busy.
+    if (agent.isStreaming) return begin(agent)
+    const problem = await this.#host.runs.open()
+    if (problem !== undefined) throw new ProblemError(problem)
+    try {
+      await this.#host.keepAwake?.()
+      return begin(agent)
+    } catch (error) {
+      // Somebody else may have begun one meanwhile: then the room is taken.
+      if (!agent.isStreaming) this.#host.runs.close()
+      throw error
+    }
+  }
+
+  /**
+   * The agent goes on from the end of loop `loopId`, not from what was said last; until it says something, a restart forgets that. Throws
+   * `AgentBusyError` while a run is on, and `SessionError` `notFound` for a loop that is not in the session.
+   */
+  async goBackTo(loopId: string): Promise<void> {
+    if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
+    const before = await this.#agent?.catch(() => undefined)
+    const agent = await this.#make({ loopId })
+    // Its writer would be a second one.
+    await before?.close()
+    this.#agent = Promise.resolve(agent)
+  }
+
+  /** Called by a host that keeps its process awake: says whether a run needs it further. */
+  async keepAlive(): Promise<boolean> {
+    const agent = await this.agent()
+    if (!agent.isStreaming) this.#host.runs.close()
+    else this.#host.runs.keep()
+    return agent.isStreaming
+  }
+
+  /** The run that is on; after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns why. */
+  async currentRun(): Promise<AgentRun | undefined> {
+    if (this.#agent === undefined && !(await this.isKnown())) return undefined
+    try {
+      return (await this.agent()).currentRun
+    } catch (error) {
+      this.#host.logger?.warn('agentFailed', { message: errorText(error) })
+      return undefined
+    }
+  }
+
+  /** The run of this loop, as long as it is in memory. */
+  async runOf(loopId: string): Promise<AgentRun | undefined> {
+    const currentRun = await this.currentRun()
+    return [currentRun, this.#latest?.run].find((run) => run?.loopId === loopId)
+  }
+
+  /** The conversation as `run` found it; empty for a run that is not the last one. */
+  historyBefore(run: AgentRun): readonly AgentMessage[] {
+    const latest = this.#latest
+    return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
+  }
+
+  /** The run that is on, or the one that was on last in this process. */
+  async latestRun(): Promise<AgentRun | undefined> {
+    return (await this.currentRun()) ?? this.#latest?.run
+  }
+
+  /** Whether somebody follows the session, from run to run. */
+  get isWatched(): boolean {
+    return this.#watchers.size > 0
+  }
+
+  /**
+   * The events of the run that is on, then those of each that begins, until `signal` is aborted. With `first` it begins with these, of the run that
+   * is on or was the last.
+   */
+  async *follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+    const begun: AgentRun[] = []
+    let wake: () => void = () => undefined
+    const watcher = (run: AgentRun) => {
+      begun.push(run)
+      wake()
+    }
+    this.#watchers.add(watcher)
+    try {
+      if (first !== undefined) yield* first
+      else {
+        const current = await this.currentRun()
+        if (current !== undefined && !begun.includes(current)) begun.unshift(current)
+      }
+      while (!signal.aborted) {
+        const next = begun.shift()
+        if (next !== undefined) yield* next
+        else {
+          const woken = new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          await raceAbort(woken, signal)
+        }
+      }
+    } finally {
+      this.#watchers.delete(watcher)
+    }
+  }
+
+  /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
+  async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
+    const running = (await this.currentRun())?.loopId
+    const records = await this.#records()
+    if (!records.some((record) => record.loopId === loopId)) return undefined
+    const continuedBy = continuationOf(records, loopId, running)
+    return continuedBy === undefined ? {} : { continuedBy }
+  }
+
+  /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
+  async stop(): Promise<void> {
+    const run = (await this.#agent?.catch(() => undefined))?.currentRun
+    run?.abort()
+    await run?.result
+    const unfinished = unfinishedRun(await this.#records())
+    if (unfinished === undefined) return
+    await this.#end(unfinished, { status: 'aborted' })
+    // It does not know that end.
+    this.#agent = undefined
+  }
+
+  /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
+  async exported(): Promise<string> {
+    if (await this.isRunning()) throw new AgentBusyError()
+    // What it has not written yet.
+    await (await this.#agent?.catch(() => undefined))?.close()
+    return exportSession(this.#host.store, this.#host.sessionId)
+  }
+
+  /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
+  async take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
+    if (await this.isRunning()) throw new AgentBusyError()
+    await (await this.#agent?.catch(() => undefined))?.close()
+    this.forget()
+    await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
+  }
+
+  /** Forgets the agent, because its session is gone. */
+  forget(): void {
+    const agent = this.#agent
+    this.#agent = undefined
+    this.#latest = undefined
+    void agent?.then(
+      (each) => each.abort(),
+      () => undefined,
+    )
+  }
+
+  /** Stops what is on, gives back the right to write, and forgets the agent: the session can go on elsewhere. */
+  async release(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined)
+    const run = agent?.currentRun
+    run?.abort()
+    await run?.result
+    this.forget()
+    await agent?.close()
+  }
+
+  async #open(): Promise<Agent> {
+    const records = await this.#records()
+    this.#knownHolder = this.#host.otherHolder?.()
+    const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
+    if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
+    if (await this.#host.attempts.begin(records)) return this.#goOn(unfinished)
+    const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
+    await this.#end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
+    return this.#make({})
+  }
+
+  async #goOn(unfinished: UnfinishedRun): Promise<Agent> {
+    const agent = await this.#make({}).catch(async (error: unknown) => {
+      await this.#host.attempts.takeBack()
+      throw error
+    })
+    await this.#host.keepAwake?.()
+    try {
+      agent.continueLoop()
+      this.#host.runs.keep()
+      return agent
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+    }
+    // Nothing is left to do: only its end is missing, or it never got its input.
+    const message = 'The process ended before the input of this run was stored. Send it again.'
+    await this.#end(
+      unfinished,
+      unfinished.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
+    )
+    return this.#make({})
+  }
+
+  #end(unfinished: UnfinishedRun, outcome: Parameters<typeof endRun>[3]): Promise<void> {
+    return endRun(this.#host.store, this.#host.sessionId, unfinished, outcome)
+  }
+
+  /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
+  async #make(known?: { loopId?: string }): Promise<Agent> {
+    const { store, sessionId } = this.#host
+    const options = await this.#host.agentOptions()
+    const agent =
+      known === undefined
+        ? new Agent({ ...options, sessionId, session: store })
+        : await resumeAgent(store, sessionId, { ...options, ...known })
+    agent.subscribe((event) => {
+      if (event.type === 'agentStart') this.#begun(agent)
+      if (event.type === 'agentEnd') this.#host.runs.close()
+      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
+    })
+    return agent
+  }
+
+  #begun(agent: Agent): void {
+    const { currentRun: run, messages } = agent
+    if (run === undefined) return
+    this.#latest = { run, agent, length: messages.length }
+    for (const watcher of this.#watchers) watcher(run)
+  }
+
+  /** What this agent has in memory is not what is in the log; the next run begins from there. */
+  async #distrust(agent: Agent): Promise<void> {
+    const current = this.#agent
+    if ((await current) === agent && current !== undefined) this.#drop(current)
+  }
+
+  /** An agent that rests does not know what another writer has written since it was made. */
+  async #dropOutdated(): Promise<void> {
+    const holder = this.#host.otherHolder?.()
+    const current = this.#agent
+    if (holder === undefined || holder === this.#knownHolder || current === undefined) return
+    const agent = await current.catch(() => undefined)
+    if (agent?.isStreaming !== true) this.#drop(current)
+  }
+
+  async #records(): Promise<readonly SessionRecord[]> {
+    try {
+      return (await this.#host.store.tail(this.#host.sessionId)).records
+    } catch (error) {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return []
+      throw error
+    }
+  }
+
+  #drop(agent: Promise<Agent>): void {
+    if (this.#agent === agent) this.#agent = undefined
+  }
+}

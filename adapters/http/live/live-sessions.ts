@@ -1,0 +1,33 @@
+import type { SessionSummary } from '../../../src/index.ts'
+import type { Caller } from '../access/authorize.ts'
+import type { LiveSession } from './live-session.ts'
+
+/** Which session of whom. */
+export interface SessionAddress extends Caller {
+  sessionId: string
+}
+
+/** A part of a list of sessions, the most recently active first. */
+export interface SessionPage {
+  sessions: SessionSummary[]
+  /** Pass it on for what comes next; absent at the end. */
+  cursor?: string
+}
+
+/** Answers a request for one session that is live here. Its path is one of `/`, `/runs`, `/stop` and so on. */
+export type SessionRoutes = (request: Request, live: LiveSession) => Promise<Response>
+
+/**
+ * Where sessions live: what `createAgentApp` asks of its host. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of
+ * `phi-core/adapters/cloudflare` in one Durable Object each.
+ *
+ * **Contract**
+ * - `fetch` answers a request for one session: with `routes` where the session lives in this process, elsewhere with the same routes there.
+ * - Sessions of one caller are out of reach of every other, whatever ids they ask for.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export interface LiveSessions {
+  fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>
+  list(caller: Caller, page: { limit: number; cursor?: string }): Promise<SessionPage>
+}

@@ -1,0 +1,216 @@
+import {
+  aFunction,
+  aPositiveNumber,
+  checkOptions,
+  either,
+  options as optionsOf,
+  required,
+  wholeFrom,
+  withMethods,
+} from '../../../src/base/check-options.ts'
+import type { Logger, SessionStore } from '../../../src/index.ts'
+import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
+import type { Caller } from '../access/authorize.ts'
+import { type Problem, refuse, tooManyRuns } from '../problem.ts'
+import { type LiveAgentOptions, LiveSession, maxAttempts } from './live-session.ts'
+import type { LiveSessions, SessionAddress } from './live-sessions.ts'
+import { attemptsOf } from './unfinished-run.ts'
+
+/** How sessions are kept in this process. */
+export interface MemoryLiveSessionsOptions {
+  /** Where they are recorded: one store, in which each identity has its own part, or a store for each. */
+  store: SessionStore | ((caller: Caller) => SessionStore)
+  /** What the agent of a session is made with. Called when the session comes into memory. */
+  agent: (address: SessionAddress) => LiveAgentOptions | Promise<LiveAgentOptions>
+  /** Milliseconds after which a session in which nothing happens leaves the memory. Default 300,000. */
+  idleMs?: number
+  /** Sessions in memory at once. Beyond it the one that has rested longest leaves; where none rests, the answer is 503. Default 1,000. */
+  maxSessions?: number
+  /** Runs of one caller at once; a prompt beyond is answered with 429. Default: as many as come. */
+  maxOpenRuns?: number
+  /** Learns why an agent could not be started. Default: silence. */
+  logger?: Logger
+}
+
+const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
+  store: required(either(withMethods('a session store', 'open', 'tail'), aFunction)),
+  agent: required(aFunction),
+  idleMs: aPositiveNumber,
+  maxSessions: wholeFrom(1),
+  maxOpenRuns: wholeFrom(0),
+  logger: withMethods('a logger', 'warn'),
+})
+
+/** A session in memory, and when it is needed. */
+interface Resident {
+  live: LiveSession
+  /** Requests that are being answered. */
+  asking: number
+  /** Epoch ms of the last request. */
+  usedAt: number
+}
+
+/**
+ * Live sessions in this process: for Node, Deno, Bun, and tests.
+ *
+ * **Contract**
+ * - A run goes on without a client. When the process ends, whoever asks for the session next has its run taken up from the store.
+ * - One process serves a session at a time. Where a second one writes to the same store, the store's promises hold: the older is refused.
+ * - `close` stops all runs, gives back the right to write, and leaves no timer. Later requests begin anew.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export function memoryLiveSessions(options: MemoryLiveSessionsOptions): LiveSessions & { close(): Promise<void> } {
+  checkOptions(options, memoryOptions)
+  return new MemoryLiveSessions(options)
+}
+
+class MemoryLiveSessions implements LiveSessions {
+  readonly #options: MemoryLiveSessionsOptions
+  /** The one used last comes last. */
+  readonly #residents = new Map<string, Resident>()
+  readonly #runsOf = new Map<string, number>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: MemoryLiveSessionsOptions) {
+    this.#options = options
+  }
+
+  async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
+    assertSessionId(address.sessionId)
+    const resident = await this.#enter(address)
+    resident.asking += 1
+    try {
+      return await routes(request, resident.live)
+    } finally {
+      resident.asking -= 1
+      resident.usedAt = Date.now()
+      this.#watch()
+    }
+  }
+
+  async list(caller: Caller, page: { limit: number; cursor?: string }) {
+    return this.#storeOf(caller).list(page)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const residents = [...this.#residents.values()]
+    this.#residents.clear()
+    await Promise.all(residents.map(({ live }) => this.#release(live)))
+  }
+
+  async #enter(address: SessionAddress): Promise<Resident> {
+    const key = keyOf(address)
+    const known = this.#residents.get(key)
+    // Not while it leaves: two agents of one session would take it from each other.
+    if (known === undefined && this.#residents.size >= (this.#options.maxSessions ?? 1000)) await this.#makeRoom()
+    const resident = this.#residents.get(key) ?? { live: this.#host(address), asking: 0, usedAt: Date.now() }
+    this.#residents.delete(key)
+    this.#residents.set(key, resident)
+    return resident
+  }
+
+  #host(address: SessionAddress): LiveSession {
+    const { sessionId } = address
+    const { agent, logger } = this.#options
+    return new LiveSession({
+      sessionId,
+      store: this.#storeOf(address),
+      logger,
+      agentOptions: () => agent(address),
+      runs: this.#runs(ownerOf(address)),
+      attempts: { begin: async (records) => attemptsOf(records) <= maxAttempts, takeBack: async () => undefined },
+    })
+  }
+
+  #storeOf({ identity }: Caller): SessionStore {
+    const { store } = this.#options
+    if (typeof store === 'function') return store(identity === undefined ? {} : { identity })
+    return scopedSessionStore(store, identity)
+  }
+
+  #runs(owner: string) {
+    const add = (count: number) => {
+      const next = (this.#runsOf.get(owner) ?? 0) + count
+      if (next <= 0) this.#runsOf.delete(owner)
+      else this.#runsOf.set(owner, next)
+    }
+    let isCounted = false
+    return {
+      open: async (): Promise<Problem | undefined> => {
+        const { maxOpenRuns = Infinity } = this.#options
+        if (!isCounted && (this.#runsOf.get(owner) ?? 0) >= maxOpenRuns) return tooManyRuns
+        if (!isCounted) add(1)
+        isCounted = true
+        return undefined
+      },
+      keep: () => {
+        if (!isCounted) add(1)
+        isCounted = true
+      },
+      close: () => {
+        if (isCounted) add(-1)
+        isCounted = false
+      },
+    }
+  }
+
+  /** Lets the session go that has rested longest. */
+  async #makeRoom(): Promise<void> {
+    for (const [key, resident] of [...this.#residents]) {
+      if (await this.#letGo(key, resident)) return
+    }
+    refuse(503, 'tooManySessions', 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.')
+  }
+
+  /** One timer for all of them, and none where there is none. */
+  #watch(): void {
+    if (this.#timer !== undefined || this.#residents.size === 0) return
+    this.#timer = setTimeout(() => void this.#sweep(), this.#idleMs)
+    // A process that has nothing else to do may end.
+    if (typeof this.#timer === 'object') this.#timer.unref?.()
+  }
+
+  async #sweep(): Promise<void> {
+    this.#timer = undefined
+    const limit = Date.now() - this.#idleMs
+    for (const [key, resident] of [...this.#residents]) {
+      if (resident.usedAt <= limit) await this.#letGo(key, resident)
+    }
+    this.#watch()
+  }
+
+  /** Unless it is needed. Resolves with whether it has left. */
+  async #letGo(key: string, resident: Resident): Promise<boolean> {
+    const isRunning = await resident.live.isRunning()
+    // Looked at after the wait: somebody may have asked meanwhile.
+    if (isRunning || resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
+    this.#residents.delete(key)
+    await this.#release(resident.live)
+    return true
+  }
+
+  async #release(live: LiveSession): Promise<void> {
+    try {
+      await live.release()
+    } catch (error) {
+      this.#options.logger?.warn('sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
+    }
+  }
+
+  get #idleMs(): number {
+    return this.#options.idleMs ?? 300_000
+  }
+}
+
+function keyOf(address: SessionAddress): string {
+  return `${ownerOf(address)}/${address.sessionId}`
+}
+
+/** No name of a user is the empty one, which stands for the server's only user. */
+function ownerOf({ identity = '' }: Caller): string {
+  return encodeURIComponent(identity)
+}

@@ -1,0 +1,43 @@
+import type { Env, Hono } from 'hono'
+import { AgentBusyError, ConfigError, type Logger, PhiError, SessionError } from '../../../src/index.ts'
+import { type Problem, ProblemError, problemResponse } from '../problem.ts'
+
+/** Answers what is thrown, and unknown routes, with a problem body. */
+export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | undefined): void {
+  app.onError((error) => problemResponse(problemOf(error, logger)))
+  app.notFound(() => problemResponse(unknownRoute))
+}
+
+/** What an error means for a client. What only the server can mend goes to `logger`. */
+function problemOf(error: Error, logger: Logger | undefined): Problem {
+  if (error instanceof ProblemError) return error.problem
+  if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
+  const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
+  if (known !== undefined) return { ...known, detail: error.message }
+  logger?.warn('agentFailed', { message: error.message })
+  // Our own errors say what to do and hold no secret; nobody knows what others say, so it goes to the logger only.
+  const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
+  return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
+}
+
+/** What is wrong with a request, not with the agent. */
+const misuse: Partial<Record<ConfigError['code'], Pick<Problem, 'status' | 'code'>>> = {
+  emptyPrompt: { status: 400, code: 'emptyPrompt' },
+  invalidMessage: { status: 400, code: 'invalidBody' },
+  unknownMessage: { status: 404, code: 'notFound' },
+  unknownCall: { status: 404, code: 'notFound' },
+  argumentsChanged: { status: 409, code: 'argumentsChanged' },
+  emptyHistory: { status: 409, code: 'nothingToContinue' },
+  trailingAssistant: { status: 409, code: 'nothingToContinue' },
+}
+
+/** What a session that a client names, or brings along, can be. */
+const ofSessions: Partial<Record<SessionError['code'], Pick<Problem, 'status' | 'code'>>> = {
+  invalidId: { status: 400, code: 'invalidId' },
+  notFound: { status: 404, code: 'notFound' },
+  invalidSession: { status: 400, code: 'invalidSession' },
+  newerSchema: { status: 400, code: 'invalidSession' },
+  conflict: { status: 409, code: 'exists' },
+}
+
+const unknownRoute: Problem = { status: 404, code: 'notFound', detail: 'There is no such route. The documentation of phi-core lists them.' }

@@ -1,0 +1,31 @@
+import type { Context, Env, Hono } from 'hono'
+import type { Agent } from '../../../src/index.ts'
+import type { Caller } from '../access/authorize.ts'
+import { type Problem, problemResponse } from '../problem.ts'
+import { eventStream } from '../stream/run-stream.ts'
+import { promptOf } from './prompt-body.ts'
+import { readJsonObject } from './request-body.ts'
+import type { SessionRouteOptions } from './session-routes.ts'
+
+/** What the route has to know of its app. */
+interface OneShotOptions<E extends Env> extends SessionRouteOptions {
+  access: (c: Context<E>) => Promise<Caller>
+  agent: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
+}
+
+/**
+ * `POST /runs` with `{ "prompt": "…", "metadata": … }`: one run of an agent that is made for it.
+ *
+ * **Contract**: a client that goes away aborts the run, because nobody could come back to it. So does an event that cannot be written as JSON.
+ */
+export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...options }: OneShotOptions<E>): void {
+  app.post('/runs', async (c) => {
+    const caller = await access(c)
+    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    options.streams.assertRoom()
+    const made = await agent(c, caller)
+    if ('detail' in made) return problemResponse(made)
+    const run = made.prompt(messages, { signal: c.req.raw.signal, ...(metadata !== undefined && { metadata }) })
+    return eventStream(run, options, { onCancel: (reason) => run.abort(reason) })
+  })
+}

@@ -1,0 +1,68 @@
+import { checkOptions, json } from '../../../src/base/check-options.ts'
+import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
+import { refuse } from '../problem.ts'
+import { isObject } from './request-body.ts'
+
+/** What a client says: user messages, and what it wants to find in `agentStart`. */
+export interface PromptBody {
+  messages: UserMessage[]
+  metadata?: JsonValue
+}
+
+/**
+ * Checks `{ prompt: string | messages, metadata? }`. Refuses with 400 `invalidBody`.
+ *
+ * **Contract**: only user messages of text and images pass. What an assistant or a tool said is the server's to know; a client that sends it
+ * could put words into the model's mouth.
+ */
+export function promptOf(body: JsonObject): PromptBody {
+  assertShallow(body)
+  const { prompt, metadata } = body
+  const messages = messagesOf(prompt)
+  return metadata === undefined ? { messages } : { messages, metadata }
+}
+
+function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
+  if (typeof prompt === 'string') return [userMessage(prompt.trim() === '' ? invalid('The prompt is empty.') : prompt)]
+  const entries = isObject(prompt) ? [prompt] : prompt
+  if (!Array.isArray(entries) || entries.length === 0) invalid('prompt must be a text or a list of user messages.')
+  return entries.map((entry, index) => userMessageOf(entry, `prompt[${index}]`))
+}
+
+/** One message of a user, as a client sends it. `place` names it in the refusal. */
+export function userMessageOf(entry: JsonValue, place: string): UserMessage {
+  if (isObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
+  const content = userContent(entry)
+  if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text and image blocks }.`)
+  return { role: 'user', content, timestamp: Date.now() }
+}
+
+function userContent(entry: JsonValue): Content[] | undefined {
+  if (!isObject(entry) || entry.role !== 'user') return undefined
+  if (typeof entry.content === 'string') return entry.content.trim() === '' ? undefined : [{ type: 'text', text: entry.content }]
+  if (!Array.isArray(entry.content) || entry.content.length === 0) return undefined
+  const blocks = entry.content.map(userBlock)
+  return blocks.every((block) => block !== undefined) ? blocks : undefined
+}
+
+/** A block with the known fields only: provider state and signatures are not for a client to set. */
+function userBlock(block: JsonValue): Content | undefined {
+  if (!isObject(block)) return undefined
+  const { type, text, data, mimeType } = block
+  if (type === 'text' && typeof text === 'string') return { type, text }
+  if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return { type, data, mimeType }
+  return undefined
+}
+
+/** Refuses what is nested so deep that nobody could store or send it. */
+export function assertShallow(body: JsonObject): void {
+  try {
+    checkOptions(body, json, 'body')
+  } catch (error) {
+    invalid(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function invalid(detail: string): never {
+  refuse(400, 'invalidBody', detail)
+}

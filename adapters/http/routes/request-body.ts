@@ -1,0 +1,73 @@
+import type { Context } from 'hono'
+import { startTimer } from '../../../src/base/abort.ts'
+import type { JsonObject, JsonValue } from '../../../src/index.ts'
+import { refuse } from '../problem.ts'
+
+/** What a body may cost. */
+export interface BodyLimits {
+  /** Bytes. */
+  maxBytes: number
+  /** Milliseconds until it must be there. */
+  timeoutMs: number
+}
+
+/**
+ * The JSON object that a request brings.
+ *
+ * **Contract**
+ * - The body must be `application/json`: a foreign web page cannot send that without asking first.
+ * - Refuses with 415, 413, 408 and 400. What is too long or too slow is not read on.
+ */
+export async function readJsonObject(c: Context, limits: BodyLimits): Promise<JsonObject> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') refuse(415, 'unsupportedMediaType', 'Send the body as content-type: application/json.')
+  return parseObject(await readText(c.req.raw, limits))
+}
+
+/** The body as a text of UTF-8, within the limits. */
+export async function readText(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) refuseTooLarge(maxBytes)
+  if (request.body === null) return ''
+  const reader = request.body.getReader()
+  let isLate = false
+  const stop = startTimer(timeoutMs, () => {
+    isLate = true
+    // Ends the read that waits.
+    reader.cancel().catch(() => undefined)
+  })
+  try {
+    const decoder = new TextDecoder()
+    let text = ''
+    let bytes = 0
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      bytes += next.value.byteLength
+      if (bytes > maxBytes) refuseTooLarge(maxBytes)
+      text += decoder.decode(next.value, { stream: true })
+    }
+    if (isLate) refuse(408, 'bodyTooSlow', `The body was not there after ${timeoutMs} ms. Send it again, at once.`)
+    return text + decoder.decode()
+  } finally {
+    stop()
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  let value: JsonValue
+  try {
+    value = JSON.parse(text)
+  } catch {
+    refuse(400, 'invalidBody', 'The body is not JSON.')
+  }
+  if (!isObject(value)) refuse(400, 'invalidBody', 'The body is not a JSON object.')
+  return value
+}
+
+/** Whether a value is an object with names. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refuseTooLarge(maxBytes: number): never {
+  refuse(413, 'bodyTooLarge', `The body has more than ${maxBytes} bytes. Send less, or raise maxBodyBytes on the server.`)
+}

@@ -1,0 +1,206 @@
+import { type Context, Hono } from 'hono'
+import { type AgentRun, type JsonObject, type Logger, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
+import { decide, pendingApprovals } from '../live/decide.ts'
+import type { LiveSession } from '../live/live-session.ts'
+import type { SessionRoutes } from '../live/live-sessions.ts'
+import { ProblemError, refuse } from '../problem.ts'
+import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
+import { answerProblems } from './answer-problems.ts'
+import { addChatRoutes } from './chat-routes.ts'
+import { promptOf } from './prompt-body.ts'
+import { type BodyLimits, readJsonObject, readText } from './request-body.ts'
+
+/** What the routes of a session have to know of their host. */
+export interface SessionRouteOptions extends RunStreamOptions {
+  body: BodyLimits
+  /** Whether `POST /import` takes in sessions from elsewhere: what they say that a model or a tool said is then believed. */
+  imports: boolean
+  logger?: Logger | undefined
+}
+
+/**
+ * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
+ *
+ * **Contract**
+ * - A client that leaves stops nothing.
+ * - What the server has said and done counts: a client adds user messages and decisions, nothing else.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
+  const app: SessionApp = new Hono()
+  answerProblems(app, options.logger)
+  addRunRoutes(app, options)
+  addSteeringRoutes(app, options)
+  addApprovalRoutes(app, options)
+  addTreeRoutes(app, options)
+  addChatRoutes(app, options)
+  app.get('/', async (c) => {
+    const { live } = c.env
+    const run = await live.currentRun()
+    const session = await sessionIn(live.store, live.sessionId)
+    if (session === undefined) return refuseUnknown()
+    return c.json({ session, ...(run !== undefined && { runningLoopId: run.loopId }) })
+  })
+  app.post('/title', async (c) => {
+    const { title } = await readJsonObject(c, options.body)
+    if (typeof title !== 'string' || title.trim() === '' || title.length > 100)
+      refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
+    if (!(await c.env.live.isKnown())) return refuseUnknown()
+    await (await c.env.live.agent()).rename(title)
+    return c.body(null, 204)
+  })
+  app.get('/export', async (c) => c.body(await c.env.live.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }))
+  app.post('/import', async (c) => {
+    if (!options.imports)
+      refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
+    await c.env.live.take(await readText(c.req.raw, options.body), { replace: c.req.query('replace') === 'true' })
+    return c.body(null, 204)
+  })
+  app.delete('/', async (c) => {
+    const { live } = c.env
+    await live.release()
+    if (!(await live.store.delete(live.sessionId))) return refuseUnknown()
+    live.forget()
+    return c.body(null, 204)
+  })
+  return async (request, live) => app.fetch(request, { live })
+}
+
+/** The routes of a session; which one comes with each request. */
+export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
+type SessionContext = Context<{ Bindings: { live: LiveSession } }>
+
+function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.post('/runs', async (c) => {
+    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    options.streams.assertRoom()
+    const run = await c.env.live.start((agent) => agent.prompt(messages, metadata === undefined ? {} : { metadata }))
+    return runStream(run, undefined, options)
+  })
+  app.post('/continue', async (c) => {
+    options.streams.assertRoom()
+    return runStream(await c.env.live.start((agent) => agent.continueLoop()), undefined, options)
+  })
+  app.get('/runs/:loopId/events', async (c) => {
+    options.streams.assertRoom()
+    const run = await runOf(c.env.live, c.req.param('loopId'))
+    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), options)
+  })
+  app.get('/events', async (c) => {
+    options.streams.assertRoom()
+    const loopId = c.req.query('loopId')
+    const closed = new AbortController()
+    const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
+    return eventStream(c.env.live.follow(closed.signal, events), options, { onClose: () => closed.abort() })
+  })
+  app.post('/stop', async (c) => {
+    const { live } = c.env
+    if (!(await live.isKnown()) && !(await live.isRunning())) return refuseUnknown()
+    await live.stop()
+    return c.body(null, 204)
+  })
+}
+
+/** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
+function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  const queued = async (c: SessionContext, queue: 'steer' | 'followUp') => {
+    const { messages } = promptOf(await readJsonObject(c, options.body))
+    const run = await c.env.live.currentRun()
+    if (run === undefined) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
+    const { message, status } = run[queue](messages)
+    if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
+    return c.json({ loopId: run.loopId, messageId: message.id, status }, 202)
+  }
+  app.post('/steer', (c) => queued(c, 'steer'))
+  app.post('/follow-up', (c) => queued(c, 'followUp'))
+}
+
+function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.get('/approvals', async (c) => c.json({ approvals: await pendingApprovals(c.env.live) }))
+  app.post('/approvals/:toolCallId', async (c) => {
+    const { approved, argumentsHash, reason } = await readJsonObject(c, options.body)
+    if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
+    if (argumentsHash !== undefined && typeof argumentsHash !== 'string') refuse(400, 'invalidBody', 'argumentsHash must be a text.')
+    if (reason !== undefined && typeof reason !== 'string') refuse(400, 'invalidBody', 'reason must be a text, or left out.')
+    if (approved && argumentsHash === undefined) {
+      refuse(400, 'invalidBody', 'To approve, send the argumentsHash of the request that was shown.')
+    }
+    const toolCallId = c.req.param('toolCallId')
+    const decision = {
+      toolCallId,
+      approved,
+      ...(argumentsHash !== undefined && { argumentsHash }),
+      ...(reason !== undefined && { reason }),
+    }
+    const run = await decide(c.env.live, [decision])
+    return c.json({ loopId: run.loopId }, 202)
+  })
+}
+
+/** What goes back in the conversation, or changes what is sent of it. Each is a run, and answers with its events. */
+function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  const begin = async (c: SessionContext, what: (live: LiveSession, body: JsonObject) => Promise<AgentRun>) => {
+    const { live } = c.env
+    const body = await readJsonObject(c, options.body)
+    options.streams.assertRoom()
+    if (!(await live.isKnown())) return refuseUnknown()
+    return runStream(await what(live, body), undefined, options)
+  }
+  app.post('/compact', (c) =>
+    begin(c, (live, { focusMessage }) => {
+      if (focusMessage !== undefined && typeof focusMessage !== 'string')
+        refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
+      return live.start((agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }))
+    }),
+  )
+  app.post('/regenerate', (c) => begin(c, (live) => live.start((agent) => agent.regenerate())))
+  app.post('/edit', (c) =>
+    begin(c, (live, body) => {
+      const { messageId } = body
+      if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
+      const { messages } = promptOf(body)
+      return live.start((agent) => agent.editAndResend(messageId, messages))
+    }),
+  )
+  app.post('/branch', (c) =>
+    begin(c, async (live, body) => {
+      const { loopId, tag = 'branch' } = body
+      if (typeof loopId !== 'string' || typeof tag !== 'string')
+        refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
+      const { messages } = promptOf(body)
+      await live.goBackTo(loopId)
+      return live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
+    }),
+  )
+}
+
+/** The run of this loop. Refuses with 410 where its events are gone, and 404 where it never was. */
+async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
+  const run = await live.runOf(loopId)
+  if (run !== undefined) return run
+  const trace = await live.trace(loopId)
+  if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
+  const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
+  const detail = `The events of this run are gone; what came of it is in the session.${next}`
+  throw new ProblemError({ status: 410, code: 'gone', detail, ...trace })
+}
+
+function refuseUnknown(): never {
+  refuse(404, 'notFound', 'Nothing was said in this session yet. Send a prompt to …/runs.')
+}
+
+async function sessionIn(store: SessionStore, sessionId: string): Promise<Session | undefined> {
+  try {
+    return forClients(await store.load(sessionId))
+  } catch (error) {
+    if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+    throw error
+  }
+}
+
+/** What the model was sent holds the system prompt; it stays on the server, as in the stream of events. */
+function forClients(session: Session): Session {
+  const loops = session.loops.map((loop) => ({ ...loop, turns: loop.turns.map(({ requestPayload: _withheld, ...turn }) => turn) }))
+  return { ...session, loops }
+}

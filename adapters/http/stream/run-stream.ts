@@ -1,0 +1,67 @@
+import { type AgentEvent, type AgentRun, CursorExpired } from '../../../src/index.ts'
+import { ProblemError, refuse } from '../problem.ts'
+import { type FrameWriter, nativeFrames } from './frame-writer.ts'
+import type { OpenStreams } from './open-streams.ts'
+import { type SseStreamOptions, sseStream } from './sse-stream.ts'
+
+/** How the events of runs are streamed. */
+export interface RunStreamOptions {
+  /** Milliseconds between pings. */
+  pingMs: number
+  turnRequests: boolean
+  streams: OpenStreams
+}
+
+/** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
+export function runStream(run: AgentRun, cursor: string | undefined, options: RunStreamOptions): Response {
+  return eventStream(cursor === undefined ? run : eventsAfter(run, cursorOf(cursor)), options)
+}
+
+/** What an answer does besides being read. */
+interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
+  /** Default: our own frames. */
+  writer?: FrameWriter
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Events as an answer of server-sent events. */
+export function eventStream(events: AsyncIterable<AgentEvent>, options: RunStreamOptions, answer: AnswerOptions = {}): Response {
+  const { pingMs, turnRequests, streams } = options
+  const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose } = answer
+  const leave = streams.enter()
+  const body = sseStream(events, {
+    writer,
+    pingMs,
+    onClose: () => {
+      leave()
+      onClose?.()
+    },
+    ...(onCancel !== undefined && { onCancel }),
+  })
+  return new Response(body, { headers })
+}
+
+/** What every answer of server-sent events says. */
+export const sseHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // Proxies such as nginx would collect the whole answer first.
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** The number that a cursor is. */
+export function cursorOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) refuse(400, 'invalidCursor', 'Last-Event-ID is no cursor. Send the last id you received.')
+  return Number(text)
+}
+
+/** The events of `run` after a cursor. Refuses with 410 `cursorExpired`. */
+export function eventsAfter(run: AgentRun, after: number): AsyncIterable<AgentEvent> {
+  try {
+    return run.events({ after })
+  } catch (error) {
+    if (!(error instanceof CursorExpired)) throw error
+    throw new ProblemError({ status: 410, code: 'cursorExpired', detail: error.message })
+  }
+}

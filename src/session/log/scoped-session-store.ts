@@ -1,0 +1,143 @@
+import { SessionError } from '../../types/errors.ts'
+import type { Session } from '../../types/session.ts'
+import type { SessionListOptions, SessionPage, SessionStore, SessionSummary, SessionWriter } from '../../types/session-store.ts'
+import { sessionJournal } from '../journal/session-journal.ts'
+import { sessionOf } from '../views/session-tree.ts'
+import { assertSessionId } from './log-session-store.ts'
+
+/** How ids of a scope begin. No scope can name what is in another. */
+const prefixForm = /^user-[A-Za-z0-9_-]{22}\./
+
+/**
+ * The part of `store` that belongs to one user: its sessions have ids of their own, and no id reaches those of anybody else.
+ *
+ * **Contract**
+ * - `owner` is who is signed in, as any text; in the store its SHA-256 stands before the ids, 28 characters, which session ids have less then.
+ *   Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
+ * - A list reads on until its page is full, so it costs what `store` has of all owners. Give each a store of its own where they are many.
+ * - Everything else is as `store` does it.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export function scopedSessionStore(store: SessionStore, owner?: string): SessionStore {
+  return new ScopedSessionStore(store, owner)
+}
+
+class ScopedSessionStore implements SessionStore {
+  readonly promises: SessionStore['promises']
+  readonly #store: SessionStore
+  readonly #owner: string | undefined
+  #prefix: Promise<string> | undefined
+
+  constructor(store: SessionStore, owner: string | undefined) {
+    this.promises = store.promises
+    this.#store = store
+    this.#owner = owner
+  }
+
+  async open(sessionId: string, options: { agentId: string }): Promise<SessionWriter> {
+    const writer = await this.#within(sessionId, (id) => this.#store.open(id, options))
+    return {
+      sessionId,
+      epoch: writer.epoch,
+      records: writer.records,
+      ...(writer.damage !== undefined && { damage: writer.damage }),
+      append: (records) => writer.append(records),
+      close: () => writer.close(),
+    }
+  }
+
+  tail(sessionId: string, options: { after?: number } = {}) {
+    return this.#within(sessionId, (id) => this.#store.tail(id, options))
+  }
+
+  journal(options: Parameters<SessionStore['journal']>[0] = {}) {
+    return sessionJournal(this, options)
+  }
+
+  async load(sessionId: string): Promise<Session> {
+    return ownedBy(await this.#within(sessionId, (id) => this.#store.load(id)), sessionId)
+  }
+
+  async salvage(sessionId: string) {
+    const { records, ...salvaged } = await this.#within(sessionId, (id) => this.#store.salvage(id))
+    return { ...salvaged, records, session: sessionOf(records, sessionId) }
+  }
+
+  save(session: Session): Promise<void> {
+    return this.#within(session.sessionId, (id) => this.#store.save(ownedBy(session, id)))
+  }
+
+  rename(sessionId: string, title: string): Promise<void> {
+    return this.#within(sessionId, (id) => this.#store.rename(id, title))
+  }
+
+  delete(sessionId: string): Promise<boolean> {
+    return this.#within(sessionId, (id) => this.#store.delete(id))
+  }
+
+  async list({ limit = 50, cursor, ...which }: SessionListOptions = {}): Promise<SessionPage> {
+    const sessions: SessionSummary[] = []
+    let next = cursor
+    do {
+      const page = await this.#store.list({ ...which, limit: limit - sessions.length, ...(next !== undefined && { cursor: next }) })
+      for (const summary of page.sessions) {
+        const sessionId = await this.#ownId(summary.sessionId)
+        if (sessionId !== undefined) sessions.push({ ...summary, sessionId })
+      }
+      next = page.nextCursor
+    } while (next !== undefined && sessions.length < limit)
+    return { sessions, ...(next !== undefined && { nextCursor: next }) }
+  }
+
+  async listIds(): Promise<string[]> {
+    return this.#ownIds(await this.#store.listIds())
+  }
+
+  async listForAgent(agentId: string): Promise<string[]> {
+    return this.#ownIds(await this.#store.listForAgent(agentId))
+  }
+
+  async #ownIds(ids: readonly string[]): Promise<string[]> {
+    const own = await Promise.all(ids.map((id) => this.#ownId(id)))
+    return own.filter((id) => id !== undefined)
+  }
+
+  /** The id as its owner knows it; undefined for that of somebody else. */
+  async #ownId(id: string): Promise<string | undefined> {
+    if (this.#owner === undefined) return prefixForm.test(id) ? undefined : id
+    const prefix = await this.#prefixOf(this.#owner)
+    return id.startsWith(prefix) ? id.slice(prefix.length) : undefined
+  }
+
+  /** Does something to a session of the owner. Errors name it as the owner does. */
+  async #within<Value>(sessionId: string, act: (id: string) => Promise<Value>): Promise<Value> {
+    assertSessionId(sessionId)
+    if (this.#owner === undefined) {
+      if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'Session ids do not begin like that of a user. Take another one.')
+      return act(sessionId)
+    }
+    const prefix = await this.#prefixOf(this.#owner)
+    try {
+      return await act(prefix + sessionId)
+    } catch (error) {
+      if (!SessionError.isInstance(error)) throw error
+      throw new SessionError(error.code, error.message.replaceAll(prefix, ''), { cause: error.cause })
+    }
+  }
+
+  #prefixOf(owner: string): Promise<string> {
+    this.#prefix ??= prefixOf(owner)
+    return this.#prefix
+  }
+}
+
+async function prefixOf(owner: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(owner)))
+  const text = btoa(String.fromCharCode(...digest.subarray(0, 16)))
+  return `user-${text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')}.`
+}
+
+function ownedBy(session: Session, sessionId: string): Session {
+  return { ...session, sessionId, loops: session.loops.map((loop) => ({ ...loop, sessionId })) }
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { defineTool } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { memorySessionStore } from '../../../src/session/index.ts'
+import { allFrames, type Frame, frames } from './read-sse.ts'
+
+/** A gate that is closed until it is opened. */
+function gate() {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+/** Sessions of a model that says `one `, and the rest when the gate is open. */
+function hosted(options: Partial<MemoryLiveSessionsOptions> = {}, replayBytes?: number) {
+  const { open, opened } = gate()
+  let pieces = 0
+  const model = scripted(() => ({ text: ['one ', 'two ', 'three'] }), { gate: () => (pieces++ === 0 ? Promise.resolve() : opened) })
+  const agent = () => ({ model, ...(replayBytes !== undefined && { replayBytes }) })
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent, ...options })
+  const app = createAgentApp({ sessions, authorize: (c) => c.req.header('authorization') ?? false })
+  const ask = async (path: string, init: RequestInit = {}) =>
+    app.request(`/sessions${path}`, { ...init, headers: { authorization: 'me', ...Object(init.headers) } })
+  const post = (path: string, body: object = { prompt: 'hi' }, user = 'me') =>
+    ask(path, { method: 'POST', headers: { authorization: user, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  return { open, ask, post, sessions }
+}
+
+async function readOne(response: Response): Promise<Frame> {
+  for await (const frame of frames(response)) if (frame.event === 'messageUpdate') return frame
+  throw new Error('No delta came.')
+}
+
+const textOf = (seen: Frame[]): string => seen.map(({ event, data }) => (event === 'messageUpdate' ? data.delta.delta : '')).join('')
+
+describe('the events of a run', () => {
+  it('are read on after the cursor; the run has not noticed that its client left', async () => {
+    const { open, ask, post } = hosted()
+    const { id = 0, data } = await readOne(await post('/s/runs'))
+    const path = `/s/runs/${data.loopId}/events`
+    const both = [await ask(path, { headers: { 'last-event-id': `${id}` } }), await ask(`${path}?after=${id}`), await ask(path)]
+    open()
+    const [byHeader = [], byQuery = [], all = []] = await Promise.all(both.map(allFrames))
+    expect([textOf(byHeader), textOf(all)]).toEqual(['two three', 'one two three'])
+    expect([byHeader[0]?.id, all[0]?.id, byQuery]).toEqual([id + 1, 1, byHeader])
+    expect(all.at(-1)?.data.status).toBe('completed')
+  })
+
+  it('are a problem where there is nothing to read', async () => {
+    const { open, ask, post } = hosted({}, 1)
+    const { data } = await readOne(await post('/s/runs'))
+    open()
+    const path = `/s/runs/${data.loopId}/events`
+    await allFrames(await ask(path))
+    const cases: [string, number, object][] = [
+      ['/s/runs/unknown/events', 404, { code: 'notFound' }],
+      [`${path}?after=-1`, 400, { code: 'invalidCursor' }],
+      [`${path}?after=1e3`, 400, { code: 'invalidCursor' }],
+      [`${path}?after=1`, 410, { code: 'cursorExpired' }],
+    ]
+    for (const [url, status, body] of cases) {
+      const response = await ask(url)
+      expect([url, response.status, await response.json()]).toMatchObject([url, status, body])
+    }
+  })
+
+  it('are gone after a restart; the answer names the loop that goes on', async () => {
+    const store = memorySessionStore()
+    const before = hosted({ store })
+    const { id, data } = await readOne(await before.post('/s/runs'))
+    // The process ends without a word: nobody calls close.
+    const after = hosted({ store })
+    const gone = await after.ask(`/s/runs/${data.loopId}/events?after=${id}`)
+    const problem = await gone.json()
+    expect([gone.status, problem.code]).toEqual([410, 'gone'])
+    after.open()
+    expect(textOf(await allFrames(await after.ask(`/s/runs/${problem.continuedBy}/events`)))).toBe('one two three')
+    const { session } = await (await after.ask('/s')).json()
+    expect(session.loops.map(({ status }: { status: string }) => status)).toEqual(['interrupted', 'completed'])
+    before.open()
+  })
+})
+
+describe('sessions in memory', () => {
+  it('leave it when nothing happens, and come back from the store', async () => {
+    vi.useFakeTimers()
+    try {
+      const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
+      const { post, sessions } = hosted({ agent, idleMs: 1000 })
+      await allFrames(await post('/s/runs'))
+      await vi.advanceTimersByTimeAsync(2500)
+      expect(vi.getTimerCount()).toBe(0)
+      await allFrames(await post('/s/runs'))
+      expect(agent).toHaveBeenCalledTimes(2)
+      await sessions.close()
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('stay while a run is on, however long', async () => {
+    vi.useFakeTimers()
+    try {
+      const { open, ask, post, sessions } = hosted({ idleMs: 1000 })
+      const { data } = await readOne(await post('/s/runs'))
+      await vi.advanceTimersByTimeAsync(60_000)
+      const rest = await ask(`/s/runs/${data.loopId}/events`)
+      open()
+      expect(textOf(await allFrames(rest))).toBe('one two three')
+      await sessions.close()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('are bounded: the one that rests longest leaves, and where all run nobody comes in', async () => {
+    const { open, post, sessions } = hosted({ maxSessions: 1 })
+    const { data } = await readOne(await post('/a/runs'))
+    const refused = await post('/b/runs')
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'tooManySessions' }])
+    open()
+    await vi.waitFor(async () => expect(textOf(await allFrames(await post('/b/runs')))).toBe('one two three'))
+    expect(data.loopId.startsWith('a.')).toBe(true)
+    await sessions.close()
+  })
+
+  it('bound the runs of a user, not those of others', async () => {
+    const { post, sessions } = hosted({ maxOpenRuns: 1 })
+    await readOne(await post('/a/runs'))
+    expect(await (await post('/b/runs')).json()).toMatchObject({ status: 429, code: 'tooManyRuns' })
+    expect((await post('/b/runs', undefined, 'you')).status).toBe(200)
+    await post('/a/stop', {})
+    expect((await post('/b/runs')).status).toBe(200)
+    await sessions.close()
+  })
+
+  it('go on where calls wait for a person, also after a restart', async () => {
+    const store = memorySessionStore()
+    const sent: string[] = []
+    const tool = defineTool({
+      name: 'send',
+      label: 'Send',
+      description: 'Sends.',
+      parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+      needsApproval: true,
+      execute: ({ to }) => {
+        sent.push(String(to))
+        return 'sent'
+      },
+    })
+    const model = scripted(({ messages }) =>
+      messages.some(({ role }) => role === 'toolResult') ? { text: 'Done.' } : { toolCalls: [{ name: 'send', arguments: { to: 'ada' } }] },
+    )
+    const agent = () => ({ model, tools: [tool], approvalTimeoutMs: 1 })
+    const first = hosted({ store, agent })
+    const seen = await allFrames(await first.post('/s/runs'))
+    expect(seen.at(-1)?.data.status).toBe('paused')
+    await first.sessions.close()
+    const second = hosted({ store, agent: () => ({ model, tools: [tool] }) })
+    const { approvals } = await (await second.ask('/s/approvals')).json()
+    const { toolCallId, argumentsHash } = approvals[0]
+    const { loopId } = await (await second.post(`/s/approvals/${toolCallId}`, { approved: true, argumentsHash })).json()
+    expect(textOf(await allFrames(await second.ask(`/s/runs/${loopId}/events`)))).toBe('Done.')
+    expect(sent).toEqual(['ada'])
+  })
+})

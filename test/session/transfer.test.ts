@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { fileSessionStore } from '../../adapters/node/index.ts'
+import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { exportSession, importSession, memorySessionStore } from '../../src/session/index.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'phi-transfer-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const executed: string[] = []
+const send = defineTool({
+  name: 'send',
+  label: 'Send',
+  description: 'Sends.',
+  parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  needsApproval: true,
+  execute: ({ to }) => {
+    executed.push(String(to))
+    return 'sent'
+  },
+})
+const model = scripted(({ messages }) =>
+  messages.at(-1)?.role === 'toolResult' ? { text: 'Done.' } : { toolCalls: [{ name: 'send', arguments: { to: 'ada \u2028 \u00fc' } }] },
+)
+
+/** A store with a session `s` whose last call waits for a person. */
+async function waiting() {
+  const store = memorySessionStore()
+  const agent = new Agent({ model, tools: [send], session: store, sessionId: 's', approvalTimeoutMs: 1 })
+  expect((await agent.prompt('Send it.').result).status).toBe('paused')
+  await agent.close()
+  return store
+}
+
+describe('exportSession and importSession', () => {
+  it('bring a session through stores of every kind, byte for byte, and what waits in it goes on there', async () => {
+    const text = await exportSession(await waiting(), 's')
+    const onDisk = fileSessionStore(folder)
+    expect(await importSession(onDisk, text)).toBe('s')
+    expect(await exportSession(onDisk, 's')).toBe(text)
+    const back = memorySessionStore()
+    expect(await importSession(back, await exportSession(onDisk, 's'), { sessionId: 'other' })).toBe('other')
+    expect(await exportSession(back, 'other')).toBe(text.replace('"sessionId":"s"', '"sessionId":"other"'))
+    const agent = await resumeAgent(back, 'other', { model, tools: [send] })
+    const [request] = agent.pendingApprovals()
+    const run = agent.continueLoop()
+    run.subscribe((event) => {
+      if (event.type === 'approvalRequested' && event.argumentsHash === request?.argumentsHash) run.approve(event)
+    })
+    expect([await run.text(), executed]).toEqual(['Done.', ['ada \u2028 \u00fc']])
+  })
+
+  it('take no text that was changed or cut anywhere, and leave nothing behind', async () => {
+    const text = await exportSession(await waiting(), 's')
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: text.length - 2 }), fc.constantFrom('cut', 'change'), async (at, how) => {
+        const store = memorySessionStore()
+        const broken = how === 'cut' ? text.slice(0, at) : `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`
+        const outcome = await importSession(store, broken).catch((error) => error.code)
+        // The head alone has no checksum: another id or agent is another id or agent.
+        const isHead = how === 'change' && at < text.indexOf('\n')
+        expect(['invalidSession', 'invalidId', 'newerSchema', ...(isHead ? [outcome] : [])]).toContain(outcome)
+        if (!isHead) expect(await store.listIds()).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('write over nothing, unless told', async () => {
+    const store = await waiting()
+    const text = await exportSession(store, 's')
+    await expect(importSession(store, text)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await exportSession(store, 's')).toBe(text)
+    await importSession(store, text, { replace: true })
+    expect(await exportSession(store, 's')).toBe(text)
+    await expect(exportSession(store, 'none')).rejects.toMatchObject({ code: 'notFound' })
+  })
+})

@@ -1,0 +1,25 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { memorySessionStore } from '../../src/session/index.ts'
+import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
+
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+afterAll(() => sessions.close())
+
+const app = createAgentApp({
+  sessions,
+  imports: true,
+  authorize: async (c) => {
+    for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
+    return false
+  },
+})
+
+/** Without a server in between, so that it runs where none can listen. */
+const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
+  const headers = new Headers(init.headers)
+  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
+  return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
+}
+
+agentEndpointSuite({ describe, it, expect }, { name: 'sessions in memory', ask })

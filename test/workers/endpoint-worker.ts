@@ -1,0 +1,32 @@
+/** The endpoint of `agentEndpointSuite` on Cloudflare: a Worker in front, a Durable Object per session behind. */
+import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
+import { endpointAgent } from '../../src/testing/index.ts'
+
+export { IndexObject } from '../../adapters/cloudflare/index.ts'
+
+interface Bindings {
+  SESSIONS: ObjectNamespace
+  INDEX: ObjectNamespace
+}
+
+export class Conversation extends LiveSessionObject<Bindings> {
+  protected override readonly imports = true
+
+  protected agentOptions({ sessionId }: { sessionId: string }) {
+    return endpointAgent(sessionId)
+  }
+
+  protected override index(): ObjectNamespace {
+    return this.env.INDEX
+  }
+}
+
+// A Worker is a default export.
+export default createWorker<Bindings>({
+  imports: true,
+  sessions: ({ SESSIONS, INDEX }) => objectLiveSessions({ sessions: SESSIONS, index: INDEX }),
+  authorize: async (_env, request) => {
+    for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(request)) return user
+    return false
+  },
+})
