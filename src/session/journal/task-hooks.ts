@@ -32,6 +32,7 @@ export function withTaskHooks<Store extends SessionStore>(store: Store, { before
       const journal = store.journal(options)
       const begun = new Set<string>()
       return {
+        open: (place, conversation) => journal.open(place, conversation),
         async append(record, conversation) {
           const { sessionId, loopId, entry } = record
           await journal.append(record, conversation)
