@@ -8,13 +8,14 @@
  * ```
  */
 
-export type { LogClaim, LogDriver, LogLine, ResumePoint, SessionSummary } from '../types/session-store.ts'
+export type { CaughtUp, LogClaim, LogDriver, LogLine, LoopPlace, ResumePoint, SessionSummary } from '../types/session-store.ts'
 export { parseMessages, serializeMessages } from './checks/message-json.ts'
 export { parseSnapshot } from './checks/snapshot.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
 export { memoryDriver, memorySessionStore } from './log/memory-store.ts'
+export { openInTime } from './log/open-in-time.ts'
 export { EventRecorder, type EventRecorderOptions } from './views/event-recorder.ts'
 export { type LedgerStatus, toLedgerStatus } from './views/loop-status.ts'
 export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from './views/navigation.ts'

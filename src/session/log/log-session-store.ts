@@ -4,6 +4,7 @@ import type { LogDamage } from '../../types/session-record.ts'
 import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../../types/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
+import { openInTime } from './open-in-time.ts'
 import { type LogReading, readLog } from './read-log.ts'
 import { encodeRecord } from './record-codec.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
@@ -90,7 +91,8 @@ async function readSession(driver: LogDriver, sessionId: string, after: number):
 }
 
 async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
-  const claim = await attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
+  const claiming = () => attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
+  const claim = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late))
   const reading = readLog(claim.lines)
   if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
   await attempt(`Session ${sessionId}`, () => driver.release(claim))

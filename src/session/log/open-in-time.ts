@@ -5,8 +5,15 @@ import { SessionError } from '../../types/errors.ts'
 const patienceMs = 5000
 
 /**
- * What `open` gives, or a rejection with `SessionError` `blocked` when it has not after 5 s: somebody holds what it needs, such as a tab with an
- * older version of the page. What opens later is given to `release`. `open` may ask whether it is too late, before it takes something from others.
+ * What `open` gives, or a rejection with `SessionError` `blocked` when it has given nothing after 5 s: somebody holds what it needs, such as a tab
+ * with an older version of the page. For drivers of your own.
+ *
+ * **Contract**
+ * - `subject` is what was to be opened, in the message.
+ * - What opens later is given to `release`; what that fails with is dropped. `open` may ask whether it is too late, before it takes something from others.
+ * - No timer is left once it has settled.
+ *
+ * Source: docs/concepts/sessions.md
  */
 export function openInTime<T>(
   subject: string,
