@@ -15,7 +15,7 @@ const expected: Record<string, string> = {
     RunError
     ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
     SubAgentRef ToolOutput
-    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
+    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
@@ -78,10 +78,10 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
-    EventRecorder assertSessionId childrenOf getLoop logSessionStore loopChainTo memoryDriver
-    memorySessionStore parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
+    EventRecorder assertSessionId checkSession childrenOf getLoop logSessionStore loopChainTo memoryDriver
+    memorySessionStore openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
     sessionOf snapshotOf toLedgerStatus totalUsage withTaskHooks
-    EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine ResumableSnapshot ResumePoint SessionSummary
+    CaughtUp EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine LoopPlace ResumableSnapshot ResumePoint SessionSummary
     TaskHooks UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter

@@ -10,6 +10,7 @@
 
 export type { CaughtUp, LogClaim, LogDriver, LogLine, LoopPlace, ResumePoint, SessionSummary } from '../types/session-store.ts'
 export { parseMessages, serializeMessages } from './checks/message-json.ts'
+export { checkSession, parseSession } from './checks/session.ts'
 export { parseSnapshot } from './checks/snapshot.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'

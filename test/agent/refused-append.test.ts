@@ -40,7 +40,11 @@ describe('after an append was refused', () => {
     for (let failing = 1; failing <= 7; failing += 1) {
       const { store, state, heal } = failingStore({ isWritten })
       const work = tool('work', () => 'done')
-      const agent = new Agent({ model: scripted([{ text: 'a' }, call('c1'), { text: 'b' }, { text: 'c' }, { text: 'd' }]), tools: [work], session: store })
+      const agent = new Agent({
+        model: scripted([{ text: 'a' }, call('c1'), { text: 'b' }, { text: 'c' }, { text: 'd' }]),
+        tools: [work],
+        session: store,
+      })
       await agent.prompt('one').result
       state.failsAt = state.writes + failing
       await agent.prompt('two').result

@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 /** What `call` rejects with after `ms`, or that it still waits. */
-async function after(ms: number, call: Promise<unknown>): Promise<string> {
+async function later(ms: number, call: Promise<unknown>): Promise<string> {
   const outcome = call.then(
     () => 'done',
     (error) => error.code,
@@ -36,10 +36,10 @@ describe('a store whose claim hangs', () => {
       },
     })
     const opening = store.open('s', { agentId: 'a' })
-    expect(await after(4999, opening)).toBe('waits')
-    expect(await after(1, opening)).toBe('blocked')
+    expect(await later(4999, opening)).toBe('waits')
+    expect(await later(1, opening)).toBe('blocked')
     await expect(opening).rejects.toThrow('within 5 s')
-    expect(await after(5000, store.save(await sample()))).toBe('blocked')
+    expect(await later(5000, store.save(await sample()))).toBe('blocked')
     expect(released).toEqual([])
     open()
     await vi.advanceTimersByTimeAsync(0)
@@ -50,7 +50,13 @@ describe('a store whose claim hangs', () => {
   it('leaves no timer where it answers, or fails', async () => {
     const store = memorySessionStore()
     await (await store.open('s', { agentId: 'a' })).close()
-    await expect(openInTime('It', () => Promise.reject(new Error('down')), async () => undefined)).rejects.toThrow('down')
+    await expect(
+      openInTime(
+        'It',
+        () => Promise.reject(new Error('down')),
+        async () => undefined,
+      ),
+    ).rejects.toThrow('down')
   })
 })
 
@@ -66,14 +72,18 @@ describe('an agent whose session cannot be opened', () => {
         if (!isHanging) return inner.open(id, options)
         await opened
         const writer = await inner.open(id, options)
-        return Object.assign(Object.create(writer), { close: async () => void (closed += 1) })
+        return Object.assign(Object.create(writer), {
+          close: async () => {
+            closed += 1
+          },
+        })
       },
     }
     const agent = new Agent({ model: model(), session: store, sessionId: 's' })
     const events: AgentEvent['type'][] = []
     agent.subscribe(({ type }) => events.push(type))
     const run = agent.prompt('one')
-    expect(await after(4999, run.result)).toBe('waits')
+    expect(await later(4999, run.result)).toBe('waits')
     await vi.advanceTimersByTimeAsync(1)
     const { status, error, returned } = await run.result
     expect([status, error?.code, error?.cause?.code, returned.length]).toEqual(['error', 'journal', 'blocked', 1])

@@ -2,6 +2,7 @@ import { SessionError } from '../../types/errors.ts'
 import type { Session } from '../../types/session.ts'
 import type { LogDamage } from '../../types/session-record.ts'
 import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../../types/session-store.ts'
+import { checkSession } from '../checks/session.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { openInTime } from './open-in-time.ts'
@@ -29,7 +30,8 @@ export function assertSessionId(id: string): void {
  *
  * **Contract**
  * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. Whoever wrote it must open it again.
- * - `save` replaces a session as a whole or not at all. Records that this version does not know stay.
+ * - `save` replaces a session as a whole or not at all. Records that this version does not know stay. What is no session it rejects with
+ *   `invalidSession` and the path of what is wrong, before it claims anything.
  * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
  * - Failures of the driver that are no `SessionError` become one with code `io`.
  *
@@ -57,7 +59,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       )
     },
     save: async (session) => {
-      assertSessionId(session.sessionId)
+      assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
     // Of the store it is called on: one that wraps this one may open in another way.

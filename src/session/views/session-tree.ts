@@ -60,6 +60,7 @@ class RecordedTree {
     for (const [loopId, epoch] of this.#open) {
       const builder = this.#builders.get(loopId)
       builder?.settleTurn()
+      builder?.cutOff()
       if (builder !== undefined && epoch < newestEpoch) interrupt(builder)
     }
     return this.#session
@@ -75,7 +76,10 @@ class RecordedTree {
     const { sessionId, agentId } = this.#session
     const known = this.#builders.get(loopId)
     if (known === undefined || this.#open.has(loopId)) this.#open.set(loopId, epoch)
-    return known ?? this.#addLoop(openedLoop({ loopId, sessionId, agentId, startedAt: at }))
+    if (known !== undefined) return known
+    const opened = this.#addLoop(openedLoop({ loopId, sessionId, agentId, startedAt: at }))
+    opened.watchCalls()
+    return opened
   }
 
   #addLoop(loop: LoopRecord): LoopBuilder {
@@ -96,6 +100,7 @@ class RecordedTree {
       this.#open.delete(record.loopId)
       for (const message of entry.messages) builder.add(message, builder.lastAt)
       builder.settleTurn()
+      builder.cutOff()
       interrupt(builder)
       return
     }
@@ -162,7 +167,7 @@ function addToRecord(
       linkChild(record, entry.ref)
       break
     case 'toolIntent':
-      // Says that a call may have had effects; the tree holds calls and results.
+      builder.beginCall(entry.toolCallId, entry.idempotent)
       break
   }
 }
