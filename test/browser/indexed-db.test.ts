@@ -168,6 +168,27 @@ describe('IndexedDB', () => {
     expect(await textsOf(store, 's')).toEqual(['three'])
   })
 
+  it('is blocked after 5 s while another tab holds the database, and open again when that tab lets go', async () => {
+    const name = newName()
+    const held = await openDB(name, 1, { upgrade: (database) => void database.createObjectStore('other') })
+    // It waits for the tab that does not let go, and everybody else waits for it.
+    const deleting = deleteDB(name)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const store = newStore({ name })
+    const calls = [store.open('s', agent), store.listIds(), store.load('s')].map(codeOf)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await Promise.all(calls)).toEqual(['blocked', 'blocked', 'blocked'])
+    vi.useRealTimers()
+    held.close()
+    await deleting
+    expect(await store.listIds()).toEqual([])
+    const writer = await store.open('s', agent)
+    await writer.append([said('one')])
+    expect(await textsOf(store, 's')).toEqual(['one'])
+    // What opened late was closed: nobody waits for it.
+    await deleteDB(name)
+  })
+
   it('says what to do where there is no IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
     const store = newStore()
