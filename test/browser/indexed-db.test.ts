@@ -1,6 +1,8 @@
 import { deleteDB, openDB } from 'idb'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
 import { codeOf, said, textsOf } from './said.ts'
 
@@ -50,7 +52,11 @@ function abortAt(text: string, reason?: DOMException): void {
   })
 }
 
+/** What pages that were not loaded over https lack. */
+const onlySecure = ['randomUUID', 'subtle']
+
 afterEach(() => {
+  for (const name of onlySecure) Reflect.deleteProperty(crypto, name)
   vi.unstubAllGlobals()
   vi.restoreAllMocks()
 })
@@ -166,6 +172,23 @@ describe('IndexedDB', () => {
     const next = await store.open('s', agent)
     await next.append([said('three')])
     expect(await textsOf(store, 's')).toEqual(['three'])
+  })
+
+  it('records an agent, its approvals too, on a page that has neither crypto.randomUUID nor crypto.subtle', async () => {
+    const store = newStore()
+    for (const name of onlySecure) Object.defineProperty(crypto, name, { value: undefined, configurable: true })
+    const pay = defineTool({
+      ...{ name: 'pay', description: 'Pays.', needsApproval: true },
+      parameters: { type: 'object' },
+      execute: () => 'paid',
+    })
+    const model = scripted([{ toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] }, { text: 'Done.' }])
+    const agent = new Agent({ model, tools: [pay], session: store })
+    const run = agent.prompt('Pay.')
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+    expect((await run.result).status).toBe('completed')
+    await agent.close()
+    expect((await resumeAgent(store, agent.sessionId, { model })).messages).toEqual(agent.messages)
   })
 
   it('is blocked after 5 s while another tab holds the database, and open again when that tab lets go', async () => {

@@ -47,7 +47,8 @@ export class Missed {
     this.isUntold = false
     const { ends, seq } = this.known
     // Without a loop it was emptied, unless there was nothing to go on from.
-    const added = loopId === undefined && ends.hasLoops ? undefined : ends.beyond(loopId, conversation)
+    const isKnown = ends.hasLoops === (loopId !== undefined)
+    const added = isKnown ? ends.beyond(loopId, conversation) : undefined
     const latest = added === undefined ? undefined : latestFrom(this.#records, loopId, seq)
     const told = this.#snapshots.get(latest)
     const at = { sessionId: this.#sessionId, ...(latest !== undefined && { loopId: latest }) }

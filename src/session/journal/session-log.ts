@@ -5,7 +5,6 @@ import type { SpawnRef } from '../../types/session.ts'
 import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
 import type { CaughtUp, LoopPlace, NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session-store.ts'
 import { openInTime } from '../log/open-in-time.ts'
-import type { ResumableSnapshot } from '../views/snapshot-of.ts'
 import { type KnownLog, Missed } from './catch-up.ts'
 import { CutOffLoops, resultEntries } from './cut-off-loops.ts'
 import { HistoryEnds } from './history-ends.ts'
@@ -103,6 +102,7 @@ export class SessionLog {
     void this.#write()
     const writer = this.#writer
     this.#writer = undefined
+    if (this.#missed?.isUntold === true) this.#readAgain()
     if (writer !== undefined) this.#closing = writer.then((open) => open.close())
     await this.#closing
   }
@@ -154,11 +154,16 @@ export class SessionLog {
   /** The next loop writes with a writer of its own. */
   #startOver(failed: Promise<SessionWriter>, error: unknown): void {
     this.#startsOver = true
-    if (this.#missed !== undefined) this.#known = this.#missed.known
-    this.#missed = undefined
+    this.#readAgain()
     if (SessionError.isInstance(error) && error.code === 'conflict') this.#isLost = true
     if (this.#writer === failed) this.#writer = undefined
     void failed.then((writer) => writer.close()).catch(() => undefined)
+  }
+
+  /** What others have written is told when the log is opened next. */
+  #readAgain(): void {
+    if (this.#missed !== undefined) this.#known = this.#missed.known
+    this.#missed = undefined
   }
 
   #entriesOf({ entry, loopId }: JournalRecord, conversation: JournaledConversation): SessionEntry[] {
@@ -252,7 +257,8 @@ export class SessionLog {
     const { caughtUp, snapshot, isFirst } = missed.of(parentLoopId, conversation)
     const { lastLoopId } = caughtUp
     if (lastLoopId !== undefined && snapshot !== undefined) this.#known.ends.set(lastLoopId, snapshot)
-    if (isFirst && snapshot !== undefined) await writer.append(recoveredEntries(recoveredOf(snapshot)))
+    if (isFirst && snapshot !== undefined)
+      await writer.append(recoveredEntries({ loopId: lastLoopId, recovered: snapshot.unfinished.recovered }))
     return caughtUp
   }
 
@@ -284,15 +290,9 @@ export class SessionLog {
   }
 }
 
-function recoveredOf({ lastLoopId, unfinished }: ResumableSnapshot): RecoveredMessages {
-  return { loopId: lastLoopId, recovered: unfinished.recovered }
-}
-
-type RecoveredMessages = Pick<ResumePoint, 'loopId' | 'recovered'>
-
-function recoveredEntries(resumed: RecoveredMessages | undefined): NewSessionRecord[] {
-  if (resumed === undefined || resumed.recovered.length === 0) return []
-  const { recovered, loopId } = resumed
+/** What was made up for calls of `loopId` that nobody will finish. */
+function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {}): NewSessionRecord[] {
+  if (recovered.length === 0) return []
   return [{ entry: { type: 'recovered', messages: [...recovered] }, ...(loopId !== undefined && { loopId }) }]
 }
 
