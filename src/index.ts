@@ -142,6 +142,7 @@ export type {
 export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
 export type {
+  BegunCall,
   ChildLoopRef,
   LoopEvent,
   LoopRecord,
