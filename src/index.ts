@@ -144,6 +144,7 @@ export type {
   TurnTrigger,
 } from './types/run-facts.ts'
 export type {
+  BegunCall,
   ChildLoopRef,
   LoopEvent,
   LoopRecord,
@@ -162,6 +163,7 @@ export type {
   LogDriver,
   LogLine,
   LogQuery,
+  CopiedSessionRecord,
   NewSessionRecord,
   ResumePoint,
   SalvagedSession,

@@ -15,7 +15,7 @@ const expected: Record<string, string> = {
     RunError
     ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
     SubAgentRef ToolOutput DroppedLine LogQuery SalvagedSession SessionDigest SessionListOptions SessionPage
-    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
+    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
@@ -26,7 +26,7 @@ const expected: Record<string, string> = {
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
     LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
-    ModelConfig NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
+    ModelConfig CopiedSessionRecord NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
     ParseOutputOptions PendingApproval ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole
     ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus
     ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions ResumePoint RetryConfig RevertAppliedEvent RevertCategory
@@ -78,11 +78,11 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
-    EventRecorder assertSessionId childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
-    memorySessionStore pageOf parallelSiblings parseMessages parseSnapshot recordsOf rootLoops serializeMessages sessionJournal
-    replayEvents salvageSession sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
-    DroppedLine EventKeeping EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine LogQuery ReplayOptions ResumableSnapshot
-    ResumePoint SalvagedSession SessionDigest SessionListOptions SessionPage SessionSummary
+    EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
+    memorySessionStore openInTime pageOf parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops
+    salvageSession serializeMessages sessionJournal sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
+    CaughtUp DroppedLine EventKeeping EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine LogQuery LoopPlace ReplayOptions
+    ResumableSnapshot ResumePoint SalvagedSession SessionDigest SessionListOptions SessionPage SessionSummary
     TaskHooks UnfinishedCalls`,
   './context': `
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter

@@ -1,5 +1,5 @@
 import { anObject, checkOptions } from '../base/check-options.ts'
-import { continuationOf, type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
+import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/input.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
 import { AgentBusyError } from '../types/errors.ts'
@@ -24,10 +24,11 @@ import {
   checkSettings,
   type PromptOptions,
 } from './agent-options.ts'
-import { beginRun, type RunStart } from './begin-run.ts'
+import { beginRun } from './begin-run.ts'
 import { Conversation, snapshotCopy } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
+import { continuationStart, promptStart, type RunStart, sendStart } from './run-start.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time.
@@ -80,7 +81,7 @@ export class Agent {
    */
   continueLoop(options: PromptOptions = {}): AgentRun {
     this.#assertIdle()
-    return this.#begin({ start: continuationOf(this.#conversation.context), kind: { kind: 'default' } }, options)
+    return this.#begin(continuationStart(continuationOf(this.#conversation.context)), options)
   }
 
   /**
@@ -89,9 +90,7 @@ export class Agent {
    */
   send(input: PromptInput, options: PromptOptions = {}): AgentRun {
     this.#assertIdle()
-    const said = toMessages(input)
-    const start = tryContinuation(this.#conversation.context)
-    return this.#begin(start === undefined ? promptStart(said) : { start, kind: { kind: 'default' }, said }, options)
+    return this.#begin(sendStart(toMessages(input), this.#conversation.context), options)
   }
 
   /**
@@ -416,8 +415,4 @@ export class Agent {
     )
     return this.#run
   }
-}
-
-function promptStart(messages: AgentMessage[]): RunStart {
-  return { start: { type: 'prompt', messages }, kind: { kind: 'initial' } }
 }

@@ -26,8 +26,8 @@ const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, crea
  * - A call that was running when the process ended has an error result that says that its outcome is unknown; it is not run again, unless
  *   its tool is idempotent. `agent.continueLoop()` goes on where the session broke off, `agent.send()` says something more.
  * - Of a damaged log the longest valid part is used; what was lost is logged as `sessionDamaged`. `store.tail` says it too.
- * - Nothing is written before the agent's first run, which takes over from any other writer. When somebody else has written in between, that
- *   run ends with an error (`journal`, caused by `conflict`): resume again.
+ * - Nothing is written before the agent's first run, which takes over from any other writer: that one is told with its next record (`journal`,
+ *   caused by `conflict`). What others have written in between is taken into the history, and the run goes on from there.
  * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` where nothing can be read.
  *
  * Source: docs/concepts/sessions.md
@@ -39,7 +39,7 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
     if (create && SessionError.isInstance(error) && error.code === 'notFound') return undefined
     throw error
   })
-  if (tail === undefined) return new Agent({ ...settings, session: store, sessionId })
+  if (tail === undefined) return unbegun(store, sessionId, settings)
   const { records, cursor, damage } = tail
   if (damage !== undefined) logWarning(options.logger, 'sessionDamaged', { sessionId, ...damage })
   if (records.length === 0) throw unreadable(sessionId, damage?.reason)
@@ -56,6 +56,15 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
   })
   const agent = new Agent({ ...settings, session: store, sessionId, agentId: snapshot.agentId })
   agent.restore(snapshot, journal)
+  return agent
+}
+
+/** For a session that is not there; where somebody else begins it meanwhile, the agent goes on with that. */
+function unbegun(session: SessionStore, sessionId: string, settings: Omit<ResumeOptions, 'loopId' | 'create'>): Agent {
+  const agent = new Agent({ ...settings, session, sessionId })
+  const { settings: _, ...nothing } = agent.checkpoint()
+  const { messages, state } = nothing
+  agent.restore(nothing, session.journal({ resume: { sessionId, cursor: 0, loopId: undefined, messages, state, recovered: [] } }))
   return agent
 }
 

@@ -37,7 +37,8 @@ export interface RunHandleOptions {
 /** A run while it runs, and after. See {@link AgentRun} for the contract. */
 export class RunHandle implements AgentRun {
   readonly id: string
-  readonly loopId: string
+  /** Settled with `agentStart`: others may have begun a loop of this id. */
+  loopId: string
   readonly sessionId: string
   readonly result: Promise<RunResult>
   readonly #controller = new AbortController()

@@ -48,7 +48,7 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
 
 /** What a loop does: answers a prompt, goes on from the history, or compacts what is sent of it. */
 export type LoopStart =
-  | { type: 'prompt'; messages: AgentMessage[] }
+  | { type: 'prompt'; messages: AgentMessage[]; paused?: PausedTurn }
   | { type: 'continuation'; paused?: PausedTurn }
   | { type: 'compaction'; focusMessage?: string }
 
@@ -66,7 +66,7 @@ export function continuationOf(context: AgentContext): Extract<LoopStart, { type
 }
 
 /** As {@link continuationOf}, `undefined` where there is nothing to continue. */
-export function tryContinuation(context: AgentContext): LoopStart | undefined {
+export function tryContinuation(context: AgentContext): Extract<LoopStart, { type: 'continuation' }> | undefined {
   try {
     return continuationOf(context)
   } catch {
@@ -162,12 +162,12 @@ async function run(
 /** The prompt belongs to the run from here on: whatever ends it, what it did not take in is returned. */
 function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
   const isBranch = origin.kind.kind === 'branch'
+  const paused = start.type === 'compaction' || start.paused === undefined ? {} : { paused: start.paused }
   if (start.type === 'prompt') {
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
-    return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false }
+    return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false, ...paused }
   }
-  const paused = start.type === 'continuation' ? start.paused : undefined
-  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer: true, ...(paused !== undefined && { paused }) }
+  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer: true, ...paused }
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */

@@ -34,6 +34,12 @@ export function raiseCounts(
   return counts
 }
 
+/** Whether `counts` has counted the loop of this id. */
+export function isCounted(loopId: string, sessionId: string, counts: Readonly<Record<string, number>>): boolean {
+  const end = loopId.lastIndexOf('.')
+  return countOf(counts, loopId.slice(sessionId.length + 1, end)) >= Number(loopId.slice(end + 1))
+}
+
 function countOf(counts: Readonly<Record<string, number>> = {}, segment: string): number {
   return Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0
 }

@@ -9,11 +9,13 @@
  */
 
 export type {
+  CaughtUp,
   DroppedLine,
   LogClaim,
   LogDriver,
   LogLine,
   LogQuery,
+  LoopPlace,
   ResumePoint,
   SalvagedSession,
   SessionDigest,
@@ -22,6 +24,7 @@ export type {
   SessionSummary,
 } from '../types/session-store.ts'
 export { parseMessages, serializeMessages } from './checks/message-json.ts'
+export { checkSession, parseSession } from './checks/session.ts'
 export { parseSnapshot } from './checks/snapshot.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
@@ -29,6 +32,7 @@ export { type EventKeeping, withEvents } from './journal/with-events.ts'
 export { digestOfLines } from './log/digest.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
 export { memoryDriver, memorySessionStore } from './log/memory-store.ts'
+export { openInTime } from './log/open-in-time.ts'
 export { salvageSession } from './log/salvage.ts'
 export { scopedSessionStore } from './log/scoped-session-store.ts'
 export { pageOf } from './log/session-list.ts'

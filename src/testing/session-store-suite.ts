@@ -2,6 +2,7 @@ import { damageTests } from './session-store-damage.ts'
 import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
 import { logTests } from './session-store-logs.ts'
 import { sessionTests } from './session-store-sessions.ts'
+import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
 import type { TestRunner } from './test-runner.ts'
 
@@ -15,6 +16,7 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
     sessionTests(runner, options)
     logTests(runner, options)
     writerTests(runner, options)
+    takeoverByAgentTests(runner, options)
     damageTests(runner, options)
   })
 }

@@ -119,6 +119,7 @@ export type SessionErrorCode =
   | 'conflict'
   | 'quota'
   | 'newerSchema'
+  | 'blocked'
   | 'io'
 
 /** A stored conversation that cannot be used. */

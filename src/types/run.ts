@@ -98,6 +98,7 @@ export interface Receipt {
  */
 export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string
+  /** Settled with `agentStart`: where somebody else has begun a loop of this id in the same session meanwhile, it is the next one. */
   readonly loopId: string
   readonly sessionId: string
   /** Always resolves, however the run ended. */

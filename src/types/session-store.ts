@@ -1,9 +1,10 @@
 import type { ContextState } from './context-change.ts'
 import type { SessionErrorCode } from './errors.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, JournaledConversation } from './journal.ts'
 import type { AgentMessage } from './message.ts'
 import type { Session, SpawnRef } from './session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
+import type { AgentSnapshot } from './snapshot.ts'
 
 /** What a store can promise where it runs. The shared suite tests what is declared. */
 export interface StorePromises {
@@ -89,7 +90,10 @@ export interface SessionTail {
 }
 
 /** An entry that is not yet in the log. */
-export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionRecord['entry']; at?: number }
+export type NewSessionRecord = Pick<SessionRecord, 'loopId' | 'turnIndex'> & { entry: SessionEntry; at?: number }
+
+/** A record of another log, as it is there. */
+export type CopiedSessionRecord = Omit<SessionRecord, 'epoch' | 'seq'>
 
 /** The right to write to one session. */
 export interface SessionWriter {
@@ -103,7 +107,7 @@ export interface SessionWriter {
    * `SessionError`: `conflict` once another writer has taken over, `quota` when there is no room, `invalidSession` for what is no JSON, `io`
    * otherwise. After a rejection nothing more is accepted.
    */
-  append(records: readonly NewSessionRecord[]): Promise<void>
+  append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void>
   /** Gives the right back. Records that were accepted are written first. */
   close(): Promise<void>
 }
@@ -113,9 +117,10 @@ export interface SessionWriter {
  *
  * **Contract**
  * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
- *   It creates the session with its first record.
+ *   It creates the session with its first record. It rejects with `blocked` when it is not done after 5 s; what opens later is closed again.
  * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
- * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session.
+ * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session; what is no session it refuses
+ *   with `invalidSession` and the path, before it opens anything.
  * - `list` gives summaries by page; `listIds` and `listForAgent` give all ids, the most recently active first. None of them rejects because one
  *   session cannot be read: `list` names it, with `error`. A session that is active while pages are read may be on two of them.
  * - `rename` gives a session a name, of 1 to 100 characters, as a record. It takes the session over from whoever writes it.
@@ -159,6 +164,17 @@ export interface ResumePoint {
   recovered: readonly AgentMessage[]
 }
 
+/** A loop that is about to begin. */
+export interface LoopPlace {
+  sessionId: string
+  agentId: string
+  /** The loop it goes on from. */
+  parentLoopId?: string
+}
+
+/** What a conversation has become while others wrote to its session. */
+export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId'>
+
 /** For whom a journal writes. */
 export interface SessionJournalOptions {
   /** The call that runs it, in a sub-agent's session. */
@@ -177,14 +193,22 @@ export interface SessionJournalOptions {
  *   at once, or while another write is on, share one write and are acknowledged together. What is refused takes with it what its loop has
  *   appended since.
  * - A `turnStart` waits for the next record, or for `close`, and is written with it: nothing rests on it alone. Do not await it before.
- * - The session is opened with the first record. One that exists already is refused with `conflict`, unless it was resumed from exactly there.
+ * - The session is opened with `open`, else with the first record. One that exists already is refused with `conflict`, unless it was resumed.
+ *   Nobody's right to write is taken for a conversation that cannot go on.
  * - A loop whose history is not that of its parent loop is recorded with the whole of it.
- * - What a store refused, or lost because somebody deleted the session, is recorded with the next loop.
+ * - What a store refused is recorded before the next loop that was opened with `open`: only what is missing. What it lost because somebody deleted
+ *   the session is recorded with the next loop.
  *
  * Source: docs/concepts/sessions.md
  */
 export interface SessionJournal extends Journal {
-  /** Writes what was appended and gives the right to write back; the next record takes it again, unless somebody else has written since. */
+  /**
+   * Takes the right to write before a loop begins, where this journal has not got it, and writes what is missing of loops that were refused.
+   * Resolves with what the conversation goes on from when others have written to the session since it was read: theirs, then what its owner has
+   * added; `undefined` where it is as it was. When it rejects, the `loopStart` of the conversation is refused too.
+   */
+  open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined>
+  /** Writes what was appended and gives the right to write back; the next loop takes it again. */
   close(): Promise<void>
 }
 

@@ -73,6 +73,13 @@ export interface Turn {
  */
 export type LoopStatus = RunStatus | 'running' | 'pending' | 'interrupted'
 
+/** A call whose tool was begun. */
+export interface BegunCall {
+  toolCallId: string
+  /** Whether it may be begun again without harm. */
+  idempotent: boolean
+}
+
 /** The complete record of one loop. */
 export interface LoopRecord {
   loopId: string
@@ -106,6 +113,11 @@ export interface LoopRecord {
   overlay?: CompactionOverlay
   prunes?: PruneRecord[]
   reverts?: RevertRecord[]
+  /**
+   * Of a loop without an end, as a log knows it: which calls of the last answer were begun. Whoever resumes it runs the others, and asks again for
+   * those that waited for a person. Absent where nobody knows; then all may have begun.
+   */
+  begunCalls?: BegunCall[]
 }
 
 /** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md */

@@ -1,6 +1,8 @@
 import { deleteDB, openDB } from 'idb'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
 import { codeOf, said, textsOf } from './said.ts'
 
@@ -50,7 +52,11 @@ function abortAt(text: string, reason?: DOMException): void {
   })
 }
 
+/** What pages that were not loaded over https lack. */
+const onlySecure = ['randomUUID', 'subtle']
+
 afterEach(() => {
+  for (const name of onlySecure) Reflect.deleteProperty(crypto, name)
   vi.unstubAllGlobals()
   vi.restoreAllMocks()
 })
@@ -166,6 +172,44 @@ describe('IndexedDB', () => {
     const next = await store.open('s', agent)
     await next.append([said('three')])
     expect(await textsOf(store, 's')).toEqual(['three'])
+  })
+
+  it('records an agent, its approvals too, on a page that has neither crypto.randomUUID nor crypto.subtle', async () => {
+    const store = newStore()
+    for (const name of onlySecure) Object.defineProperty(crypto, name, { value: undefined, configurable: true })
+    const pay = defineTool({
+      ...{ name: 'pay', description: 'Pays.', needsApproval: true },
+      parameters: { type: 'object' },
+      execute: () => 'paid',
+    })
+    const model = scripted([{ toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] }, { text: 'Done.' }])
+    const agent = new Agent({ model, tools: [pay], session: store })
+    const run = agent.prompt('Pay.')
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+    expect((await run.result).status).toBe('completed')
+    await agent.close()
+    expect((await resumeAgent(store, agent.sessionId, { model })).messages).toEqual(agent.messages)
+  })
+
+  it('is blocked after 5 s while another tab holds the database, and open again when that tab lets go', async () => {
+    const name = newName()
+    const held = await openDB(name, 1, { upgrade: (database) => void database.createObjectStore('other') })
+    // It waits for the tab that does not let go, and everybody else waits for it.
+    const deleting = deleteDB(name)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const store = newStore({ name })
+    const calls = [store.open('s', agent), store.listIds(), store.load('s')].map(codeOf)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(await Promise.all(calls)).toEqual(['blocked', 'blocked', 'blocked'])
+    vi.useRealTimers()
+    held.close()
+    await deleting
+    expect(await store.listIds()).toEqual([])
+    const writer = await store.open('s', agent)
+    await writer.append([said('one')])
+    expect(await textsOf(store, 's')).toEqual(['one'])
+    // What opened late was closed: nobody waits for it.
+    await deleteDB(name)
   })
 
   it('says what to do where there is no IndexedDB', async () => {

@@ -10,6 +10,7 @@ import { sharedBudget } from '../../examples/recipes/budgets.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
 import { tree } from '../../examples/recipes/event-recorder.ts'
 import { firstJson } from '../../examples/recipes/first-good-branch.ts'
+import { handOver } from '../../examples/recipes/hand-over-session.ts'
 import { hooked } from '../../examples/recipes/hooks.ts'
 import { filtered } from '../../examples/recipes/input-filters.ts'
 import { weather } from '../../examples/recipes/json-schema-tool.ts'
@@ -73,6 +74,7 @@ describe('a page says what its program writes', () => {
   it.each<[string, string, Program]>([
     ['sessions', 'resume-session.ts', afterCrash],
     ['sessions', 'replay.ts', replay],
+    ['sessions', 'hand-over-session.ts', handOver],
     ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
   ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })

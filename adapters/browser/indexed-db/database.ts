@@ -1,5 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import type { SessionDigest } from '../../../src/session/index.ts'
+import { openInTime, type SessionDigest } from '../../../src/session/index.ts'
 import { storageError } from './storage-error.ts'
 
 /** The newest writer of a session, and what lists tell about it. */
@@ -42,7 +42,8 @@ const version = 1
  * The connection to the database `name`.
  *
  * **Contract**: it is closed at once when another tab upgrades or deletes the database, so that nobody waits for this one. The next call opens
- * it again, and rejects with `SessionError` `newerSchema` when that tab runs a newer version of the package.
+ * it again, and rejects with `SessionError` `newerSchema` when that tab runs a newer version of the package, and with `blocked` when nothing is open
+ * after 5 s: a tab that hangs still holds it. What opens then is closed again.
  */
 export function connection(name: string): Connect {
   let current: Promise<IDBPDatabase<Schema>> | undefined
@@ -51,19 +52,23 @@ export function connection(name: string): Connect {
     current = undefined
   }
 
+  function request(): Promise<IDBPDatabase<Schema>> {
+    return openDB<Schema>(name, version, {
+      upgrade(database) {
+        database.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
+        database.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
+      },
+      blocking(_current, _next, event) {
+        forget()
+        if (event.target instanceof IDBDatabase) event.target.close()
+      },
+      terminated: forget,
+    })
+  }
+
   async function open(): Promise<IDBPDatabase<Schema>> {
     try {
-      return await openDB<Schema>(name, version, {
-        upgrade(database) {
-          database.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
-          database.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
-        },
-        blocking(_current, _next, event) {
-          forget()
-          if (event.target instanceof IDBDatabase) event.target.close()
-        },
-        terminated: forget,
-      })
+      return await openInTime(`The database ${JSON.stringify(name)}`, request, async (late) => late.close())
     } catch (error) {
       forget()
       throw storageError(error, `The database ${JSON.stringify(name)} cannot be opened`)

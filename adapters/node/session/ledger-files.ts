@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Session, SessionError } from '../../../src/index.ts'
-import { assertSessionId } from '../../../src/session/index.ts'
+import { assertSessionId, checkSession } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import { isAbsent } from './epoch-files.ts'
@@ -17,13 +17,14 @@ const ending = '.json'
  * **Contract**
  * - Whoever reads sees the old file or the new one, and the new one survives a power cut when this resolves. Of several that save the same
  *   session at once each succeeds, and one of them is what stays.
- * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what the format cannot hold, `quota`, `io`.
+ * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what is no session, with its path, and for what the format cannot hold,
+ *   `quota`, `io`.
  * - Needs zod 4, as `phi-core/schema` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
  *
  * Source: docs/concepts/session-tree.md
  */
 export async function saveSession(session: Session, directory: string): Promise<void> {
-  assertSessionId(session.sessionId)
+  assertSessionId(checkSession(session).sessionId)
   // Before anything is awaited: what the caller changes from now on does not count.
   const copy = structuredClone(session)
   const { sessionToSpecJson } = await import('../../../src/schema/index.ts')

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Check, list, object } from '../../session/checks/check.ts'
+import { begunCall } from '../../session/checks/entry-checks.ts'
 import { checkHistory } from '../../session/checks/message-json.ts'
 import { contextState, overlay as overlayCheck, prune, revert } from '../../session/checks/snapshot.ts'
 import { fromLedgerStatus, isLoopStatus, toLedgerStatus } from '../../session/views/loop-status.ts'
@@ -7,7 +8,7 @@ import type { CompactionOverlay } from '../../types/compaction.ts'
 import type { PruneRecord, RevertRecord } from '../../types/context-change.ts'
 import type { JsonObject, JsonValue } from '../../types/json.ts'
 import type { AgentMessage } from '../../types/message.ts'
-import type { LoopRecord } from '../../types/session.ts'
+import type { BegunCall, LoopRecord } from '../../types/session.ts'
 import { anyJson, count, fitting, present, readSpec } from '../codec.ts'
 import { jsonObject } from '../content.ts'
 import { failureSchema } from '../event/context-event-from-spec.ts'
@@ -49,6 +50,7 @@ const names = {
   overlay: 'compaction_block',
   prunes: 'prunes',
   reverts: 'reverts',
+  begunCalls: 'begunCalls',
 } as const satisfies Record<keyof LoopRecord | 'nativeStatus', string>
 
 const loopSchema = z.looseObject({
@@ -90,6 +92,7 @@ function native<T>(check: Check): z.ZodType<T> {
 const overlaySchema = native<CompactionOverlay>(overlayCheck)
 const prunesSchema = native<PruneRecord[]>(list(prune))
 const revertsSchema = native<RevertRecord[]>(list(revert))
+const begunCallsSchema = native<BegunCall[]>(list(begunCall))
 const baseSchema = native<NonNullable<LoopRecord['base']>>(
   object({ messages: (value, path) => checkHistory(value, path), state: contextState }),
 )
@@ -126,6 +129,7 @@ export function loopFromSpec(json: unknown, path: string): LoopRecord {
     ...overlayOf(spec),
     ...fitting('prunes', prunesSchema, spec.prunes),
     ...fitting('reverts', revertsSchema, spec.reverts),
+    ...fitting('begunCalls', begunCallsSchema, spec.begunCalls),
   }
   loop.events = eventsFromSpec(spec.events, loop, ids, `${path}.events`)
   return loop
@@ -209,8 +213,8 @@ export function loopToSpec(loop: LoopRecord, { message, callerOf }: LoopContext)
 }
 
 /** What only we have; Rust ignores it. */
-function ownKeys({ error, base, prunes, reverts }: LoopRecord): JsonObject {
-  return plain({ error, base, prunes, reverts })
+function ownKeys({ error, base, prunes, reverts, begunCalls }: LoopRecord): JsonObject {
+  return plain({ error, base, prunes, reverts, begunCalls })
 }
 
 function compactionToSpec(loop: LoopRecord, encode: (message: AgentMessage) => JsonObject): JsonObject {

@@ -15,14 +15,17 @@ export function invalidMessages(path: string, expected: string, value: unknown, 
   return new SessionError('invalidMessages', `${path}: expected ${expected}, got ${got}`)
 }
 
-/** The JSON value of `text`; throws `SessionError` `invalidMessages` without the parser's own words: they quote the text, which may be private. */
-export function readJson(text: string): unknown {
+/**
+ * The JSON value of `text`; throws `SessionError` `invalidMessages` without the parser's own words: they quote the text, which may be private.
+ * `what` was to be read.
+ */
+export function readJson(text: string, what = 'messages'): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new SessionError(
       'invalidMessages',
-      `messages: not valid JSON (${typeof text === 'string' ? `${text.length} characters` : typeName(text)})`,
+      `${what}: not valid JSON (${typeof text === 'string' ? `${text.length} characters` : typeName(text)})`,
     )
   }
 }
@@ -61,9 +64,8 @@ export function list(item: Check): Check {
   return (value, path) => {
     array(value, path)
     const items = value as unknown[] // `array` has just shown that it is one
-    items.forEach((entry, index) => {
-      item(entry, `${path}[${index}]`)
-    })
+    // By index: a list may have holes, which JSON has not.
+    for (let index = 0; index < items.length; index += 1) item(items[index], `${path}[${index}]`)
   }
 }
 

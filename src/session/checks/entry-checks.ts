@@ -13,6 +13,8 @@ const message = tagged('role', { user: spoken, assistant: answer, toolResult: re
 const assistant = tagged('role', { assistant: answer })
 const toolResult = tagged('role', { toolResult: result })
 
+/** A `BegunCall`. */
+export const begunCall = object({ toolCallId: string, idempotent: typed('boolean') })
 const tag: Fields = { tag: string }
 const moment: Fields = { at: number }
 
@@ -62,6 +64,7 @@ const entries: Readonly<Record<string, Fields>> = {
       ...{ loopId: string, sessionId: string, agentId: string, startedAt: number, status: string, usage: json },
       ...{ messages: list(message), turns: list(json), childrenLoopIds: list(string), childLoopRefs: list(json) },
       'base?': object({ messages: list(message), state: contextState }),
+      'begunCalls?': list(begunCall),
     }),
   },
   recovered: { messages: list(message) },

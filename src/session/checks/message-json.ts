@@ -39,21 +39,22 @@ const envelope: Fields = {
   'tags?': list(object({ kind: string, text: string, createdAtTurn: number, abandonedNodeIds: list(number) })),
 }
 
-const messages = list(
-  tagged('role', {
-    user: envelope,
-    assistant: {
-      ...envelope,
-      stopReason: oneOf('stop|length|toolUse|error|aborted|maxTurns|userStop|handoff|guardRail|contextCompacted|paused'),
-      model: string,
-      provider: string,
-      usage: object({ input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, totalTokens: number }),
-      'errorMessage?': string,
-    },
-    toolResult: { ...envelope, toolCallId: string, toolName: string, isError: typed('boolean'), 'childLoopId?': string },
-    extension: { 'id?': string, kind: string, data: jsonValue },
-  }),
-)
+/** A message, with or without its id. */
+export const messageShape: Check = tagged('role', {
+  user: envelope,
+  assistant: {
+    ...envelope,
+    stopReason: oneOf('stop|length|toolUse|error|aborted|maxTurns|userStop|handoff|guardRail|contextCompacted|paused'),
+    model: string,
+    provider: string,
+    usage: object({ input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, totalTokens: number }),
+    'errorMessage?': string,
+  },
+  toolResult: { ...envelope, toolCallId: string, toolName: string, isError: typed('boolean'), 'childLoopId?': string },
+  extension: { 'id?': string, kind: string, data: jsonValue },
+})
+
+const messages = list(messageShape)
 
 /** A history as JSON text in the native format (camelCase). `parseMessages` reads it back. */
 export function serializeMessages(history: readonly AgentMessage[]): string {

@@ -33,16 +33,28 @@ export class HistoryEnds {
    * Whether a conversation is, message by message, what the log says of `loopId`. Without one, and with the parent of a sub-agent's first loop,
    * whether it is empty.
    */
-  isAt(loopId: string | undefined, { messages, state = {} }: JournaledConversation): boolean {
+  isAt(loopId: string | undefined, conversation: JournaledConversation): boolean {
+    return this.beyond(loopId, conversation)?.length === 0
+  }
+
+  /**
+   * What a conversation has after what the log says of `loopId`; `undefined` where it is not the same as far as that. Without a loop, what it has
+   * at all.
+   */
+  beyond(loopId: string | undefined, { messages, state = {} }: JournaledConversation): readonly AgentMessage[] | undefined {
     const { overlay, prunes = [], reverts = [] } = state
     const end = loopId === undefined ? undefined : this.#ends.get(loopId)
     if (end === undefined) {
       const isRoot = loopId === undefined || !this.#hasLoops
-      return isRoot && messages.length + prunes.length + reverts.length === 0 && overlay === undefined
+      return isRoot && prunes.length + reverts.length === 0 && overlay === undefined ? messages : undefined
     }
-    if (messages.length !== end.length || prunes.length !== end.prunes || reverts.length !== end.reverts) return false
-    if (!isSame(overlay, end.overlay)) return false
-    return messages === end.messages || messages.every((message, at) => isSame(message, end.messages[at]))
+    if (prunes.length !== end.prunes || reverts.length !== end.reverts || !isSame(overlay, end.overlay)) return undefined
+    return beginsWith(messages, end.messages, end.length) ? messages.slice(end.length) : undefined
+  }
+
+  /** Whether any loop was recorded or read. */
+  get hasLoops(): boolean {
+    return this.#hasLoops
   }
 
   /** Notes what is now recorded of a loop. */
@@ -67,10 +79,23 @@ export class HistoryEnds {
     }
   }
 
+  /** It is no longer sure what the log says of `loopId`. */
+  forget(loopId: string): void {
+    this.#ends.delete(loopId)
+  }
+
   /** Nothing is sure to be in the log any more. */
   clear(): void {
     this.#ends.clear()
   }
+}
+
+/** Whether a history begins with the first `length` messages of another. */
+export function beginsWith(messages: readonly AgentMessage[], other: readonly AgentMessage[], length: number): boolean {
+  if (messages.length < length) return false
+  if (messages === other) return true
+  for (let at = 0; at < length; at += 1) if (!isSame(messages[at], other[at])) return false
+  return true
 }
 
 /** A conversation that was restored holds copies. */

@@ -1,11 +1,13 @@
 import { SessionError } from '../../types/errors.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/journal.ts'
-import { type AgentMessage, now } from '../../types/message.ts'
+import { now } from '../../types/message.ts'
 import type { SpawnRef } from '../../types/session.ts'
 import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
-import type { NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session-store.ts'
+import type { CaughtUp, LoopPlace, NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session-store.ts'
 import { toTitle } from '../log/digest.ts'
-import { sessionOfChild } from '../views/spawn-links.ts'
+import { openInTime } from '../log/open-in-time.ts'
+import { type KnownLog, Missed } from './catch-up.ts'
+import { CutOffLoops, resultEntries } from './cut-off-loops.ts'
 import { HistoryEnds } from './history-ends.ts'
 
 /** A record that is not yet written. */
@@ -17,12 +19,17 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** The log of one session as it is written live, by one writer after the other. See `SessionJournal`. */
+/**
+ * The log of one session as it is written live, by one writer after the other. See `SessionJournal`.
+ *
+ * Whoever claims a session goes on with it: a conversation that could not is refused before, and takes the right to write from nobody.
+ */
 export class SessionLog {
-  readonly #store: Pick<SessionStore, 'open'>
+  readonly #store: Pick<SessionStore, 'open' | 'tail'>
   readonly #sessionId: string
   readonly #spawnRef: SpawnRef | undefined
-  readonly #ends = new HistoryEnds()
+  #known: KnownLog
+  readonly #cutOff = new CutOffLoops()
   #writer: Promise<SessionWriter> | undefined
   #closing: Promise<void> | undefined
   /** Records that no writer has got yet. */
@@ -31,18 +38,21 @@ export class SessionLog {
   #pending = 0
   /** Conversations of which something was refused, and why: nothing more of that loop may follow. */
   readonly #refused = new WeakMap<JournaledConversation, unknown>()
+  /** Conversations whose next loop could not be opened, and why. */
+  readonly #unopened = new WeakMap<JournaledConversation, unknown>()
   /** Until its answers are written down. */
   #resumed: ResumePoint | undefined
+  /** What others have written, until the conversations that began with the takeover have caught up. */
+  #missed: Missed | undefined
   /** Whether the log says what it has to say before the first loop. */
   #hasBegun = false
   /** Whether the next loop records its whole history. */
   #startsOver = false
-  /** What the log ended with when the last writer took over, and the epoch of that writer: what is there beside that, others have written. */
-  #before: { seq: number; epoch?: number | undefined }
-  #lastEpoch: number | undefined
+  /** Whether somebody has taken over from here. */
+  #isLost = false
 
   constructor(
-    store: Pick<SessionStore, 'open'>,
+    store: Pick<SessionStore, 'open' | 'tail'>,
     sessionId: string,
     { spawnRef, resume }: { spawnRef: SpawnRef | undefined; resume: ResumePoint | undefined },
   ) {
@@ -50,18 +60,38 @@ export class SessionLog {
     this.#sessionId = sessionId
     this.#spawnRef = spawnRef
     this.#resumed = resume
-    this.#before = { seq: resume?.cursor ?? 0 }
-    if (resume?.loopId !== undefined) this.#ends.set(resume.loopId, resume)
+    this.#known = { seq: resume?.cursor ?? 0, ends: new HistoryEnds() }
+    if (resume?.loopId !== undefined) this.#known.ends.set(resume.loopId, resume)
+  }
+
+  async open({ agentId, parentLoopId }: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined> {
+    this.#unopened.delete(conversation)
+    this.#writer ??= this.#open(agentId, conversation)
+    const opening = this.#writer
+    try {
+      const writer = await opening
+      if (this.#missed !== undefined) return await this.#catchUp(this.#missed, writer, parentLoopId, conversation)
+      await this.#restore(writer, parentLoopId, conversation)
+      return undefined
+    } catch (error) {
+      this.#startOver(opening, error)
+      this.#unopened.set(conversation, error)
+      throw error
+    }
   }
 
   async append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
     const { type } = record.entry
+    const unopened = this.#unopened.get(conversation)
     if (type === 'loopStart') this.#refused.delete(conversation)
     else if (this.#refused.has(conversation)) return Promise.reject(this.#refused.get(conversation))
     const records = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
     const written = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ record, conversation, records, resolve, reject })
+      const waiting = { record, conversation, records, resolve, reject }
+      if (unopened === undefined) this.#waiting.push(waiting)
+      else this.#refuse([waiting], unopened)
     })
+    this.#unopened.delete(conversation)
     if (type !== 'turnStart') void this.#write()
     // Nobody waits for it: the record it is written with says it too.
     else written.catch(() => undefined)
@@ -73,6 +103,7 @@ export class SessionLog {
     void this.#write()
     const writer = this.#writer
     this.#writer = undefined
+    if (this.#missed?.isUntold === true) this.#readAgain()
     if (writer !== undefined) this.#closing = writer.then((open) => open.close())
     await this.#closing
   }
@@ -80,7 +111,7 @@ export class SessionLog {
   /** Gives the right to write back, and holds on to nothing, unless something is being written: the conversation goes on elsewhere. */
   rest(): void {
     if (this.#pending > 0) return
-    this.#ends.clear()
+    this.#known.ends.clear()
     this.close().catch(() => undefined)
   }
 
@@ -90,48 +121,83 @@ export class SessionLog {
     const [first] = group
     if (first === undefined) return
     this.#waiting = []
-    this.#writer ??= this.#open(first)
-    const writer = this.#writer
+    this.#writer ??= this.#open(first.record.agentId, first.conversation)
+    const opening = this.#writer
     this.#pending += 1
     try {
-      await (await writer).append(group.flatMap(({ records }) => records))
-      for (const { resolve } of group) resolve()
-    } catch (error) {
-      this.#startOver(writer)
-      for (const { conversation, reject } of group) {
-        this.#refused.set(conversation, error)
-        reject(error)
+      const writer = await opening
+      // Nobody has told this conversation what it missed.
+      if (this.#missed?.isUntold === true) throw this.#changed()
+      this.#missed = undefined
+      await writer.append(group.flatMap(({ records }) => records))
+      for (const { record, resolve } of group) {
+        if (record.entry.type === 'loopEnd') this.#cutOff.end(record.loopId)
+        resolve()
       }
+    } catch (error) {
+      this.#startOver(opening, error)
+      this.#refuse(group, error)
     } finally {
       this.#pending -= 1
     }
   }
 
-  /** What was refused is in memory only: the next loop records its whole history, with a writer of its own. */
-  #startOver(failed: Promise<SessionWriter>): void {
-    this.#ends.clear()
+  /** What was refused is in memory only, and what the store has of it is not known. */
+  #refuse(group: readonly Waiting[], error: unknown): void {
+    for (const { record, records, conversation, reject } of group) {
+      this.#known.ends.forget(record.loopId)
+      this.#cutOff.refuse(record.loopId, records, error)
+      this.#refused.set(conversation, error)
+      reject(error)
+    }
+  }
+
+  /** The next loop writes with a writer of its own. */
+  #startOver(failed: Promise<SessionWriter>, error: unknown): void {
     this.#startsOver = true
+    this.#readAgain()
+    if (SessionError.isInstance(error) && error.code === 'conflict') this.#isLost = true
     if (this.#writer === failed) this.#writer = undefined
     void failed.then((writer) => writer.close()).catch(() => undefined)
   }
 
+  /** What others have written is told when the log is opened next. */
+  #readAgain(): void {
+    if (this.#missed !== undefined) this.#known = this.#missed.known
+    this.#missed = undefined
+  }
+
   #entriesOf({ entry, loopId }: JournalRecord, conversation: JournaledConversation): SessionEntry[] {
     if (entry.type !== 'loopStart') {
-      this.#ends.advance(loopId, entry)
-      return entry.type === 'toolResult' ? [entry, ...childLoop(entry.message)] : [entry]
+      this.#known.ends.advance(loopId, entry)
+      return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
-    const isKnown = this.#ends.isAt(entry.parentLoopId, conversation)
-    this.#ends.set(loopId, conversation)
+    const { parentLoopId } = entry
+    // What is still missing of a loop that was cut off is written before this one.
+    const isMissing = this.#unopened.has(conversation) && this.#cutOff.missing(parentLoopId, conversation)?.isWhole === true
+    const isKnown = isMissing || this.#known.ends.isAt(parentLoopId, conversation)
+    this.#known.ends.set(loopId, conversation)
+    this.#cutOff.begin(loopId, parentLoopId, conversation)
     const { messages, state = {} } = conversation
     return isKnown ? [entry] : [entry, { type: 'history', messages: [...messages], state }]
   }
 
-  async #open({ record, conversation }: Waiting): Promise<SessionWriter> {
-    const start = this.#start(record, conversation)
-    await this.#closing?.catch(() => undefined)
-    const writer = await this.#store.open(this.#sessionId, { agentId: record.agentId })
+  async #open(agentId: string, { formation = { type: 'firstLoop', at: now() } }: JournaledConversation): Promise<SessionWriter> {
+    const spawnRef = this.#spawnRef
+    const start: SessionEntry = {
+      ...{ type: 'sessionStart', agentId, formation, scope: 'persistent' },
+      ...(spawnRef !== undefined && { spawnRef }),
+    }
+    const subject = `Session ${JSON.stringify(this.#sessionId)}`
+    const open = async (isLate: () => boolean) => {
+      await this.#closing?.catch(() => undefined)
+      await this.#assertFree()
+      if (isLate()) throw this.#changed()
+      return this.#store.open(this.#sessionId, { agentId })
+    }
+    const writer = await openInTime(subject, open, (late) => late.close())
     try {
-      await this.#begin(writer, start)
+      await this.#begin(writer, { entry: start })
     } catch (error) {
       await writer.close().catch(() => undefined)
       throw error
@@ -139,30 +205,79 @@ export class SessionLog {
     return writer
   }
 
+  /**
+   * Looks before it takes anything from others, where what is in memory could not go on with what they have written: a session of somebody else,
+   * one that was taken over from here, or loops that were cut off.
+   */
+  async #assertFree(): Promise<void> {
+    const isStrange = !this.#hasBegun && this.#resumed === undefined
+    if (!isStrange && !this.#isLost && this.#cutOff.isEmpty) return
+    const tail = await this.#store.tail(this.#sessionId, { after: this.#known.seq }).catch((error: unknown) => {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+      throw error
+    })
+    if (tail !== undefined && (this.#isLost || tail.records.some(({ epoch }) => epoch !== this.#known.writer))) throw this.#changed()
+  }
+
   async #begin(writer: SessionWriter, start: NewSessionRecord): Promise<void> {
-    const last = writer.records.at(-1)
+    const { records } = writer
+    const last = records.at(-1)
     if (last === undefined && this.#hasBegun) this.#beginAgain()
-    const isOurs = last !== undefined && last.epoch === this.#lastEpoch
-    if (!isOurs && !this.#wasThere(last)) throw this.#changed()
-    this.#before = { seq: last?.seq ?? 0, epoch: last?.epoch }
-    this.#lastEpoch = writer.epoch
-    const first = last === undefined ? [start] : recoveredEntries(this.#resumed)
+    const isOurs = last !== undefined && last.epoch === this.#known.writer
+    const isKnown = isOurs || this.#wasThere(last)
+    if (!isKnown) this.#miss(records)
+    const ends = isKnown ? this.#known.ends : new HistoryEnds()
+    this.#known = { seq: last?.seq ?? 0, epoch: last?.epoch, writer: writer.epoch, ends }
+    this.#isLost = false
+    const first = last === undefined ? [start] : isKnown ? recoveredEntries(this.#resumed) : []
     // A writer that failed may have written them.
     if (!this.#hasBegun && !isOurs && first.length > 0) await writer.append(first)
+    this.#cutOff.reopened(records)
     this.#hasBegun = true
     this.#startsOver = false
     this.#resumed = undefined
   }
 
   #wasThere(last: SessionRecord | undefined): boolean {
-    const { seq, epoch = last?.epoch } = this.#before
+    const { seq, epoch = last?.epoch } = this.#known
     return (last?.seq ?? 0) === seq && last?.epoch === epoch
+  }
+
+  #miss(records: readonly SessionRecord[]): void {
+    if (!this.#cutOff.isEmpty) throw this.#changed()
+    this.#missed = new Missed(this.#sessionId, records, this.#known)
+  }
+
+  /** Writes what `unfinished` calls of the others came to, and gives what the conversation goes on from. */
+  async #catchUp(
+    missed: Missed,
+    writer: SessionWriter,
+    parentLoopId: string | undefined,
+    conversation: JournaledConversation,
+  ): Promise<CaughtUp> {
+    const { caughtUp, snapshot, isFirst } = missed.of(parentLoopId, conversation)
+    const { lastLoopId } = caughtUp
+    if (lastLoopId !== undefined && snapshot !== undefined) this.#known.ends.set(lastLoopId, snapshot)
+    if (isFirst && snapshot !== undefined)
+      await writer.append(recoveredEntries({ loopId: lastLoopId, recovered: snapshot.unfinished.recovered }))
+    return caughtUp
+  }
+
+  /** Writes what is missing of the loops that this conversation goes on from. */
+  async #restore(writer: SessionWriter, parentLoopId: string | undefined, conversation: JournaledConversation): Promise<void> {
+    const missing = this.#cutOff.missing(parentLoopId, conversation)
+    if (missing === undefined || parentLoopId === undefined) return
+    await writer.append(missing.records)
+    this.#cutOff.restored(parentLoopId)
+    if (missing.isWhole) this.#known.ends.set(parentLoopId, conversation)
   }
 
   /** Somebody has deleted the session. It begins anew with a loop that records its whole history. */
   #beginAgain(): void {
     this.#hasBegun = false
-    this.#before = { seq: 0 }
+    this.#known.ends.clear()
+    this.#known = { seq: 0, ends: this.#known.ends }
+    this.#cutOff.clear()
     if (this.#startsOver) return
     throw new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} was deleted. The next run begins it anew.`)
   }
@@ -174,24 +289,12 @@ export class SessionLog {
         : 'Use resumeAgent to go on with it, or another id.'
     return new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} has records this agent does not know. ${next}`)
   }
-
-  #start({ agentId }: JournalRecord, { formation = { type: 'firstLoop', at: now() } }: JournaledConversation): NewSessionRecord {
-    const spawnRef = this.#spawnRef
-    return { entry: { type: 'sessionStart', agentId, formation, scope: 'persistent', ...(spawnRef !== undefined && { spawnRef }) } }
-  }
 }
 
-function recoveredEntries(resumed: ResumePoint | undefined): NewSessionRecord[] {
-  if (resumed === undefined || resumed.recovered.length === 0) return []
-  const { recovered, loopId } = resumed
+/** What was made up for calls of `loopId` that nobody will finish. */
+function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {}): NewSessionRecord[] {
+  if (recovered.length === 0) return []
   return [{ entry: { type: 'recovered', messages: [...recovered] }, ...(loopId !== undefined && { loopId }) }]
-}
-
-/** The loop that a sub-agent ran: its session is the part of the loop's id before `.sub.`. */
-function childLoop(message: AgentMessage): SessionEntry[] {
-  if (message.role !== 'toolResult' || message.childLoopId === undefined) return []
-  const { toolCallId, toolName, childLoopId } = message
-  return [{ type: 'childLoop', ref: { toolCallId, toolName, childLoopId, childSessionId: sessionOfChild(childLoopId) } }]
 }
 
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {

@@ -34,6 +34,7 @@ export function withTaskHooks<Store extends SessionStore>(store: Store, { before
       const begun = new Set<string>()
       return {
         ...(journal.event !== undefined && { event: (event: AgentEvent) => journal.event?.(event) }),
+        open: (place, conversation) => journal.open(place, conversation),
         async append(record, conversation) {
           const { sessionId, loopId, entry } = record
           await journal.append(record, conversation)

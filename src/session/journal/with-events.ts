@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../types/event.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/journal.ts'
 import { now } from '../../types/message.ts'
 import type { LoopEvent } from '../../types/session.ts'
-import type { SessionJournal, SessionStore } from '../../types/session-store.ts'
+import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session-store.ts'
 import { eventsPerRecord } from '../views/session-tree.ts'
 
 /** Which events are kept. */
@@ -65,6 +65,10 @@ class EventKeeper implements SessionJournal {
     if (event.type === 'turnRequest' || (event.type === 'messageUpdate' && !this.#isStreaming)) return
     loop.events.push({ sequence, event: asItWas(event) })
     if (loop.events.length >= eventsPerRecord) this.#write(loop)
+  }
+
+  open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined> {
+    return this.#journal.open(place, conversation)
   }
 
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {

@@ -2,9 +2,11 @@ import { SessionError } from '../../types/errors.ts'
 import type { Session } from '../../types/session.ts'
 import type { LogDamage } from '../../types/session-record.ts'
 import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session-store.ts'
+import { checkSession } from '../checks/session.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { digestOf, toTitle } from './digest.ts'
+import { openInTime } from './open-in-time.ts'
 import { type LogReading, readLog } from './read-log.ts'
 import { encodeRecord } from './record-codec.ts'
 import { salvageSession } from './salvage.ts'
@@ -31,7 +33,8 @@ export function assertSessionId(id: string): void {
  *
  * **Contract**
  * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. Whoever wrote it must open it again.
- * - `save` replaces a session as a whole or not at all. Records that this version does not know stay.
+ * - `save` replaces a session as a whole or not at all. Records that this version does not know stay. What is no session it rejects with
+ *   `invalidSession` and the path of what is wrong, before it claims anything.
  * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
  * - A log that nobody of this version can read at all rejects `load` with `newerSchema`.
  * - Failures of the driver that are no `SessionError` become one with code `io`.
@@ -66,7 +69,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       return salvageSession(await linesOf(driver, sessionId, 0), sessionId)
     },
     save: async (session) => {
-      assertSessionId(session.sessionId)
+      assertSessionId(checkSession(session).sessionId)
       await saveSession(driver, session)
     },
     // Of the store it is called on: one that wraps this one may open in another way.
@@ -109,7 +112,8 @@ async function linesOf(driver: LogDriver, sessionId: string, after: number): Pro
 }
 
 async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
-  const claim = await attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
+  const claiming = () => attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
+  const claim = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late))
   const reading = readLog(claim.lines)
   if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
   await attempt(`Session ${sessionId}`, () => driver.release(claim))

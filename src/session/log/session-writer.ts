@@ -1,7 +1,7 @@
 import { errorText, SessionError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
-import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionDigest, SessionWriter } from '../../types/session-store.ts'
+import type { LogClaim, LogDriver, CopiedSessionRecord, LogLine, NewSessionRecord, SessionDigest, SessionWriter } from '../../types/session-store.ts'
 import { advanceDigest, digestOf } from './digest.ts'
 import type { LogReading } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
@@ -52,7 +52,7 @@ export class LogSessionWriter implements SessionWriter {
     this.#digest = digestOf(records)
   }
 
-  async append(records: readonly NewSessionRecord[]): Promise<void> {
+  async append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
     return this.#enqueue(this.#encode(records))
   }
@@ -75,7 +75,7 @@ export class LogSessionWriter implements SessionWriter {
     await this.#driver.release(this.#claim)
   }
 
-  #encode(records: readonly NewSessionRecord[]): LogLine[] {
+  #encode(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): LogLine[] {
     try {
       const lines = this.#number(records.map(encodeRecord))
       this.#digest = records.reduce(advanceDigest, this.#digest)

@@ -27,6 +27,8 @@ export class LoopBuilder {
   readonly record: LoopRecord
   /** Time of the last that was heard of the loop, epoch ms. */
   lastAt: number
+  /** What was begun of the calls of the last answer; `undefined` where nobody knows. */
+  #begun: Map<string, boolean> | undefined
   #turn: Turn | undefined
   #calls: CallOrder
 
@@ -34,6 +36,21 @@ export class LoopBuilder {
     this.record = record
     this.lastAt = record.startedAt
     this.#calls = callsIn(record.messages) ?? new Map()
+  }
+
+  /** From here on every call that is begun is told of. */
+  watchCalls(): void {
+    this.#begun = new Map()
+  }
+
+  beginCall(toolCallId: string, idempotent: boolean): void {
+    this.#begun?.set(toolCallId, idempotent)
+  }
+
+  /** Nothing will be heard of its end: notes which calls were begun by then. */
+  cutOff(): void {
+    if (this.#begun !== undefined)
+      this.record.begunCalls = Array.from(this.#begun, ([toolCallId, idempotent]) => ({ toolCallId, idempotent }))
   }
 
   /** Says which loop this one goes on from: results of its calls, as after a pause, come in the order of those. */
@@ -63,6 +80,8 @@ export class LoopBuilder {
     else record.messages.push(message)
     if (message.role === 'assistant') {
       record.usage = combineUsage(record.usage, message.usage)
+      // Services count their calls anew in each answer.
+      this.#begun?.clear()
       this.#calls = callOrder(message)
     }
     this.#addToTurn(message, at)

@@ -69,6 +69,7 @@ class RecordedTree {
     for (const [loopId, epoch] of this.#open) {
       const builder = this.#builders.get(loopId)
       builder?.settleTurn()
+      builder?.cutOff()
       if (builder !== undefined && epoch < newestEpoch) interrupt(builder)
     }
     return this.#session
@@ -84,7 +85,10 @@ class RecordedTree {
     const { sessionId, agentId } = this.#session
     const known = this.#builders.get(loopId)
     if (known === undefined || this.#open.has(loopId)) this.#open.set(loopId, epoch)
-    return known ?? this.#addLoop(openedLoop({ loopId, sessionId, agentId, startedAt: at }))
+    if (known !== undefined) return known
+    const opened = this.#addLoop(openedLoop({ loopId, sessionId, agentId, startedAt: at }))
+    opened.watchCalls()
+    return opened
   }
 
   #addEvents(loopId: string | undefined, events: readonly LoopEvent[]): void {
@@ -110,6 +114,7 @@ class RecordedTree {
       this.#open.delete(record.loopId)
       for (const message of entry.messages) builder.add(message, builder.lastAt)
       builder.settleTurn()
+      builder.cutOff()
       interrupt(builder)
       return
     }
@@ -176,7 +181,7 @@ function addToRecord(
       linkChild(record, entry.ref)
       break
     case 'toolIntent':
-      // Says that a call may have had effects; the tree holds calls and results.
+      builder.beginCall(entry.toolCallId, entry.idempotent)
       break
   }
 }
@@ -208,6 +213,7 @@ export function recordsOf(session: Session): NewSessionRecord[] {
 function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {
   const { loopId, startedAt: at } = loop
   const records: NewSessionRecord[] = [{ at, loopId, entry: { type: 'loop', loop } }]
+  // Others could not be read back.
   const kept = events.filter(({ event }) => typeof event.type === 'string')
   for (let first = 0; first < kept.length; first += eventsPerRecord) {
     records.push({ at, loopId, entry: { type: 'events', events: kept.slice(first, first + eventsPerRecord) } })

@@ -1,6 +1,7 @@
 import type { ToolCallContent } from '../../types/content.ts'
 import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../types/message.ts'
 import { openCallsOf } from '../../types/open-calls.ts'
+import type { LoopRecord } from '../../types/session.ts'
 import type { SessionRecord } from '../../types/session-record.ts'
 
 type Answer = Extract<LlmMessage, { role: 'assistant' }>
@@ -20,7 +21,7 @@ export class CallLog {
 
   constructor(records: readonly SessionRecord[]) {
     for (const { entry, loopId = '' } of records) {
-      if (entry.type === 'loop') this.#whole.add(loopId)
+      if (entry.type === 'loop') this.#addLoop(loopId, entry.loop)
       // Services count their calls anew in each answer.
       if (entry.type === 'assistant') this.#begun.delete(loopId)
       if (entry.type !== 'toolIntent') continue
@@ -29,10 +30,15 @@ export class CallLog {
     }
   }
 
+  #addLoop(loopId: string, { begunCalls }: Pick<LoopRecord, 'begunCalls'>): void {
+    if (begunCalls === undefined) this.#whole.add(loopId)
+    else this.#begun.set(loopId, new Map(begunCalls.map(({ toolCallId, idempotent }) => [toolCallId, idempotent])))
+  }
+
   /** Whether a call that one of these loops has not finished may be run now, for the first time or again, without doing harm. */
   mayRun(toolCallId: string, loopIds: readonly string[]): boolean {
     const answers = loopIds.map((loopId) => this.#begun.get(loopId)?.get(toolCallId)).filter((idempotent) => idempotent !== undefined)
-    // A loop that was stored as a whole does not say what was begun.
+    // A loop that was stored as a whole may not say what was begun.
     return answers.length > 0 ? !answers.includes(false) : !loopIds.some((loopId) => this.#whole.has(loopId))
   }
 }

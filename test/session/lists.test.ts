@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, memorySessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { logSessionStore, memoryDriver, salvageSession } from '../../src/session/index.ts'
+import { note, notesIn, said } from '../../src/testing/session-samples.ts'
+
+async function titleOf(text: string): Promise<string | undefined> {
+  const store = memorySessionStore()
+  const writer = await store.open('s1', { agentId: 'a' })
+  await writer.append([said(text)])
+  return (await store.list()).sessions[0]?.title
+}
+
+describe('titles', () => {
+  it.each([
+    [' one\n\n two\t ', 'one two'],
+    ['x'.repeat(101), `${'x'.repeat(99)}…`],
+    [`${'x'.repeat(98)}😀😀`, `${'x'.repeat(98)}…`],
+    ['safe \u202etxt.exe\u0007', 'safe txt.exe'],
+    ['  \n ', undefined],
+  ])('of %j', async (text, title) => expect(await titleOf(text)).toBe(title))
+
+  it('that are none are refused', async () => {
+    const store = memorySessionStore()
+    for (const title of ['', ' \n', 'x'.repeat(101), 7, undefined]) {
+      await expect(store.rename('s1', title as string)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' }) // wrong on purpose
+    }
+  })
+
+  it('are given to the session of an agent that was closed, which goes on', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: scripted([{ text: 'Honey.' }, { text: 'Nectar.' }]), session: store, sessionId: 's1' })
+    await agent.prompt('What do bees make?').text()
+    await agent.close()
+    await store.rename('s1', 'Bees')
+    expect(await agent.prompt('Of what?').text()).toBe('Nectar.')
+    await agent.close()
+    const [summary] = (await store.list()).sessions
+    expect([summary?.title, summary?.loops, summary?.messages, summary?.agentId]).toEqual(['Bees', 2, 4, agent.agentId])
+  })
+})
+
+describe('lists', () => {
+  it.each([{ limit: 0 }, { limit: 1.5 }, { cursor: 'nonsense' }, { cursor: '' }, { page: 2 }])('refuse %j', async (options) => {
+    await expect(memorySessionStore().list(options)).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
+  })
+
+  it('give 50 sessions where nobody says how many', async () => {
+    const store = memorySessionStore()
+    for (let at = 0; at < 60; at++) await (await store.open(`s${at}`, { agentId: 'a' })).append([note(at)])
+    const { sessions, nextCursor = '' } = await store.list()
+    expect([sessions.length, (await store.list({ cursor: nextCursor })).sessions.length]).toEqual([50, 10])
+    expect((await store.listIds()).length).toBe(60)
+  })
+})
+
+describe('salvageSession', () => {
+  async function linesOf(count: number): Promise<string[]> {
+    const driver = memoryDriver()
+    const store = logSessionStore(driver)
+    for (let at = 1; at <= count; at += 2) {
+      const writer = await store.open('s1', { agentId: 'a' })
+      await writer.append([note(at), note(at + 1)])
+      await writer.close()
+    }
+    return [...((await driver.read('s1', 0)) ?? [])]
+  }
+  const flipped = (text: string, at: number) => text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
+
+  it('loses no more than the records that a flipped bit is in, wherever it is, and names them', async () => {
+    const text = (await linesOf(8)).join('\n')
+    for (let at = 0; at < text.length; at += 1) {
+      const damaged = flipped(text, at).split('\n')
+      const { records, dropped } = salvageSession(damaged, 's1')
+      const isBreak = text[at] === '\n'
+      const line = text.slice(0, at).split('\n').length - 1
+      expect([at, notesIn(records).length, dropped.map((each) => each.line)]).toEqual(isBreak ? [at, 8, []] : [at, 7, [line]])
+    }
+  })
+
+  it('gives what is left of any noise, and never throws for it', async () => {
+    const lines = await linesOf(6)
+    expect(salvageSession([], 's1')).toMatchObject({ records: [], dropped: [], session: { sessionId: 's1', loops: [] } })
+    expect(salvageSession(['', 'noise', '{}', 'null'], 's1').dropped.map(({ line }) => line)).toEqual([0, 1, 2])
+    const { records, dropped } = salvageSession([...lines.slice(0, 3), 'noise', ...lines.slice(4), 'noise'], 's1')
+    expect([notesIn(records), dropped.map(({ line }) => line)]).toEqual([
+      [1, 2, 3, 5, 6],
+      [3, 6],
+    ])
+  })
+})

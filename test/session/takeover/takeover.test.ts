@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
+import { logSessionStore, memoryDriver } from '../../../src/session/index.ts'
+import { takeOver } from './interleaving.ts'
+import { Turns } from './turns.ts'
+
+const seeds = Array.from({ length: 40 }, (_, seed) => seed)
+
+describe('a session that somebody is busy with is taken over', () => {
+  it('in memory, in 40 interleavings: the newcomer goes on, the old one is told', async () => {
+    const faults: string[] = []
+    let told = 0
+    for (const seed of seeds) {
+      const turns = new Turns(seed)
+      const store = logSessionStore(turns.driver(memoryDriver()))
+      const outcome = await takeOver(turns, { older: store, newer: store })
+      if (outcome.older.status === 'error') told += 1
+      faults.push(...outcome.faults.map((fault) => `${seed}: ${fault}`))
+    }
+    expect(faults).toEqual([])
+    expect(told).toBeGreaterThan(20)
+  })
+
+  it('on disk, in 40 interleavings, by two stores', async () => {
+    const faults: string[] = []
+    let told = 0
+    for (const seed of seeds) {
+      const directory = await mkdtemp(join(tmpdir(), 'phi-takeover-'))
+      const turns = new Turns(1000 + seed)
+      const [older, newer] = [0, 1].map(() => logSessionStore(turns.driver(fileDriver(directory))))
+      if (older === undefined || newer === undefined) throw new RangeError('two')
+      const outcome = await takeOver(turns, { older, newer }).finally(() => rm(directory, { recursive: true, force: true }))
+      if (outcome.older.status === 'error') told += 1
+      faults.push(...outcome.faults.map((fault) => `${seed}: ${fault}`))
+    }
+    expect(faults).toEqual([])
+    expect(told).toBeGreaterThan(20)
+  })
+})
