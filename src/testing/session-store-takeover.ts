@@ -14,12 +14,12 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
     const older = new Agent({ model: working('old', 3), tools: [work.tool], session: store, sessionId: 's1' })
     const ends = countEnds(older)
     const running = older.prompt('Work.')
-    await work.begun()
+    await Promise.race([work.begun(), running.result])
     await written()
     const newer = await resumeAgent(other, 's1', { model: working('new', 1), tools: [{ ...work.tool, execute: () => 'done' }] })
     // What is written now, the newcomer has not read.
     work.finish()
-    await work.begun()
+    await Promise.race([work.begun(), running.result])
     await written()
     const { status, error, loopId } = await newer.prompt('Go on.').result
     expect([status, error?.message]).toEqual(['completed', undefined])
@@ -46,7 +46,7 @@ export function takeoverByAgentTests({ it, expect }: TestRunner, options: Sessio
     const work = steppedTool()
     const older = new Agent({ model: working('old', 1), tools: [work.tool], session: store, sessionId: 's1' })
     const running = older.prompt('Work.')
-    await work.begun()
+    await Promise.race([work.begun(), running.result])
     await written()
     const { error } = await new Agent({ model: working('new', 0), session: other, sessionId: 's1' }).prompt('Mine.').result
     expect([error?.code, error?.cause?.code]).toEqual(['journal', 'conflict'])
