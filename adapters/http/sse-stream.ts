@@ -3,6 +3,8 @@ import { type SseOptions, toSse } from './to-sse.ts'
 
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
+/** Platforms take no longer interval, in ms: they would fire at once, and again and again. */
+const longestMs = 2_147_483_647
 
 /** How events are streamed. */
 export interface SseStreamOptions extends SseOptions {
@@ -30,9 +32,12 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      timer = setInterval(() => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
-      }, options.pingMs)
+      timer = setInterval(
+        () => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
+        },
+        Math.min(options.pingMs, longestMs),
+      )
     },
     async pull(controller) {
       const frame = await nextFrame(events, options)

@@ -1,3 +1,4 @@
+import { aFunction, aText, checkOptions, either, options, required, withMethods } from '../../base/check-options.ts'
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
@@ -5,6 +6,7 @@ import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { TransportOptions } from './model-options.ts'
+import { transportTable } from './option-tables.ts'
 import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import { type Exchange, sendStreaming } from './transport/send.ts'
 
@@ -64,6 +66,15 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   browserHint?: string | undefined
 }
 
+const aDefinition = options<ProviderDefinition>({
+  api: required(aText),
+  service: required(either(aText, aFunction)),
+  codec: required(withMethods('a codec', 'encode', 'decoder')),
+  // Factories hand on their own options.
+  transport: options(transportTable, true),
+  browserHint: aText,
+})
+
 /**
  * A provider for one wire protocol: `codec` says what is sent and how the answer is read, the rest is the same for all.
  *
@@ -74,6 +85,7 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
  * Source: docs/providers/custom.md.
  */
 export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
+  checkOptions(definition, aDefinition)
   const { api, codec } = definition
   return {
     api,
