@@ -44,7 +44,11 @@ const wrong: [string, () => unknown, RegExp][] = [
   ['where files of a prompt are', () => composeSystemPrompt(minimalPrompt, {}, { workspace: as('.') }), /workspace is "\."/],
   ['what an answer is read from', () => parseOutput(as(null), {}), /from is null/],
   ['what an answer must be', () => parseOutput(as(result), as('x')), /schema is "x"/],
-  ['how an answer is checked', () => parseOutput(as(result), {}, as({ schemaValidators: act })), /schemaValidators.*Did you mean schemaValidator\?/],
+  [
+    'how an answer is checked',
+    () => parseOutput(as(result), {}, as({ schemaValidators: act })),
+    /schemaValidators.*Did you mean schemaValidator\?/,
+  ],
   ['tools of a registry', () => new ToolRegistry(as(7)), /tools is 7/],
   ['a tool of a registry', () => new ToolRegistry().register(as({ name: 'x' })), /tool\.description/],
   ['loaders of a registry', () => new ProviderRegistry(as(null)), /loaders is null/],
