@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/index.ts'
+import { classifyError } from '../../src/provider-kit.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
@@ -196,4 +197,77 @@ it('token counts that no service can have counted are none', async () => {
 it('a service that does not say why it stopped is told so', async () => {
   const { error } = await bedrockCall(awsAnswering([frame('messageStop', {}), frame('metadata', {})]))
   expect(error).toMatchObject({ code: 'network', message: expect.stringContaining('did not say why') })
+})
+
+const deep = (open: string, close: string, levels: number) => JSON.parse(open.repeat(levels) + 1 + close.repeat(levels))
+const values: [string, unknown][] = [
+  ['an object', deep('{"a":', '}', 5_000)],
+  ['a list', deep('[', ']', 5_000)],
+]
+/** `JSON.stringify` cannot write what is that deep; services can. */
+const raw = (text: string) => [utf8(text.replaceAll('"DEEP"', `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`))]
+
+describe('what is nested thousands of levels deep', () => {
+  const done = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+  const bodies: [string, (text: string) => Model, string][] = [
+    [
+      'Chat Completions',
+      (text) => openai('m', { fetch: answering(raw(text)) }),
+      `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"DEEP"}}]}}]}\n\n${done}`,
+    ],
+    [
+      'the Responses API',
+      (text) => openaiResponses('m', { fetch: answering(raw(text)) }),
+      'data: {"type":"response.output_item.done","item":{"type":"function_call","call_id":"a","name":"f","arguments":"DEEP"}}\n\ndata: {"type":"response.completed","response":{}}\n\n',
+    ],
+    [
+      'Gemini',
+      (text) => google('m', { fetch: answering(raw(text)) }),
+      'data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":"DEEP"}}]},"finishReason":"STOP"}]}\n\n',
+    ],
+    [
+      'Anthropic',
+      (text) => anthropic('m', { fetch: answering(raw(text)) }),
+      'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":"DEEP"}}\n\ndata: {"type":"content_block_stop","index":0}\n\ndata: {"type":"message_stop"}\n\n',
+    ],
+  ]
+  it.each(bodies)('are arguments that are not run: %s', async (_protocol, model, text) => {
+    const { message, error } = await played(model(text))
+    expect(error).toBeUndefined()
+    expect(message?.content).toMatchObject([{ name: 'f', arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
+  })
+
+  it('is a path that no argument is put at: Gemini', async () => {
+    const partialArgs = [{ jsonPath: `$${'.a'.repeat(5_000)}`, numberValue: 1 }]
+    const { message } = (await protocols.Gemini?.(parts([{ functionCall: { name: 'f', partialArgs } }]))) ?? {}
+    expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: expect.stringContaining('200 levels') }])
+  })
+
+  it.each(values)('says nothing in an error: %s', (_kind, value) => {
+    for (const body of [{ error: value }, { error: { message: value, code: value, type: { toString: 1 } } }, value]) {
+      const error = classifyError({ service: 'X', body })
+      expect(String(error)).not.toMatch(/stack|Cannot/)
+    }
+  })
+})
+
+describe('arguments that JSON would write as something else', () => {
+  const odd = ['{"n":1e400}', '{"n":-0}', '[{"n":[1e999]}]']
+  it.each(odd)('%s are not run', async (args) => {
+    const part = (text: string) => `data: ${text}\n\n`
+    const gemini = part(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`)
+    const call = `{"index":0,"id":"a","function":{"name":"f","arguments":${args}}}`
+    const chatCall = part(`{"choices":[{"index":0,"delta":{"tool_calls":[${call}]},"finish_reason":"tool_calls"}]}`)
+    for (const model of [google('m', { fetch: answering([utf8(gemini)]) }), openai('m', { fetch: answering([utf8(chatCall)]) })]) {
+      const { message } = await played(model)
+      expect(message?.content).toMatchObject([{ arguments: {}, invalidArguments: expect.any(String) }])
+    }
+  })
+})
+
+it('ten thousand calls in one answer do not keep the thread', async () => {
+  const call = (index: number) =>
+    chat({ tool_calls: [{ index, id: index % 2 === 0 ? `c${index}` : 'same', function: { name: 'f', arguments: '{}' } }] })
+  const { message } = (await protocols['Chat Completions']?.(...Array.from({ length: 10_000 }, (_, index) => call(index)))) ?? {}
+  expect(new Set(message?.content.map((block) => block.type === 'toolCall' && block.id)).size).toBe(10_000)
 })

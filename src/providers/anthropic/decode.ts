@@ -285,5 +285,6 @@ function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
 
 /** Calls are opened with `{}` where fragments follow. */
 function isEmptyInput(input: unknown): boolean {
-  return input === undefined || input === null || JSON.stringify(input) === '{}'
+  if (input === undefined || input === null) return true
+  return typeof input === 'object' && !Array.isArray(input) && Object.keys(input).length === 0
 }

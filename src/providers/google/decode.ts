@@ -3,7 +3,7 @@ import type { ProviderState } from '../../types/content.ts'
 import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
 import { nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import type { DecoderContext, EncodedCall } from '../shared/define-provider.ts'
@@ -189,7 +189,7 @@ export class GeminiDecoder implements StreamDecoder {
     const id = typeof call.id === 'string' && call.id !== '' ? call.id : newCallId()
     this.builder.toolCall(key, id, name)
     if (call.willContinue === true || call.partialArgs) this.#streamedCall = new PartialArguments()
-    else this.builder.toolArguments(key, JSON.stringify(call.args ?? {}))
+    else this.builder.toolArguments(key, typeof call.args === 'string' ? JSON.stringify(call.args) : textOfArguments(call.args ?? {}))
   }
 
   /** A call that was never closed: what is left is no JSON, so that it is not run. */

@@ -1,3 +1,4 @@
+import { textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { objectsIn } from '../shared/decode/wire-value.ts'
 
 /** One argument, or the next piece of a text. */
@@ -30,7 +31,7 @@ export class PartialArguments {
 
   /** The arguments so far, as JSON. */
   toJson(): string {
-    return JSON.stringify(this.#root)
+    return textOfArguments(this.#root)
   }
 
   #place({ jsonPath, stringValue, numberValue, boolValue, nullValue }: PartialArgument): boolean {

@@ -1,4 +1,4 @@
-import { parseArguments } from '../../../base/call-arguments.ts'
+import { argumentsFault, parseArguments } from '../../../base/call-arguments.ts'
 import type { ProviderState, ToolCallContent } from '../../../types/content.ts'
 import { newId } from '../../../types/ids.ts'
 import { type AssistantMessage, now, type StopReason } from '../../../types/message.ts'
@@ -66,6 +66,7 @@ export class AssistantBuilder {
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
+  readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
   /** The call whose arguments are the text of the answer. */
@@ -139,7 +140,10 @@ export class AssistantBuilder {
       })
     }
     if (slot.kind !== 'toolCall') return
-    if (slot.block.id === '' && id !== undefined && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
+    if (slot.block.id === '' && id !== undefined && id !== '') {
+      slot.block.id = this.#ids.has(id) ? newId() : id
+      this.#ids.add(id)
+    }
     if (slot.block.name === '' && name !== undefined) slot.block.name = name
     if (slot.held !== '') this.#release(slot)
   }
@@ -271,10 +275,6 @@ export class AssistantBuilder {
     return slot.kind === 'thinking' ? slot : undefined
   }
 
-  #isUsed(id: string): boolean {
-    return this.message.content.some((block) => block.type === 'toolCall' && block.id === id)
-  }
-
   #release(slot: ToolCallSlot): void {
     const { id, name } = slot.block
     if (id === '' || name === '') return
@@ -299,8 +299,13 @@ export class AssistantBuilder {
   }
 }
 
-/** Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. */
+/**
+ * Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. What JSON would write as something
+ * else (`1e400`, `-0`), or not at all, becomes text that is none: no call runs with it.
+ */
 export function textOfArguments(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value === 'string') return value
+  const fault = argumentsFault(value)
+  return fault === undefined ? JSON.stringify(value) : `(${fault})`
 }

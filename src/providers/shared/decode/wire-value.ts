@@ -13,8 +13,13 @@ export class OddValue extends Error {
 /** The text of a field. Nothing is an empty one; a part with a text, or a list of such, is its text. Throws `OddValue` for anything else. */
 export function textIn(value: unknown, place: string): string {
   if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map((part) => partText(part, place)).join('')
+  return partText(value, place)
+}
+
+function partText(value: unknown, place: string): string {
+  if (typeof value === 'string') return value
   if (isNothing(value)) return ''
-  if (Array.isArray(value)) return value.map((part) => textIn(part, place)).join('')
   if (typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string') return value.text
   throw new OddValue(place, value)
 }
