@@ -1,5 +1,4 @@
 import { type Context, type Env, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import {
   aFlag,
   aFunction,
@@ -19,6 +18,7 @@ import {
   type Logger,
   PhiError,
 } from '../../src/index.ts'
+import { bodyText } from './body-text.ts'
 import { type Problem, problemResponse } from './problem.ts'
 import { parseRunBody, type RunBody } from './run-body.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'
@@ -73,20 +73,21 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   checkOptions(options, agentAppOptions)
   const { maxBodyBytes = 1024 * 1024, pingMs = 15_000 } = options
   const app = new Hono<E>()
-  const limit = bodyLimit({ maxSize: maxBodyBytes, onError: () => problemResponse(tooLarge(maxBodyBytes)) })
   app.use('/runs/*', async (c, next) => {
     if (options.authorize !== undefined && !(await options.authorize(c))) return problemResponse(unauthorized)
     return next()
   })
-  app.use('/runs', limit)
   app.post('/runs', async (c) => {
     if (!isJson(c.req.header('content-type'))) return problemResponse(notJson)
+    // Of the request as it came: it tells when the client goes.
+    const { signal } = c.req.raw
+    if (!(await isWithin(c, maxBodyBytes))) return problemResponse(tooLarge(maxBodyBytes))
     const { body, problem } = parseRunBody(await c.req.text())
     if (problem !== undefined) return problemResponse(problem)
     const agent = await options.agent(c)
     if ('detail' in agent) return problemResponse(agent)
     if (options.resume !== undefined) return start(agent, body, undefined, (run) => streamed(run, { ...options, pingMs }))
-    return start(agent, body, c.req.raw.signal, (run) => streamed(run, { ...options, pingMs, onCancel: (reason) => run.abort(reason) }))
+    return start(agent, body, signal, (run) => streamed(run, { ...options, pingMs, onCancel: (reason) => run.abort(reason) }))
   })
   const { resume } = options
   if (resume !== undefined) {
@@ -138,6 +139,14 @@ function streamed(events: AsyncIterable<AgentEvent>, options: SseStreamOptions):
       'x-content-type-options': 'nosniff',
     },
   })
+}
+
+/** Whether the body has at most `maxBytes`. It can be read afterwards, by `agent` too; where `authorize` has read it, it is there already. */
+async function isWithin<E extends Env>(c: Context<E>, maxBytes: number): Promise<boolean> {
+  if (c.req.raw.body === null || c.req.raw.bodyUsed) return true
+  const body = await bodyText(c.req.raw, maxBytes)
+  if (body !== undefined) c.req.raw = new Request(c.req.raw, { body })
+  return body !== undefined
 }
 
 function isJson(contentType: string | undefined): boolean {
