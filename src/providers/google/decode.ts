@@ -57,7 +57,9 @@ export class GeminiDecoder implements StreamDecoder {
   #id: string | null | undefined
   #finishMessage = ''
   /** What came up to the first reason to stop: behind it, it is sent once more. */
-  readonly #frameTexts = new Set<string>()
+  readonly #frameTexts: string[] = []
+  /** The same, made when something comes behind that reason: mostly nothing does. */
+  #known: Set<string> | undefined
   #finalFrame: string | undefined
   #isBlocked = false
   #blockReason = ''
@@ -111,9 +113,9 @@ export class GeminiDecoder implements StreamDecoder {
 
   #frame(data: string, name: string | undefined): void {
     // Gateways may end with the marker of another protocol, or send frames again.
-    const isAgain = data === this.#finalFrame || (this.#finishReason !== undefined && this.#frameTexts.has(data))
+    const isAgain = data === this.#finalFrame || this.#cameBefore(data)
     if (isMarker(data) !== undefined || isAgain) return
-    if (this.#finishReason === undefined) this.#frameTexts.add(data)
+    if (this.#finishReason === undefined) this.#frameTexts.push(data)
     let parsed: GeminiChunk | (GeminiChunk | null)[] | null
     try {
       parsed = JSON.parse(data)
@@ -125,6 +127,12 @@ export class GeminiDecoder implements StreamDecoder {
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#read(chunk)
     else this.#read(objectIn(parsed, 'a chunk') ?? {})
     if (this.#finishReason !== undefined) this.#finalFrame = data
+  }
+
+  #cameBefore(data: string): boolean {
+    if (this.#finishReason === undefined) return false
+    this.#known ??= new Set(this.#frameTexts)
+    return this.#known.has(data)
   }
 
   #read(chunk: GeminiChunk): void {
