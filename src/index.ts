@@ -158,12 +158,12 @@ export type {
 } from './types/session.ts'
 export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session-record.ts'
 export type {
+  CopiedSessionRecord,
   DroppedLine,
   LogClaim,
   LogDriver,
   LogLine,
   LogQuery,
-  CopiedSessionRecord,
   NewSessionRecord,
   ResumePoint,
   SalvagedSession,

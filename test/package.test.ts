@@ -145,16 +145,8 @@ describe('the package', () => {
         'export const answer = (agent: entry0.Agent): Promise<string> => agent.prompt("1 + 2").text()',
       ].join('\n')
       writeFileSync(join(project, 'types.ts'), source)
-      const options = [
-        '--noEmit',
-        '--strict',
-        '--skipLibCheck',
-        'false',
-        '--target',
-        'es2023',
-        '--lib',
-        'es2023,esnext.disposable,dom,dom.iterable,dom.asynciterable',
-      ]
+      // What a new project has.
+      const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable']
       run(local('tsc'), [...options, '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'types.ts'], project)
     })
   })

@@ -15,6 +15,7 @@ import type { QueueMode } from '../types/settings.ts'
 import type { AgentSnapshot } from '../types/snapshot.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
+import { AgentListeners } from './agent-listeners.ts'
 import {
   type AgentOptions,
   type AgentSettings,
@@ -25,7 +26,7 @@ import {
   type PromptOptions,
 } from './agent-options.ts'
 import { beginRun } from './begin-run.ts'
-import { Conversation, snapshotCopy } from './conversation.ts'
+import { Conversation, settingsOf, snapshotCopy } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 import { continuationStart, promptStart, type RunStart, sendStart } from './run-start.ts'
@@ -51,7 +52,7 @@ export class Agent {
   readonly #conversation: Conversation
   readonly #steering: MessageQueue
   readonly #followUps: MessageQueue
-  readonly #listeners = new Set<(event: AgentEvent) => void>()
+  readonly #listeners = new AgentListeners()
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
@@ -162,16 +163,7 @@ export class Agent {
 
   /** Calls `listener` for every event of every run from now on; returns how to stop. */
   subscribe(listener: (event: AgentEvent) => void): () => void {
-    let isActive = true
-    // A function of its own, so that the same listener may be added twice, and a run it was handed to hears no more of it once it stops.
-    const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
-    this.#listeners.add(heard)
-    const stopRun = this.#run?.subscribe(heard)
-    return () => {
-      isActive = false
-      this.#listeners.delete(heard)
-      stopRun?.()
-    }
+    return this.#listeners.add(listener, this.#run)
   }
 
   // Steering
@@ -205,7 +197,6 @@ export class Agent {
   setSteeringMode(mode: QueueMode): void {
     this.#steering.mode = mode
   }
-
   setFollowUpMode(mode: QueueMode): void {
     this.#followUps.mode = mode
   }
@@ -227,11 +218,9 @@ export class Agent {
   get model(): Model {
     return this.#settings.model
   }
-
   get systemPrompt(): string {
     return this.#settings.systemPrompt ?? ''
   }
-
   get tools(): readonly AgentTool[] {
     return this.#settings.tools ?? []
   }
@@ -244,7 +233,6 @@ export class Agent {
   get thinking(): ThinkingLevel {
     return this.#settings.thinking ?? 'off'
   }
-
   set thinking(thinking: ThinkingLevel) {
     this.configure({ thinking })
   }
@@ -253,7 +241,6 @@ export class Agent {
   get maxTokens(): number | undefined {
     return this.#settings.maxTokens
   }
-
   set maxTokens(value: number | undefined) {
     this.configure({ maxTokens: value })
   }
@@ -262,7 +249,6 @@ export class Agent {
   get temperature(): number | undefined {
     return this.#settings.temperature
   }
-
   set temperature(value: number | undefined) {
     this.configure({ temperature: value })
   }
@@ -322,11 +308,7 @@ export class Agent {
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
     const own = journal === undefined ? snapshotCopy(snapshot) : snapshot
-    if (own.settings !== undefined) {
-      const { systemPrompt, thinking, maxTokens, temperature, configId } = own.settings
-      // By name: a snapshot may hold more than this version knows, and must not switch off a limit.
-      this.configure({ systemPrompt, thinking, maxTokens, temperature, configId })
-    }
+    if (own.settings !== undefined) this.configure(settingsOf(own.settings))
     this.#conversation.become(own, journal)
   }
 
@@ -335,7 +317,6 @@ export class Agent {
   get agentId(): string {
     return this.#conversation.context.agentId
   }
-
   get sessionId(): string {
     return this.#conversation.context.sessionId
   }

@@ -194,3 +194,8 @@ function unknownMessage(what: string): ConfigError {
 function quoted(id: string): string {
   return JSON.stringify(String(id).slice(0, 100))
 }
+
+/** The settings that a snapshot brings back. By name: it may hold more than this version knows, and must not switch off a limit. */
+export function settingsOf({ systemPrompt, thinking, maxTokens, temperature, configId }: NonNullable<AgentSnapshot['settings']>) {
+  return { systemPrompt, thinking, maxTokens, temperature, configId }
+}

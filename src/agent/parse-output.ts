@@ -1,3 +1,4 @@
+import { anObject, aSchema, checkOptions, options as optionsOf, withMethods } from '../base/check-options.ts'
 import { extractJson } from '../context/extract-json.ts'
 import { ProviderError } from '../types/errors.ts'
 import type { JsonSchema, JsonValue } from '../types/json.ts'
@@ -13,6 +14,8 @@ export interface ParseOutputOptions {
   /** Default: this package's own, whose interpreter is loaded when a schema first needs it. */
   schemaValidator?: SchemaValidator
 }
+
+const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethods('a schema validator', 'compile') })
 
 /**
  * The answer of a run, or of one message, as the value that `schema` promises.
@@ -45,6 +48,9 @@ export async function parseOutput(
   schema: StandardSchema | JsonSchema,
   options: ParseOutputOptions = {},
 ): Promise<unknown> {
+  checkOptions(from, anObject, 'from')
+  checkOptions(schema, aSchema, 'schema')
+  checkOptions(options, parseOptions)
   const json = extractJson('role' in from ? from : lastAnswer(from))
   const result = await checkAnswer(schema, json, options)
   if (result.issues === undefined) return result.value

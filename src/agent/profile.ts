@@ -1,3 +1,5 @@
+import { aNumberFromZero, anObject, aPositiveNumber, aText, checkOptions, listOf, options } from '../base/check-options.ts'
+import { aThinkingLevel } from '../loop/check-config.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
 
 /** The settings of an agent that a profile can give a value to. */
@@ -26,8 +28,21 @@ export interface AgentProfile extends ProfileSettings {
   skills?: readonly string[]
 }
 
+const aProfile = options<AgentProfile>({
+  systemPrompt: aText,
+  thinking: aThinkingLevel,
+  temperature: aNumberFromZero,
+  maxTokens: aPositiveNumber,
+  configId: aText,
+  profileId: aText,
+  name: aText,
+  description: aText,
+  skills: listOf(aText),
+})
+
 /** The settings `profile` gives a value to, and nothing else. An empty system prompt counts as none. */
 export function profileDefaults(profile: AgentProfile): ProfileSettings {
+  checkOptions(profile, aProfile, 'profile')
   const { systemPrompt, thinking, temperature, maxTokens, configId } = profile
   return given({ systemPrompt, thinking, temperature, maxTokens, configId })
 }
@@ -41,6 +56,7 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  * Source: docs/concepts/profiles-and-prompts.md
  */
 export function applyProfile<T extends object>(profile: AgentProfile, options: T & ProfileSettings): T & ProfileSettings {
+  checkOptions(options, anObject)
   return { ...options, ...profileDefaults(profile), ...given(options) }
 }
 

@@ -1,3 +1,16 @@
+import {
+  anything,
+  aSignal,
+  aText,
+  checkOptions,
+  either,
+  kind,
+  listOf,
+  options as optionsOf,
+  recordOf,
+  required,
+} from '../base/check-options.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
 import { ConfigError, WorkspaceError } from '../types/errors.ts'
 import type { Workspace } from '../types/workspace.ts'
 
@@ -40,6 +53,12 @@ export interface ComposeOptions {
   signal?: AbortSignal
 }
 
+const aStrategy = optionsOf<SystemPromptStrategy>({
+  blocks: required(listOf(optionsOf<PromptBlock>({ name: required(aText), order: required(anything), maxLength: required(anything) }))),
+})
+const composeOptions = optionsOf<ComposeOptions>({ workspace: aWorkspace, signal: aSignal })
+const absent = kind('left out', (value) => value === undefined)
+
 const filePrefix = 'file:'
 
 /**
@@ -63,6 +82,9 @@ export async function composeSystemPrompt(
   content: Readonly<Record<string, string>>,
   options: ComposeOptions = {},
 ): Promise<string> {
+  checkOptions(strategy, aStrategy, 'strategy')
+  checkOptions(content, recordOf(either(aText, absent)), 'content')
+  checkOptions(options, composeOptions)
   checkBlocks(strategy)
   checkNames(strategy, content)
   const parts: string[] = []
@@ -81,9 +103,10 @@ function checkBlocks({ blocks }: SystemPromptStrategy): void {
   for (const { name, order, maxLength } of blocks) {
     if (seen.has(name)) throw new ConfigError('invalidOption', `Two blocks are called "${name}"; block names must be unique.`)
     seen.add(name)
-    if (!Number.isFinite(order)) throw new ConfigError('invalidOption', `order of block "${name}" is ${order}; it must be a number.`)
+    if (!Number.isFinite(order))
+      throw new ConfigError('invalidOption', `order of block "${name}" is ${String(order)}; it must be a number.`)
     if (Number.isInteger(maxLength) && maxLength > 0) continue
-    throw new ConfigError('invalidOption', `maxLength of block "${name}" is ${maxLength}; it must be a whole number from 1.`)
+    throw new ConfigError('invalidOption', `maxLength of block "${name}" is ${String(maxLength)}; it must be a whole number from 1.`)
   }
 }
 

@@ -208,7 +208,8 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0
 }
 
-const secret = /key|token|secret|auth|password|credential|header/i
+// Counts of tokens are none.
+const secret = /key|token(?!s)|secret|auth|password|credential|header/i
 
 function shown(value: unknown, name: string): string {
   if (typeof value === 'string') return secret.test(name) ? 'a text' : JSON.stringify(value.slice(0, 60))

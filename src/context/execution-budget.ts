@@ -1,3 +1,5 @@
+import { aNumberFromZero, checkOptions, options } from '../base/check-options.ts'
+import { aBudget } from '../base/port-kinds.ts'
 import type { Budget, BudgetUse, ReadableBudget } from '../types/budget.ts'
 import { ConfigError } from '../types/errors.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit } from '../types/settings.ts'
@@ -121,8 +123,11 @@ function isFigure(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
 }
 
-/** No limit of its own, as the budget of several runs has. */
-const unlimited: ExecutionLimits = { maxTurns: Infinity, maxTotalTokens: Infinity, maxDurationMs: Infinity }
+const budgetLimits = options<Omit<ExecutionLimits, 'maxTurns'>>({
+  maxTotalTokens: aNumberFromZero,
+  maxDurationMs: aNumberFromZero,
+  maxCost: aNumberFromZero,
+})
 
 /**
  * Makes a budget for one run or several: pass it as `budget` to `prompt`, `agentLoop`, `parallelLoop`, and read from it what they used.
@@ -137,9 +142,9 @@ const unlimited: ExecutionLimits = { maxTurns: Infinity, maxTotalTokens: Infinit
  * console.log(budget.used().costUsd)
  */
 export function createBudget(limits: Partial<Omit<ExecutionLimits, 'maxTurns'>> = {}, parent?: Budget): ReadableBudget {
-  for (const [name, value] of Object.entries(limits)) {
-    if (typeof value !== 'number' || !(value >= 0))
-      throw new ConfigError('invalidOption', `createBudget: ${name} is ${String(value)}; it must be a number from 0.`)
-  }
-  return new ExecutionBudget({ ...unlimited, ...limits }, parent)
+  checkOptions(limits, budgetLimits)
+  if (parent !== undefined) checkOptions(parent, aBudget, 'parent')
+  const { maxTotalTokens = Infinity, maxDurationMs = Infinity, maxCost } = limits
+  const own = { maxTurns: Infinity, maxTotalTokens, maxDurationMs }
+  return new ExecutionBudget(maxCost === undefined ? own : { ...own, maxCost }, parent)
 }

@@ -9,7 +9,7 @@
  * @module
  */
 import { raceAbort } from '../base/abort.ts'
-import { checkOptions, options as optionsOf } from '../base/check-options.ts'
+import { aFunction, anObject, aText, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
 import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
 import type { ApiKey } from '../types/credentials.ts'
 import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
@@ -32,6 +32,9 @@ export interface RegistryModelOptions extends TransportOptions {
 }
 
 const modelOptions = optionsOf<RegistryModelOptions>({ ...transportTable, credentials: aKey })
+
+/** What every configuration says; the rest is looked at by the agent that gets the model. */
+const aConfig = optionsOf<Pick<ModelConfig, 'id' | 'api'>>({ id: required(aText), api: required(aText) }, true)
 
 /** The parts that are loaded when one of their protocols is called. */
 const parts = {
@@ -69,11 +72,14 @@ export class ProviderRegistry {
   readonly #providers = new Map<ApiProtocol, StreamProvider>()
 
   constructor(loaders: { readonly [api in ApiProtocol]?: ProviderLoader } = builtIn) {
+    checkOptions(loaders, anObject, 'loaders')
     for (const [api, loader] of Object.entries(loaders)) if (loader !== undefined) this.register(api, loader)
   }
 
   /** Adds a protocol, or replaces its provider. */
   register(protocol: ApiProtocol, loader: ProviderLoader): void {
+    checkOptions(protocol, aText, 'protocol')
+    checkOptions(loader, aFunction, 'loader')
     this.#loaders.set(protocol, loader)
     this.#providers.delete(protocol)
   }
@@ -100,6 +106,7 @@ export class ProviderRegistry {
 
   /** The model of `config`, ready to be called. Throws `ConfigError` `invalidOption` when nobody speaks its protocol. */
   createModel(config: ModelConfig, options: RegistryModelOptions = {}): Model {
+    checkOptions(config, aConfig, 'config')
     checkOptions(options, modelOptions)
     const { credentials: key, ...transport } = options
     const provider = Object.keys(transport).length === 0 ? this.get(config.api) : this.#provider(config.api, transport)

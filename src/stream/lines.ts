@@ -1,5 +1,5 @@
 import { ProviderError } from '../types/errors.ts'
-import type { SseDecoderOptions } from './sse.ts'
+import { frameLimit, type SseDecoderOptions } from './sse.ts'
 
 /** Bytes in, lines out. See {@link createLineDecoder}. */
 export interface LineDecoder {
@@ -19,7 +19,7 @@ export interface LineDecoder {
  *   the decoder must not be used again.
  */
 export function createLineDecoder(onLine: (line: string) => void, options: SseDecoderOptions = {}): LineDecoder {
-  const maxLineChars = options.maxBufferChars ?? 16 * 1024 * 1024
+  const maxLineChars = frameLimit(options)
   const decoder = new TextDecoder()
   let rest = ''
 

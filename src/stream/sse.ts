@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { aPositiveNumber, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { ProviderError } from '../types/errors.ts'
 
 /** How a stream of server-sent events is read. */
@@ -28,7 +29,7 @@ export interface SseDecoder {
  * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
  */
 export function createSseDecoder(onData: (data: string, event: string | undefined) => void, options: SseDecoderOptions = {}): SseDecoder {
-  const maxBufferSize = options.maxBufferChars ?? 16 * 1024 * 1024
+  const maxBufferSize = frameLimit(options)
   // The parser skips the BOM; a decoder that did so too would skip a second one.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
@@ -43,6 +44,14 @@ export function createSseDecoder(onData: (data: string, event: string | undefine
     // The first LF ends an open line (or belongs to a CR just read), the second ends the frame.
     end: () => parser.feed(`${decoder.decode()}\n\n`),
   }
+}
+
+const framing = optionsOf<SseDecoderOptions>({ maxBufferChars: aPositiveNumber })
+
+/** Most characters of an unfinished frame. */
+export function frameLimit(options: SseDecoderOptions): number {
+  checkOptions(options, framing)
+  return options.maxBufferChars ?? 16 * 1024 * 1024
 }
 
 function frameTooLong(limit: number): ProviderError {

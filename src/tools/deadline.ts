@@ -1,3 +1,4 @@
+import { startTimer } from '../base/abort.ts'
 import { ToolError } from '../types/errors.ts'
 
 /** Thrown and used as abort reason when the call was cancelled. */
@@ -37,11 +38,11 @@ export async function withDeadline<T>(
   })
   const onAbort = () => stop(cancelled())
   signal.addEventListener('abort', onAbort, { once: true })
-  const timer = setTimeout(() => stop(new ToolError('timeout', timedOut)), ms)
+  const stopTimer = startTimer(ms, () => stop(new ToolError('timeout', timedOut)))
   try {
     return await Promise.race([work(inner.signal), stopped])
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,5 +1,15 @@
+import { aFunction, aSchema, aText, checkOptions, kind, options, required } from '../base/check-options.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
+
+const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(
+  { name: required(aText), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
+  true,
+)
+const someTools = kind(
+  'a list of tools',
+  (value) => typeof value === 'object' && value !== null && typeof Reflect.get(value, Symbol.iterator) === 'function',
+)
 
 /**
  * Tools by name, for configuration that names its tools in text.
@@ -15,11 +25,13 @@ export class ToolRegistry {
   readonly #tools = new Map<string, AgentTool>()
 
   constructor(tools: Iterable<AgentTool> = []) {
+    checkOptions(tools, someTools, 'tools', 'invalidTool')
     for (const tool of tools) this.register(tool)
   }
 
   /** Adds a tool; returns the registry. */
   register(tool: AgentTool): this {
+    checkOptions(tool, aTool, 'tool', 'invalidTool')
     if (this.#tools.has(tool.name)) {
       throw new ConfigError('invalidTool', `A tool named "${tool.name}" is already registered. Give one of them another name.`)
     }

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Programs that use this package need not name the library of `await using`.
 import type { ApprovalRef } from './approval.ts'
 import { PhiError } from './errors.ts'
 import type { AgentEvent } from './event.ts'

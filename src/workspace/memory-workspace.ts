@@ -1,3 +1,4 @@
+import { aText, checkOptions, either, kind, recordOf } from '../base/check-options.ts'
 import { WorkspaceError } from '../types/errors.ts'
 import type { Workspace, WorkspaceStat } from '../types/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
@@ -16,16 +17,25 @@ interface DirectoryNode {
 
 type Node = FileNode | DirectoryNode
 
+const someFiles = recordOf(
+  either(
+    aText,
+    kind('bytes (Uint8Array)', (value) => value instanceof Uint8Array),
+  ),
+)
+
 /**
  * A workspace that lives in memory; works everywhere and forgets everything.
  *
  * **Contract**
  * - The port's, exactly. What goes in and comes out is copied: later changes to a byte array have no effect.
- * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed.
+ * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed,
+ *   `ConfigError` for content that is neither.
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
 export function memoryWorkspace(files: Record<string, string | Uint8Array> = {}): Workspace {
+  checkOptions(files, someFiles, 'files')
   const tree = new MemoryTree()
   for (const [path, content] of Object.entries(files)) {
     tree.write(path, typeof content === 'string' ? new TextEncoder().encode(content) : content, undefined)

@@ -36,12 +36,12 @@ it('a reason to stop that is named like a property of every object is unknown al
   expect(error).toMatchObject({ code: 'other', message: expect.stringContaining('constructor') })
 })
 
-describe('fragments that are no text', () => {
+describe('fragments that are nothing', () => {
   it('are passed over', async () => {
     const bytes = sse(
       { type: 'message_start', message: { usage: {}, content: {} } },
       { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: 0, signature: {} } },
-      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 7 } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: null } },
       { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 't', name: 'read', input: {} } },
       { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: null } },

@@ -62,6 +62,12 @@ describe('Gemini that states the reason early', () => {
     expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
   })
 
+  it('and ends within a frame, has not answered', async () => {
+    const cut = answering([...early.slice(0, 1).map(data), data(early[1]).subarray(0, 30)])
+    const { error } = await call(google('m', { fetch: cut }))
+    expect(error).toMatchObject({ code: 'network', isRetryable: true, partial: { stopReason: 'error' } })
+  })
+
   it('and hangs, has answered', async () => {
     const fetch = answering(early.map(data), 'hang')
     expect(said(await call(google('m', { fetch, idleTimeoutMs: 5 })))).toBe('Hello')

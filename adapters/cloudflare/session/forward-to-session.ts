@@ -1,3 +1,4 @@
+import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../src/base/check-options.ts'
 import { ConfigError, SessionError } from '../../../src/index.ts'
 import { assertSessionId } from '../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../http/index.ts'
@@ -16,6 +17,15 @@ export interface ForwardOptions {
   path: string
 }
 
+const forwardOptions = optionsOf<ForwardOptions>({
+  sessions: required(withMethods('the binding of a Durable Object', 'getByName')),
+  // Of the client: what is wrong with them is answered.
+  sessionId: anything,
+  tenant: anything,
+  path: anything,
+})
+const aRequest = kind('a Request', (value) => value instanceof Request)
+
 /**
  * Passes the request of a client on to the live session that it is about (see `LiveSessionObject`). Check first who the client is: `tenant`
  * and `sessionId` are all that decides what it reads and whose tokens it spends.
@@ -26,6 +36,8 @@ export interface ForwardOptions {
  * - Rejects with `ConfigError` when `tenant` is no text: who is signed in decides that, not the client.
  */
 export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
+  checkOptions(request, aRequest, 'request')
+  checkOptions(options, forwardOptions)
   const { sessions, sessionId, tenant = defaultTenant, path } = options
   assertTenant(tenant)
   try {

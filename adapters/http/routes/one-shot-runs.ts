@@ -21,11 +21,13 @@ interface OneShotOptions<E extends Env> extends SessionRouteOptions {
 export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...options }: OneShotOptions<E>): void {
   app.post('/runs', async (c) => {
     const caller = await access(c)
+    // Of the request as it came: it tells when the client goes.
+    const { signal } = c.req.raw
     const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
     options.streams.assertRoom()
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
-    const run = made.prompt(messages, { signal: c.req.raw.signal, ...(metadata !== undefined && { metadata }) })
+    const run = made.prompt(messages, { signal, ...(metadata !== undefined && { metadata }) })
     return eventStream(run, options, { onCancel: (reason) => run.abort(reason) })
   })
 }

@@ -21,14 +21,28 @@ export interface BodyLimits {
 export async function readJsonObject(c: Context, limits: BodyLimits): Promise<JsonObject> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') refuse(415, 'unsupportedMediaType', 'Send the body as content-type: application/json.')
-  return parseObject(await readText(c.req.raw, limits))
+  return parseObject(await readText(c, limits))
 }
 
-/** The body as a text of UTF-8, within the limits. */
-export async function readText(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) refuseTooLarge(maxBytes)
+/** The body as a text of UTF-8, within the limits. Who asks `c.req` for it before or afterwards gets it too. */
+export async function readText(c: Context, limits: BodyLimits): Promise<string> {
+  const request = c.req.raw
+  if (request.bodyUsed) return within(await c.req.text(), limits)
   if (request.body === null) return ''
-  const reader = request.body.getReader()
+  const text = await textOf(request, request.body, limits)
+  c.req.raw = new Request(request, { body: text })
+  return text
+}
+
+/** A body that was read already: by `authorize`, for one. */
+function within(text: string, { maxBytes }: BodyLimits): string {
+  if (new TextEncoder().encode(text).length > maxBytes) refuseTooLarge(maxBytes)
+  return text
+}
+
+async function textOf(request: Request, body: ReadableStream<Uint8Array>, { maxBytes, timeoutMs }: BodyLimits): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) refuseTooLarge(maxBytes)
+  const reader = body.getReader()
   let isLate = false
   const stop = startTimer(timeoutMs, () => {
     isLate = true

@@ -54,7 +54,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   app.post('/import', async (c) => {
     if (!options.imports)
       refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
-    await c.env.live.take(await readText(c.req.raw, options.body), { replace: c.req.query('replace') === 'true' })
+    await c.env.live.take(await readText(c, options.body), { replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {

@@ -24,7 +24,7 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   })
   app.post('/chat', async (c) => {
     const caller = await access(c)
-    const text = await readText(c.req.raw, body)
+    const text = await readText(c, body)
     const sessionId = chatIdOf(text)
     const request = new Request(new URL('/chat', c.req.url), { method: 'POST', headers: c.req.raw.headers, body: text })
     return sessions(c).fetch({ ...caller, sessionId }, request, routes)

@@ -4,6 +4,9 @@ import type { FrameWriter } from './frame-writer.ts'
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
 
+/** Platforms take no longer interval, in ms: they would fire at once, and again and again. */
+const longestMs = 2_147_483_647
+
 /** How long nothing must happen until a run that probably waits for a person is taken to wait. */
 const stillMs = 250
 
@@ -40,9 +43,10 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
   }
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      timer = setInterval(() => {
+      const sendPing = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
-      }, options.pingMs)
+      }
+      timer = setInterval(sendPing, Math.min(options.pingMs, longestMs))
     },
     async pull(controller) {
       const { text, isLast, error } = await frames.next()

@@ -60,7 +60,7 @@ export interface SandboxedCommand {
 /** A command line inside the sandbox, with limits per process and for the whole; the time limit of the whole is the caller's. */
 export function sandboxedBash(sandbox: Sandbox, profile: SandboxProfile, options: SandboxedCommand): Launch {
   const { command, timeoutMs, limits, entrances, inherited } = options
-  const seconds = Math.max(10, Math.ceil(timeoutMs / 1000) * 2)
+  const seconds = Math.min(2 ** 31 - 1, Math.max(10, Math.ceil(timeoutMs / 1000) * 2))
   const variables = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/tmp', TMPDIR: '/tmp', LANG: 'C.UTF-8', ...options.env }
   const argv = ['/bin/bash', '-c', `${perProcess(limits.processes)} -t ${seconds}; exec /bin/bash -c "$1" bash`, 'bash', command]
   const launch = sandboxed(sandbox, profile, variables, argv, inherited)

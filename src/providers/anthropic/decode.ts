@@ -7,6 +7,7 @@ import { emptyUsage, type Usage } from '../../types/usage.ts'
 import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import type { AnthropicCall } from './encode.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
@@ -113,37 +114,41 @@ export class AnthropicDecoder implements StreamDecoder {
   #frame(data: string, name: string | undefined): void {
     // After the terminal event nothing counts.
     if (this.isDone || isMarker(data) !== undefined) return
-    let event: WireEvent
+    let parsed: WireEvent | null
     try {
-      event = JSON.parse(data)
+      parsed = JSON.parse(data)
     } catch {
       throw new ProviderError('network', `Anthropic sent an event that is not JSON: ${data.slice(0, 100)}`)
     }
-    if (name === 'error' || event?.error) throw new StreamRefusal(event)
-    this.#read(event ?? {})
+    if (name === 'error') throw new StreamRefusal(parsed)
+    const event = objectIn(parsed, 'an event')
+    if (event === undefined) return
+    if (event.error) throw new StreamRefusal(event)
+    this.#read(event, wordIn(event.type, 'the type of an event') ?? name)
   }
 
-  #read(event: WireEvent): void {
-    switch (event.type) {
+  #read(event: WireEvent, type: string | undefined): void {
+    switch (type) {
       case 'content_block_delta':
         this.progress++
-        this.#delta(event.index, event.delta)
+        this.#delta(indexIn(event.index), objectIn(event.delta, 'a delta'))
         return
       case 'content_block_start':
         this.progress++
-        this.#open(event.index, event.content_block)
+        this.#open(indexIn(event.index), objectIn(event.content_block, 'a content block'))
         return
       case 'content_block_stop': {
-        const block = event.index === undefined ? this.#last : this.#byIndex.get(event.index)
+        const index = indexIn(event.index)
+        const block = index === undefined ? this.#last : this.#byIndex.get(index)
         if (block !== undefined) this.#close(block)
         return
       }
       case 'message_start':
-        this.#begin(event.message)
+        this.#begin(objectIn(event.message, 'a message'))
         return
       case 'message_delta':
         this.progress++
-        this.#stopReason = event.delta?.stop_reason ?? this.#stopReason
+        this.#stopReason = wordIn(objectIn(event.delta, 'a delta')?.stop_reason, 'a reason to stop') ?? this.#stopReason
         this.#count(event.usage)
         return
       case 'message_stop':
@@ -151,6 +156,9 @@ export class AnthropicDecoder implements StreamDecoder {
         return
       case 'error':
         throw new StreamRefusal(event)
+      case undefined:
+        if (event.delta ?? event.content_block ?? event.message) throw new OddValue('the type of an event', type)
+        return
       default:
         // Pings, and events that did not exist when this was written.
         return
@@ -163,14 +171,15 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#hasBegun = true
     this.#messageId = message?.id
     this.#count(message?.usage)
-    this.#stopReason = message?.stop_reason ?? undefined
+    this.#stopReason = wordIn(message?.stop_reason, 'a reason to stop')
     this.builder.start()
-    const blocks = message?.content
-    if (Array.isArray(blocks)) for (const [index, block] of blocks.entries()) this.#close(this.#open(index, block))
+    for (const [index, block] of objectsIn(message?.content, 'content blocks').entries()) this.#close(this.#open(index, block))
   }
 
   #delta(index: number | undefined, delta: WireEvent['delta']): void {
-    switch (delta?.type) {
+    if (delta === undefined) return
+    const type = wordIn(delta.type, 'the type of a delta')
+    switch (type) {
       case 'text_delta':
         this.builder.text(this.#block(index, 'text').key, delta.text ?? '')
         return
@@ -180,7 +189,8 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'input_json_delta': {
         const block = this.#find(index)
         const fragment = textOfArguments(delta.partial_json)
-        if (block?.kind !== 'call' || fragment === '') return
+        if (fragment === '' || block?.kind === 'other') return
+        if (block?.kind !== 'call') throw new OddValue('a call that was never opened', delta.partial_json)
         block.hasFragments = true
         this.builder.toolArguments(block.key, fragment)
         return
@@ -188,6 +198,8 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'signature_delta':
         this.builder.setSignature(this.#block(index, 'thinking').key, delta.signature ?? '')
         return
+      case undefined:
+        throw new OddValue('the type of a delta', type)
       default:
         return
     }
@@ -196,11 +208,13 @@ export class AnthropicDecoder implements StreamDecoder {
   /** Each opening is a new block, whatever its index; but a gateway may open a call twice. */
   #open(index: number | undefined, wire: WireBlock | undefined): OpenBlock {
     const known = this.#find(index)
+    const type = wordIn(wire?.type, 'the type of a content block')
+    if (type === undefined) throw new OddValue('the type of a content block', type)
     if (wire?.type === 'tool_use' && known?.kind === 'call' && !known.isClosed && wire.id !== undefined && known.id === wire.id) {
       if (!isEmptyInput(wire.input)) known.input = wire.input
       return known
     }
-    const block = this.#add(index, wire?.type === 'tool_use' ? 'call' : kindOf(wire?.type))
+    const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
     const { key } = block
     switch (wire?.type) {
       case 'text':
@@ -211,7 +225,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.builder.setSignature(key, wire.signature ?? '')
         break
       case 'redacted_thinking':
-        this.builder.setProviderState(key, this.#state({ redacted: wire.data ?? '' }))
+        this.builder.setProviderState(key, this.#state({ redacted: textIn(wire?.data, 'withheld reasoning') }))
         break
       case 'tool_use':
         block.id = wire.id
@@ -271,5 +285,6 @@ function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
 
 /** Calls are opened with `{}` where fragments follow. */
 function isEmptyInput(input: unknown): boolean {
-  return input === undefined || input === null || JSON.stringify(input) === '{}'
+  if (input === undefined || input === null) return true
+  return typeof input === 'object' && !Array.isArray(input) && Object.keys(input).length === 0
 }

@@ -9,6 +9,7 @@ import { emptyUsage, type Usage } from '../../types/usage.ts'
 import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
@@ -55,6 +56,8 @@ interface OpenBlock {
   text?: number | undefined
   reasoning?: number | undefined
   call?: OpenCall
+  /** The last call under this index is of a tool that the service runs itself. */
+  isForeign?: boolean
 }
 
 /** What its reasoning is bound to, and the tool whose call is the answer. */
@@ -133,6 +136,7 @@ export class BedrockDecoder implements StreamDecoder {
       const message = `Amazon Bedrock stopped with ${wire}: what the model wrote cannot be used. Try again.`
       throw new ProviderError('api', message, { isRetryable: true })
     }
+    if (wire === '') throw new ProviderError('network', 'Amazon Bedrock stopped and did not say why: the answer may be cut off.')
     const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
@@ -159,7 +163,7 @@ export class BedrockDecoder implements StreamDecoder {
   #line(line: string): void {
     if (this.isDone) return
     for (const [type, event] of Object.entries(this.#parse(line))) {
-      const fields = typeof event === 'object' && event !== null ? event : {}
+      const fields = objectIn<object>(event, 'an event') ?? {}
       if (type.endsWith('Exception')) throw refusal(type, fields)
       if (type === 'error') throw new StreamRefusal({ error: event })
       this.#event(type, fields)
@@ -167,27 +171,30 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #parse(json: string): object {
+    let value: object | null
     try {
-      const value: unknown = JSON.parse(json)
-      return typeof value === 'object' && value !== null ? value : {}
+      value = JSON.parse(json)
     } catch {
       throw new ProviderError('network', `Amazon Bedrock sent an event that is not JSON: ${json.slice(0, 100)}`)
     }
+    return objectIn(value, 'an event') ?? {}
   }
 
   #event(type: string, event: WireEvent): void {
+    const index = indexIn(event.contentBlockIndex)
+    if (this.#stopReason !== undefined && type.startsWith('contentBlock')) throw secondMessage('Amazon Bedrock')
     switch (type) {
       case 'contentBlockDelta':
         this.progress++
-        this.#delta(this.#block(event.contentBlockIndex), event.delta)
+        this.#delta(this.#block(index), objectIn(event.delta, 'a delta'))
         return
       case 'contentBlockStart':
         this.progress++
-        if (event.contentBlockIndex === undefined) this.#index = -1 - this.#blocks.size
-        this.#open(this.#block(event.contentBlockIndex), event.start?.toolUse)
+        if (index === undefined) this.#index = -1 - this.#blocks.size
+        this.#open(this.#block(index), objectIn(objectIn(event.start, 'the start of a block')?.toolUse, 'a call'))
         return
       case 'contentBlockStop':
-        this.#close(this.#block(event.contentBlockIndex))
+        this.#close(this.#block(index))
         return
       case 'messageStart':
         if (this.#hasBegun) throw secondMessage('Amazon Bedrock')
@@ -196,7 +203,7 @@ export class BedrockDecoder implements StreamDecoder {
         return
       case 'messageStop':
         this.progress++
-        this.#stopReason = String(event.stopReason)
+        this.#stopReason = wordIn(event.stopReason, 'a reason to stop') ?? ''
         return
       case 'metadata':
         this.progress++
@@ -221,8 +228,11 @@ export class BedrockDecoder implements StreamDecoder {
 
   /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
   #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
-    if (!toolUse || (toolUse.type !== undefined && !this.#isOffered(toolUse))) return
-    const { toolUseId: id, name, input } = toolUse
+    if (toolUse === undefined) return
+    block.isForeign = toolUse.type !== undefined && !this.#isOffered(toolUse)
+    if (block.isForeign) return
+    const { name, input } = toolUse
+    const id = nameIn(toolUse.toolUseId, 'the id of a call')
     const known = block.call
     if (known === undefined || known.isClosed || id === undefined || known.id !== id) {
       block.call = { key: this.#nextKey++, id, isClosed: false }
@@ -246,21 +256,31 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #delta(block: OpenBlock, delta: WireEvent['delta']): void {
-    if (typeof delta?.text === 'string') {
+    const text = textIn(delta?.text, 'text')
+    if (text !== '') {
       block.text ??= this.#nextKey++
-      this.builder.text(block.text, delta.text)
-    } else if (delta?.toolUse) {
-      if (block.call !== undefined) this.builder.toolArguments(block.call.key, textOfArguments(delta.toolUse.input))
-    } else if (delta?.reasoningContent) {
+      this.builder.text(block.text, text)
+    }
+    const call = objectIn(delta?.toolUse, 'arguments')
+    if (call !== undefined) this.#arguments(block, textOfArguments(call.input))
+    const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
+    if (reasoning !== undefined) {
       block.reasoning ??= this.#nextKey++
-      this.#reasoning(block.reasoning, delta.reasoningContent)
+      this.#reasoning(block.reasoning, reasoning)
     }
   }
 
+  #arguments({ call, isForeign }: OpenBlock, fragment: string): void {
+    if (fragment === '' || isForeign === true) return
+    if (call === undefined) throw new OddValue('arguments of a call that was never opened', fragment)
+    this.builder.toolArguments(call.key, fragment)
+  }
+
   #reasoning(key: number, { text, signature, redactedContent }: NonNullable<NonNullable<WireEvent['delta']>['reasoningContent']>): void {
-    if (typeof text === 'string') this.builder.thinking(key, text)
-    if (typeof signature === 'string') this.builder.setSignature(key, signature)
-    if (typeof redactedContent !== 'string') return
+    this.builder.thinking(key, text ?? '')
+    this.builder.setSignature(key, signature ?? '')
+    if (!redactedContent) return
+    if (typeof redactedContent !== 'string' || !isBase64(redactedContent)) throw new OddValue('withheld reasoning', redactedContent)
     const before = this.#redacted.get(key)
     // Fragments are encoded one by one, so they are joined as bytes.
     const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
@@ -283,6 +303,10 @@ export class BedrockDecoder implements StreamDecoder {
     const state = { api, model, payload }
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
+}
+
+function isBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0
 }
 
 function refusal(type: string, { message, originalMessage }: { message?: unknown; originalMessage?: unknown }): StreamRefusal {

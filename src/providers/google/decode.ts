@@ -4,8 +4,9 @@ import { ProviderError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
+import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
@@ -55,6 +56,10 @@ export class GeminiDecoder implements StreamDecoder {
   #finishReason: string | undefined
   #id: string | null | undefined
   #finishMessage = ''
+  /** What came up to the first reason to stop: behind it, it is sent once more. */
+  readonly #frameTexts: string[] = []
+  /** The same, made when something comes behind that reason: mostly nothing does. */
+  #known: Set<string> | undefined
   #finalFrame: string | undefined
   #isBlocked = false
   #blockReason = ''
@@ -102,34 +107,48 @@ export class GeminiDecoder implements StreamDecoder {
 
   #block({ blockReason, blockReasonMessage }: NonNullable<GeminiChunk['promptFeedback']>): void {
     this.#isBlocked = true
-    this.#blockReason = String(blockReason)
+    this.#blockReason = wordIn(blockReason, 'a reason to block') ?? ''
     if (typeof blockReasonMessage === 'string') this.#finishMessage = blockReasonMessage
   }
 
   #frame(data: string, name: string | undefined): void {
-    // Gateways may end with the marker of another protocol, or send the last frame twice.
-    if (isMarker(data) !== undefined || data === this.#finalFrame) return
-    const chunk = parse(data)
-    if (chunk === undefined) {
+    // Gateways may end with the marker of another protocol, or send frames again.
+    const isAgain = data === this.#finalFrame || this.#cameBefore(data)
+    if (isMarker(data) !== undefined || isAgain) return
+    if (this.#finishReason === undefined) this.#frameTexts.push(data)
+    let parsed: GeminiChunk | (GeminiChunk | null)[] | null
+    try {
+      parsed = JSON.parse(data)
+    } catch {
       throw new ProviderError('network', `${this.#context.service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
     }
-    if (name === 'error' || chunk.error) throw new StreamRefusal(chunk)
-    this.#read(chunk)
+    if (name === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
+    // Gateways put chunks into lists.
+    if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#read(chunk)
+    else this.#read(objectIn(parsed, 'a chunk') ?? {})
     if (this.#finishReason !== undefined) this.#finalFrame = data
   }
 
+  #cameBefore(data: string): boolean {
+    if (this.#finishReason === undefined) return false
+    this.#known ??= new Set(this.#frameTexts)
+    return this.#known.has(data)
+  }
+
   #read(chunk: GeminiChunk): void {
+    if (chunk.error) throw new StreamRefusal(chunk)
     this.builder.start()
     if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
     if (chunk.promptFeedback?.blockReason) this.#block(chunk.promptFeedback)
-    const candidate = Array.isArray(chunk.candidates) ? chunk.candidates.find(isOurs) : undefined
-    if (!candidate) return
-    const parts = candidate.content?.parts
+    const candidate = objectsIn(chunk.candidates, 'candidates').find(isOurs)
+    if (candidate === undefined) return
+    const parts = objectsIn(objectIn(candidate.content, 'content')?.parts, 'parts')
     if (this.#finishReason === undefined) this.#id = chunk.responseId
-    else if (parts && chunk.responseId !== this.#id) throw secondMessage(this.#context.service)
-    if (Array.isArray(parts)) for (const part of parts) if (part) this.#part(part)
-    const { finishReason, finishMessage } = candidate
-    if (typeof finishReason !== 'string' || finishReason === '') return
+    else if (parts.length > 0 && chunk.responseId !== this.#id) throw secondMessage(this.#context.service)
+    for (const part of parts) this.#part(part)
+    const { finishMessage } = candidate
+    const finishReason = wordIn(candidate.finishReason, 'a reason to stop')
+    if (finishReason === undefined || finishReason === '') return
     this.progress++
     this.#finishReason = finishReason
     if (typeof finishMessage === 'string') this.#finishMessage = finishMessage
@@ -137,9 +156,11 @@ export class GeminiDecoder implements StreamDecoder {
 
   #part(part: GeminiPart): void {
     this.progress++
-    const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : ''
-    if (part.functionCall) this.#call(part.functionCall, signature)
-    else if (typeof part.text === 'string') this.#text(part.thought === true ? 'thinking' : 'text', part.text, signature)
+    const signature = textIn(part.thoughtSignature, 'a signature')
+    // An empty one ends a call that came argument by argument.
+    const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
+    if (call) this.#call(call, signature)
+    else if (part.text !== undefined) this.#text(part.thought === true ? 'thinking' : 'text', textIn(part.text, 'text'), signature)
   }
 
   #text(kind: 'text' | 'thinking', delta: string, signature: string): void {
@@ -158,14 +179,16 @@ export class GeminiDecoder implements StreamDecoder {
 
   #call(call: GeminiCall, signature: string): void {
     this.#open = undefined
-    if (typeof call.name === 'string' && call.name !== '') this.#begin(call, call.name)
-    else if (this.#streamedCall === undefined) return
+    const name = nameIn(call.name, 'the name of a tool') ?? ''
+    if (name !== '') this.#begin(call, name)
+    else if (this.#streamedCall === undefined) throw new OddValue('the name of a tool', undefined)
     if (signature !== '') this.builder.setProviderState(this.#blocks, this.#state(signature))
     const streamed = this.#streamedCall
     streamed?.add(call.partialArgs)
     if (streamed === undefined || call.willContinue === true) return
-    this.builder.toolArguments(this.#blocks, streamed.toJson())
     this.#streamedCall = undefined
+    this.builder.toolArguments(this.#blocks, streamed.toJson())
+    if (streamed.isIncomplete) this.builder.cutCall(this.#blocks)
   }
 
   #begin(call: GeminiCall, name: string): void {
@@ -174,7 +197,7 @@ export class GeminiDecoder implements StreamDecoder {
     const id = typeof call.id === 'string' && call.id !== '' ? call.id : newCallId()
     this.builder.toolCall(key, id, name)
     if (call.willContinue === true || call.partialArgs) this.#streamedCall = new PartialArguments()
-    else this.builder.toolArguments(key, JSON.stringify(call.args ?? {}))
+    else this.builder.toolArguments(key, typeof call.args === 'string' ? JSON.stringify(call.args) : textOfArguments(call.args ?? {}))
   }
 
   /** A call that was never closed: what is left is no JSON, so that it is not run. */
@@ -191,24 +214,11 @@ export class GeminiDecoder implements StreamDecoder {
 }
 
 /** One answer is asked for; other candidates are none of ours. */
-function isOurs(candidate: GeminiCandidate | null): boolean {
-  return candidate !== null && (candidate.index ?? 0) === 0
+function isOurs(candidate: GeminiCandidate): boolean {
+  return typeof candidate.index !== 'number' || candidate.index === 0
 }
 
 /** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */
 function newCallId(): string {
   return `call_${newId().replaceAll('-', '')}`
-}
-
-/** The JSON object of a frame, taken out of a list of one; `undefined` for anything else. */
-function parse(data: string): GeminiChunk | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    return undefined
-  }
-  const one: unknown = Array.isArray(value) ? value[0] : value
-  // Every field that is read from it is checked or may be absent.
-  return typeof one === 'object' && one !== null ? (one as GeminiChunk) : undefined
 }

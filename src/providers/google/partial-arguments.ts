@@ -1,5 +1,8 @@
+import { textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { objectsIn } from '../shared/decode/wire-value.ts'
+
 /** One argument, or the next piece of a text. */
-interface PartialArgument {
+export interface PartialArgument {
   jsonPath?: unknown
   stringValue?: unknown
   numberValue?: unknown
@@ -13,33 +16,36 @@ const steps = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'([^']*)'|"([^"]*)")\]/g
 
 /**
  * Arguments that arrive one by one, each with the path of its place (`$.recipe.steps[2]`); pieces of one text share a path.
- * What cannot be placed is left out.
+ * What cannot be placed is left out, and says so.
  */
 export class PartialArguments {
   // Without a prototype, so that a path cannot reach one.
   readonly #root: Record<string, unknown> = Object.create(null)
+  /** Something could not be placed: these are not the arguments. */
+  isIncomplete = false
 
   /** Adds the `partialArgs` of one part. */
-  add(partialArgs: unknown): void {
-    if (!Array.isArray(partialArgs)) return
-    for (const argument of partialArgs) if (typeof argument === 'object' && argument !== null) this.#place(argument)
+  add(partialArgs: readonly (PartialArgument | null)[] | null | undefined): void {
+    for (const argument of objectsIn<PartialArgument>(partialArgs, 'arguments')) if (!this.#place(argument)) this.isIncomplete = true
   }
 
   /** The arguments so far, as JSON. */
   toJson(): string {
-    return JSON.stringify(this.#root)
+    return textOfArguments(this.#root)
   }
 
-  #place({ jsonPath, stringValue, numberValue, boolValue, nullValue }: PartialArgument): void {
+  #place({ jsonPath, stringValue, numberValue, boolValue, nullValue }: PartialArgument): boolean {
     const path = typeof jsonPath === 'string' ? stepsOf(jsonPath) : []
     const last = path.pop()
     const value = stringValue ?? numberValue ?? boolValue ?? (nullValue === undefined ? undefined : null)
-    if (last === undefined || value === undefined) return
+    if (value === undefined) return true
+    if (last === undefined || (typeof value === 'object' && value !== null)) return false
     let at: Container | undefined = this.#root
     for (const [index, step] of path.entries()) at = at && childOf(at, step, path[index + 1] ?? last)
-    if (at === undefined || !isPlace(at, last)) return
+    if (at === undefined || !isPlace(at, last)) return false
     const before = read(at, last)
     write(at, last, typeof value === 'string' && typeof before === 'string' ? before + value : value)
+    return true
   }
 }
 

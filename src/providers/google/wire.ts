@@ -1,5 +1,6 @@
 import { emptyUsage, type Usage } from '../../types/usage.ts'
 import { tokenCount } from '../shared/decode/decoder.ts'
+import type { PartialArgument } from './partial-arguments.ts'
 
 /** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */
 export interface GeminiChunk {
@@ -32,7 +33,7 @@ export interface GeminiCall {
   id?: string | null
   name?: string | null
   args?: unknown
-  partialArgs?: unknown
+  partialArgs?: readonly (PartialArgument | null)[] | null
   willContinue?: boolean | null
 }
 

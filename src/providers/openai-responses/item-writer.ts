@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../types/json.ts'
 import type { ModelConfig } from '../../types/model-config.ts'
 import { type AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
+import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'
 import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'
-import { objectOf, type ResponsesEvent, type WireItem, type WirePart } from './wire.ts'
+import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
 
 /** Keys of raw reasoning begin here, those of its summary at 0. */
 const rawReasoning = 512
@@ -28,9 +29,10 @@ export class ItemWriter {
 
   /** An item begins; one that began already goes on. */
   open(event: ResponsesEvent): void {
-    const item = objectOf<WireItem>(event.item)
+    const item = itemOf(event.item)
+    if (item === undefined) return
     const kind = kindOf(item.type)
-    const opened = this.#begun(kind, item) ?? this.#items.open(kind, event.output_index, item.id)
+    const opened = this.#begun(kind, item) ?? this.#items.open(kind, indexIn(event.output_index), item.id)
     opened.isImplied = false
     this.progress++
     if (opened.kind === 'other') this.hasOwnTools = true
@@ -83,20 +85,21 @@ export class ItemWriter {
 
   /** An item is complete. */
   close(event: ResponsesEvent): void {
-    const item = objectOf<WireItem>(event.item)
+    const item = itemOf(event.item)
+    if (item === undefined) return
     const kind = kindOf(item.type)
+    const index = indexIn(event.output_index)
     this.progress++
-    const open = this.#items.find(kind, event.output_index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
-    this.#complete(open ?? this.#items.open(kind, event.output_index, item.id), item)
+    const open = this.#items.find(kind, index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
+    this.#complete(open ?? this.#items.open(kind, index, item.id), item)
   }
 
   /**
    * The items as the finished response repeats them: Azure may deliver encrypted reasoning only here, gateways the whole answer or some of
    * its items. What no streamed item can stand for is new.
    */
-  fillIn(output: unknown): void {
-    if (!Array.isArray(output)) return
-    const items = output.map((value) => objectOf<WireItem>(value))
+  fillIn(output: WireResponse['output']): void {
+    const items = objectsIn(output, 'items').flatMap((item) => itemOf(item) ?? [])
     const free = new Set(this.#items.list)
     const take = (open: OutputItem | undefined) => (open !== undefined && free.delete(open) ? open : undefined)
     const known = items.map((item) => take(this.#sameItem(item)))
@@ -136,7 +139,7 @@ export class ItemWriter {
     if (this.#items.isAt(open, index) || open.kind === 'other') return true
     const said = open.keys.map((key) => this.#builder.written(key)).join('')
     const parts = open.kind === 'message' ? partsOf(item.content) : [...partsOf(item.summary), ...partsOf(item.content)]
-    const whole = parts.map(({ text, refusal }) => stringOf(text ?? refusal)).join('')
+    const whole = parts.map(({ text, refusal }) => textIn(text ?? refusal, 'text')).join('')
     return whole.startsWith(said) || said.startsWith(whole)
   }
 
@@ -165,7 +168,7 @@ export class ItemWriter {
     if (parts.some(({ type }) => type === 'refusal')) this.isRefusal = true
     const missing = this.#missing(
       open,
-      parts.map(({ text, refusal }, part) => ({ part, text: stringOf(text ?? refusal) })),
+      parts.map(({ text, refusal }, part) => ({ part, text: textIn(text ?? refusal, 'text') })),
     )
     for (const { key, part, text } of missing) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
     const phase = typeof item.phase === 'string' ? { phase: item.phase } : {}
@@ -176,8 +179,8 @@ export class ItemWriter {
 
   /** Services say the same in the summary and in the content, and send the deltas of one as those of the other. */
   #completeReasoning(open: OutputItem, item: WireItem): void {
-    const summary = partsOf(item.summary).map(({ text }, part) => ({ part, text: stringOf(text) }))
-    const content = partsOf(item.content).map(({ text }, part) => ({ part: rawReasoning + part, text: stringOf(text) }))
+    const summary = partsOf(item.summary).map(({ text }, part) => ({ part, text: textIn(text, 'text') }))
+    const content = partsOf(item.content).map(({ text }, part) => ({ part: rawReasoning + part, text: textIn(text, 'text') }))
     const isSame = summary.map(({ text }) => text).join('') === content.map(({ text }) => text).join('')
     for (const { key, part, text } of this.#missing(open, isSame ? summary : [...summary, ...content])) {
       this.#thinking(open, key ?? open.key + this.#freePart(open, part), text)
@@ -207,15 +210,17 @@ export class ItemWriter {
   }
 
   #text(open: OutputItem, key: number, delta: unknown): void {
-    if (typeof delta !== 'string' || delta === '') return
+    const text = textIn(delta, 'text')
+    if (text === '') return
     this.#begin(open, key)
-    this.#builder.text(key, delta)
+    this.#builder.text(key, text)
   }
 
   #thinking(open: OutputItem, key: number, delta: unknown): void {
-    if (typeof delta !== 'string' || delta === '') return
+    const text = textIn(delta, 'reasoning')
+    if (text === '') return
     this.#begin(open, key)
-    this.#builder.thinking(key, delta)
+    this.#builder.thinking(key, text)
   }
 
   /** The part of this key has content now. */
@@ -260,6 +265,20 @@ export class ItemWriter {
   }
 }
 
+/** An item whose names are texts; `undefined` for nothing. */
+function itemOf(value: WireItem | null | undefined): WireItem | undefined {
+  const item = objectIn(value, 'an item')
+  if (item === undefined) return undefined
+  const type = wordIn(item.type, 'the type of an item')
+  if (type === undefined) throw new OddValue('the type of an item', type)
+  for (const name of ['id', 'call_id', 'name'] as const) {
+    const text = nameIn(item[name], `the ${name} of an item`)
+    if (text === undefined) delete item[name]
+    else item[name] = text
+  }
+  return item
+}
+
 function callIdOf({ call_id }: WireItem): string {
   return stringOf(call_id)
 }
@@ -269,9 +288,10 @@ function stringOf(value: unknown): string {
 }
 
 function partOf(index: unknown): number {
-  return typeof index === 'number' ? index : 0
+  const part = indexIn(index) ?? 0
+  return part < rawReasoning ? part : 0
 }
 
-function partsOf(value: unknown): WirePart[] {
-  return Array.isArray(value) ? value.map((part) => objectOf<WirePart>(part)) : []
+function partsOf(value: WireItem['content']): readonly WirePart[] {
+  return typeof value === 'string' ? [{ text: value }] : objectsIn(value, 'parts')
 }

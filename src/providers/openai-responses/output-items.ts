@@ -1,3 +1,4 @@
+import { indexIn, nameIn } from '../shared/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
 
 /** What an output item becomes; `other` is what the service did by itself. */
@@ -74,7 +75,8 @@ export class OutputItems {
 
   /** The item that a delta belongs to; one whose opening was left out is opened as `kind`. */
   of(event: ResponsesEvent, kind: ItemKind): OutputItem {
-    const { output_index: index, item_id: id } = event
+    const index = indexIn(event.output_index)
+    const id = nameIn(event.item_id, 'the id of an item')
     if (this.#last?.kind === kind && index === this.#lastIndex && id === this.#lastId) return this.#last
     const found = this.find(kind, index, id) ?? (index === undefined && this.#isGoingOn(kind) ? this.#last : undefined)
     const item = found ?? this.open(kind, index, id)

@@ -4,6 +4,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
+import { OddValue, objectIn, wordIn } from '../shared/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
@@ -76,7 +77,8 @@ export class ResponsesDecoder implements StreamDecoder {
     } catch {
       throw new ProviderError('network', `${this.#service} sent an event that is not JSON: ${data.slice(0, 100)}`)
     }
-    if (parsed !== null) this.#read(parsed, parsed.type ?? event)
+    const fields = objectIn(parsed, 'an event')
+    if (fields !== undefined) this.#read(fields, wordIn(fields.type, 'the type of an event') ?? event)
   }
 
   #read(event: ResponsesEvent, type: string | undefined): void {
@@ -121,19 +123,20 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.done':
-        this.#end(event.response ?? {}, type)
+        this.#end(objectIn(event.response, 'a response') ?? {}, type)
         return
       case 'error':
         this.#fail(event.error ?? event, event)
         return
       default:
         if (type === undefined && event.error) this.#fail(event.error, event)
+        if (type === undefined && (event.delta ?? event.item ?? event.response)) throw new OddValue('the type of an event', type)
     }
   }
 
   #end(response: WireResponse, type: string): void {
     if (response.usage) this.builder.message.usage = usageOf(response.usage)
-    const status = response.status ?? type.slice('response.'.length)
+    const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)
     if (status === 'failed' || status === 'cancelled') {
       const error = response.error ?? { message: `the response has the status "${status}"` }
       this.#fail(error, { error })
@@ -141,8 +144,8 @@ export class ResponsesDecoder implements StreamDecoder {
     }
     this.#writer.fillIn(response.output)
     if (status === 'incomplete') {
-      const reason = response.incomplete_details?.reason ?? 'max_output_tokens'
-      this.#reason = String(reason)
+      const reason = wordIn(response.incomplete_details?.reason, 'a reason to stop') ?? 'max_output_tokens'
+      this.#reason = reason
       this.#stopReason = Object.hasOwn(incompleteReasons, reason) ? (incompleteReasons[reason] ?? 'error') : 'error'
     }
     this.isDone = true

@@ -27,8 +27,8 @@ export interface WireItem {
   name?: string
   arguments?: unknown
   encrypted_content?: unknown
-  content?: unknown
-  summary?: unknown
+  content?: string | readonly (WirePart | null)[] | null
+  summary?: string | readonly (WirePart | null)[] | null
 }
 
 /** A part of a message or of a summary. */
@@ -44,7 +44,7 @@ export interface WireResponse {
   status?: string | null
   error?: unknown
   incomplete_details?: { reason?: string | null } | null
-  output?: unknown
+  output?: readonly (WireItem | null)[] | null
   usage?: WireUsage | null
 }
 

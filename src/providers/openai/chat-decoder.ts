@@ -7,6 +7,7 @@ import { emptyUsage, type Usage } from '../../types/usage.ts'
 import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
+import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../shared/decode/wire-value.ts'
 import { compatOf } from './compat.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
@@ -117,18 +118,27 @@ export class ChatDecoder implements StreamDecoder {
     const marker = isMarker(data)
     if (marker === 'done') this.#sawDone = true
     if (marker !== undefined) return
-    const chunk = parseChunk(data)
-    if (chunk === undefined) {
+    let parsed: ChatChunk | (ChatChunk | null)[] | null
+    try {
+      parsed = JSON.parse(data)
+    } catch {
       throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
     }
-    if (event === 'error' || chunk.error || chunk.object === 'error') throw new StreamRefusal(chunk)
+    if (event === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
+    if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#chunk(chunk)
+    else this.#chunk(objectIn(parsed, 'a chunk') ?? {})
+  }
+
+  #chunk(chunk: ChatChunk): void {
+    if (chunk.error || chunk.object === 'error') throw new StreamRefusal(chunk)
     this.builder.start()
     const usage = chunk.usage || chunk.x_groq?.usage
     if (usage) this.#setUsage(usage)
-    const choice = Array.isArray(chunk.choices) ? chunk.choices.find(isOurs) : undefined
-    if (!choice) return
+    const choice = objectsIn(chunk.choices, 'choices').find(isOurs)
+    if (choice === undefined) return
     if (choice.error) throw new StreamRefusal({ error: choice.error })
-    const { delta, message } = choice
+    const delta = objectIn(choice.delta, 'a delta')
+    const message = objectIn(choice.message, 'a message')
     if (this.#finishReason === undefined) this.#id = chunk.id
     else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
     const before = this.progress
@@ -155,26 +165,27 @@ export class ChatDecoder implements StreamDecoder {
   #delta(delta: ChatDelta): void {
     const { content, refusal, tool_calls: calls, function_call: legacy } = delta
     if (delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.reasoning_details) this.#reasoning(delta)
-    if (typeof content === 'string') this.#text(content)
-    else if (Array.isArray(content)) for (const part of content) this.#part(part)
-    if (refusal && typeof refusal === 'string') {
+    if (Array.isArray(content)) for (const part of objectsIn(content, 'parts')) this.#part(part)
+    else this.#text(textIn(content, 'text'))
+    if (refusal) {
       this.#isRefusal = true
-      this.#text(refusal)
+      this.#text(textIn(refusal, 'a refusal'))
     }
-    if (typeof calls === 'object' && calls !== null) for (const call of listOf(calls)) if (call) this.#toolCall(call)
-    if (typeof legacy === 'object' && legacy !== null) this.#toolCall({ index: -1, id: this.#legacyId, function: legacy })
+    if (calls) for (const call of listOf(calls)) this.#toolCall(call)
+    const oldest = objectIn(legacy, 'a call')
+    if (oldest !== undefined) this.#toolCall({ id: this.#legacyId, function: oldest })
   }
 
   #reasoning(delta: ChatDelta): void {
-    const text = delta.reasoning_content || delta.reasoning || delta.reasoning_text
+    const text = textIn(delta.reasoning_content || delta.reasoning || delta.reasoning_text, 'reasoning')
     const details = delta.reasoning_details
     if (Array.isArray(details) && details.length > 0) {
       const shown = this.#details.add(details)
       if (!this.#hasDetails) this.#keepDetails()
       this.progress++
       // Where the text also comes in `reasoning`, it is the same.
-      this.#thinking(typeof text === 'string' && text !== '' ? text : shown)
-    } else if (typeof text === 'string') this.#thinking(text)
+      this.#thinking(text === '' ? shown : text)
+    } else this.#thinking(text)
   }
 
   /** The first thinking block carries the details, also those of later blocks: they are sent back as one list. */
@@ -207,22 +218,20 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.thinking(this.#thinkingKey, delta)
   }
 
-  #part(part: ChatContentPart | null): void {
-    if (typeof part !== 'object' || part === null) return
-    if (part.type === 'text' && typeof part.text === 'string') this.#text(part.text)
-    if (part.type !== 'thinking') return
-    if (typeof part.thinking === 'string') this.#thinking(part.thinking)
-    else if (Array.isArray(part.thinking))
-      for (const piece of part.thinking) if (typeof piece?.text === 'string') this.#thinking(piece.text)
+  #part(part: ChatContentPart): void {
+    if (part.type === 'thinking') this.#thinking(textIn(part.thinking, 'reasoning'))
+    else this.#text(textIn(part.text, 'text'))
   }
 
   #toolCall(call: ChatToolCall): void {
-    const id = call.id ?? undefined
-    const { name = undefined, arguments: args } = call.function ?? call
+    const id = nameIn(call.id, 'the id of a call')
+    const { name: named, arguments: args } = objectIn(call.function, 'a call') ?? call
+    if ((call.index ?? id ?? named ?? args ?? call.function) === undefined) throw new OddValue('a call', call)
+    const name = nameIn(named, 'the name of a tool')
     this.#open = 'toolCall'
     this.progress++
-    const { key, isNew } = this.#calls.keyOf(call.index ?? undefined, id, name ?? undefined)
-    if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name ?? undefined)
+    const { key, isNew } = this.#calls.keyOf(indexIn(call.index), id, name)
+    if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name)
     const fragment = textOfArguments(args)
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
@@ -230,31 +239,19 @@ export class ChatDecoder implements StreamDecoder {
 }
 
 /** One answer is asked for; other choices are none of ours. */
-function isOurs(choice: ChatChoice | null): boolean {
-  return choice !== null && (choice.index ?? 0) === 0
+function isOurs({ index }: ChatChoice): boolean {
+  return typeof index !== 'number' || index === 0
 }
 
 /** A list of calls; some backends send a single one bare, or number them by the names of an object. */
-function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly (ChatToolCall | null)[] {
-  if (Array.isArray(calls)) return calls
-  return 'function' in calls || 'name' in calls ? [calls] : Object.values(calls)
+function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly ChatToolCall[] {
+  if (Array.isArray(calls) || typeof calls !== 'object') return objectsIn(calls, 'calls')
+  return 'function' in calls || 'name' in calls ? [calls] : objectsIn(Object.values(calls), 'calls')
 }
 
 /** Whether a usage object says anything. */
 function isReport(raw: ChatUsage): boolean {
   return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
-}
-
-/** A frame's JSON object; `undefined` for anything else. */
-function parseChunk(data: string): ChatChunk | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    return undefined
-  }
-  // Every field that is read from it is checked or may be absent.
-  return typeof value === 'object' && value !== null ? (value as ChatChunk) : undefined
 }
 
 const reasons: { readonly [reason: string]: StopReason } = {

@@ -1,9 +1,10 @@
+import { aFunction, aText, checkOptions, either, options, required, withMethods } from '../../base/check-options.ts'
 import { errorText, ProviderError } from '../../types/errors.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../types/model-config.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
-import type { TransportOptions } from './provider-options.ts'
+import { type TransportOptions, transportTable } from './provider-options.ts'
 import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
 import { sendStreaming } from './transport/send.ts'
@@ -19,6 +20,15 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
   browserHint?: string | undefined
 }
 
+const aDefinition = options<ProviderDefinition>({
+  api: required(aText),
+  service: required(either(aText, aFunction)),
+  codec: required(withMethods('a codec', 'encode', 'decoder')),
+  // Factories hand on their own options.
+  transport: options(transportTable, true),
+  browserHint: aText,
+})
+
 /**
  * A provider for one wire protocol: `codec` says what is sent and how the answer is read, the rest is the same for all.
  *
@@ -29,6 +39,7 @@ export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
  * Source: docs/providers/custom.md
  */
 export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
+  checkOptions(definition, aDefinition)
   const { api, codec } = definition
   return {
     api,

@@ -80,7 +80,7 @@ export class SessionLog {
     }
   }
 
-  async append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
+  append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
     const { type } = record.entry
     const unopened = this.#unopened.get(conversation)
     if (type === 'loopStart') this.#refused.delete(conversation)

@@ -1,7 +1,15 @@
 import { errorText, SessionError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
-import type { LogClaim, LogDriver, CopiedSessionRecord, LogLine, NewSessionRecord, SessionDigest, SessionWriter } from '../../types/session-store.ts'
+import type {
+  CopiedSessionRecord,
+  LogClaim,
+  LogDriver,
+  LogLine,
+  NewSessionRecord,
+  SessionDigest,
+  SessionWriter,
+} from '../../types/session-store.ts'
 import { advanceDigest, digestOf } from './digest.ts'
 import type { LogReading } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'

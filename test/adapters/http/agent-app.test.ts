@@ -92,6 +92,29 @@ describe('POST /runs', () => {
     }
   })
 
+  it('counts the bytes of a body that says a wrong length', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '5' }
+    const response = await appOf(hello, { maxBodyBytes: 100 }).fetch(post({ prompt: 'x'.repeat(200) }, { headers }))
+    expect(response.status).toBe(413)
+  })
+
+  it('leaves the body to be read by authorize and agent', async () => {
+    const seen: unknown[] = []
+    const agent: AgentAppOptions['agent'] = async (c) => {
+      seen.push(await c.req.json())
+      return new Agent({ model: scripted(hello) })
+    }
+    const authorize: AgentAppOptions['authorize'] = async (c) => (await c.req.text()) !== ''
+    for (const options of [{ agent }, { agent, authorize }]) {
+      const response = await appOf(hello, options).fetch(post({ prompt: 'hi', model: 'small' }))
+      expect((await allFrames(response)).at(-1)).toMatchObject({ event: 'agentEnd', data: { status: 'completed' } })
+    }
+    expect(seen).toEqual([
+      { prompt: 'hi', model: 'small' },
+      { prompt: 'hi', model: 'small' },
+    ])
+  })
+
   it('counts the bytes of a body that does not say its length', async () => {
     const chunks = new ReadableStream({
       pull: (controller) => controller.enqueue(new TextEncoder().encode(' '.repeat(10))),

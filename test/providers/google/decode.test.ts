@@ -166,7 +166,8 @@ describe('the Gemini decoder', () => {
     const { message } = await replay([frames(ending([{ functionCall: { name: 'f', partialArgs: [...partialArgs, ...more, null] } }]))])
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     const [block] = message?.content ?? []
-    expect(block?.type === 'toolCall' && block.arguments).toMatchObject({ a: 'x', list: [1] })
+    // What could not be placed was meant for something: the call is not run without it.
+    expect(block?.type === 'toolCall' && block.invalidArguments).toMatch(/^\{"a":"x","list":\[1\],/)
   })
 
   it('reads arguments that are no object as the mistake they are', async () => {

@@ -1,10 +1,11 @@
-import { parseArguments } from '../../../base/call-arguments.ts'
+import { argumentsFault, parseArguments } from '../../../base/call-arguments.ts'
 import type { ProviderState, ToolCallContent } from '../../../types/content.ts'
 import { newId } from '../../../types/ids.ts'
 import { type AssistantMessage, now, type StopReason } from '../../../types/message.ts'
 import type { ModelConfig } from '../../../types/model-config.ts'
 import type { StreamEvent } from '../../../types/provider.ts'
 import { emptyUsage, type Usage } from '../../../types/usage.ts'
+import { nameIn, textIn } from './wire-value.ts'
 
 /** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
 export type BlockKey = number | string
@@ -53,7 +54,8 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  *   carries state.
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
- * - A fragment that is empty, or no text whatever its type says, is passed over.
+ * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
+ * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
  * - Keys are the codec's own and shared by all kinds of block.
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  */
@@ -64,6 +66,7 @@ export class AssistantBuilder {
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
+  readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
   /** The call whose arguments are the text of the answer. */
@@ -98,8 +101,9 @@ export class AssistantBuilder {
   }
 
   /** Appends to a text block. */
-  text(key: BlockKey, delta: string): void {
-    if (isNothing(delta)) return
+  text(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'text')
+    if (delta === '') return
     const slot = this.#find(key) ?? this.#textSlot(key)
     if (slot.kind !== 'text') return
     slot.block.text += delta
@@ -107,17 +111,20 @@ export class AssistantBuilder {
   }
 
   /** Appends to a thinking block. */
-  thinking(key: BlockKey, delta: string): void {
-    if (isNothing(delta)) return
+  thinking(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'reasoning')
+    if (delta === '') return
     const slot = this.#thinkingSlot(key)
     if (slot === undefined) return
     slot.block.thinking += delta
     this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
   }
 
-  /** Opens a call, or adds the id or name it lacked. What is already known is kept; what is not a string, whatever its type says, ignored. */
-  toolCall(key: BlockKey, id?: string, name?: string): void {
+  /** Opens a call, or adds the id or name it lacked. What is already known is kept. */
+  toolCall(key: BlockKey, callId?: string, toolName?: string): void {
     let slot = this.#find(key)
+    const id = nameIn(callId, 'the id of a call')
+    const name = nameIn(toolName, 'the name of a tool')
     if (name !== undefined && name === this.#answerTool) {
       this.#takeAnswer(key, slot?.kind === 'toolCall' ? slot : undefined)
       return
@@ -133,14 +140,18 @@ export class AssistantBuilder {
       })
     }
     if (slot.kind !== 'toolCall') return
-    if (slot.block.id === '' && typeof id === 'string' && id !== '') slot.block.id = this.#isUsed(id) ? newId() : id
-    if (slot.block.name === '' && typeof name === 'string') slot.block.name = name
+    if (slot.block.id === '' && id !== undefined && id !== '') {
+      slot.block.id = this.#ids.has(id) ? newId() : id
+      this.#ids.add(id)
+    }
+    if (slot.block.name === '' && name !== undefined) slot.block.name = name
     if (slot.held !== '') this.#release(slot)
   }
 
   /** Appends to the argument text of a call, opening it if need be. */
-  toolArguments(key: BlockKey, delta: string): void {
-    if (isNothing(delta)) return
+  toolArguments(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'arguments')
+    if (delta === '') return
     if (key === this.#answerKey) {
       this.text(key, delta)
       return
@@ -182,9 +193,10 @@ export class AssistantBuilder {
 
   /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
   setSignature(key: BlockKey, fragment: string): void {
-    if (isNothing(fragment)) return
+    const more = textIn(fragment, 'a signature')
+    if (more === '') return
     const slot = this.#thinkingSlot(key)
-    if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + fragment
+    if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + more
   }
 
   /** Attaches opaque state to the block of `key`; where there is none, to a new empty block of the kind `opens`. */
@@ -263,10 +275,6 @@ export class AssistantBuilder {
     return slot.kind === 'thinking' ? slot : undefined
   }
 
-  #isUsed(id: string): boolean {
-    return this.message.content.some((block) => block.type === 'toolCall' && block.id === id)
-  }
-
   #release(slot: ToolCallSlot): void {
     const { id, name } = slot.block
     if (id === '' || name === '') return
@@ -277,6 +285,7 @@ export class AssistantBuilder {
 
   /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
   #parseCalls(cutFrom: number): void {
+    const hasStray = [...this.#slots.values()].some((slot) => slot.kind === 'toolCall' && slot.block.name === '' && slot.raw.trim() !== '')
     for (const slot of this.#slots.values()) {
       if (slot.kind !== 'toolCall') continue
       if (slot.block.id === '') slot.block.id = newId()
@@ -284,19 +293,19 @@ export class AssistantBuilder {
       const raw = slot.whole ?? slot.raw
       const isEmpty = raw.trim() === '' && slot.index < cutFrom
       const parsed = parseArguments(isEmpty ? '{}' : raw)
-      if (slot.isCut === true || parsed.fault !== undefined) slot.block.invalidArguments = raw
+      if (slot.isCut === true || hasStray || parsed.fault !== undefined) slot.block.invalidArguments = raw
       else slot.block.arguments = parsed.arguments
     }
   }
 }
 
-/** Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. */
+/**
+ * Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. What JSON would write as something
+ * else (`1e400`, `-0`), or not at all, becomes text that is none: no call runs with it.
+ */
 export function textOfArguments(value: unknown): string {
   if (value === undefined || value === null) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** Fragments come off the wire, where a text may be anything. */
-function isNothing(fragment: string): boolean {
-  return typeof fragment !== 'string' || fragment === ''
+  if (typeof value === 'string') return value
+  const fault = argumentsFault(value)
+  return fault === undefined ? JSON.stringify(value) : `(${fault})`
 }

@@ -47,10 +47,13 @@ export function isMarker(data: string): 'done' | 'blank' | undefined {
   return text === '' ? 'blank' : text === '[DONE]' ? 'done' : undefined
 }
 
-/** A count as a service reports it; what is no count (absent, negative, no number) is `otherwise`. */
+/** A count as a service reports it; what is no count (absent, negative, no number, more than can be counted) is `otherwise`. */
 export function tokenCount(value: unknown, otherwise = 0): number {
-  return typeof value === 'number' && value >= 0 ? value : otherwise
+  return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise
 }
+
+/** So that sums of counts stay exact. */
+const maxTokens = 2 ** 48
 
 /** What a stream with a second message in it is refused with: which of them is the answer cannot be told. */
 export function secondMessage(service: string): ProviderError {

@@ -81,10 +81,11 @@ const exhausted =
  * service puts it into a header (`x-amzn-errortype`).
  */
 export function readErrorFacts(body: unknown, httpStatus: number | undefined, typeHeader?: string | null): ErrorFacts {
-  const raw = typeof body === 'string' ? body : JSON.stringify(body)
+  const raw = typeof body === 'string' ? body : jsonText(body)
   const outer = fieldsOf(typeof body === 'string' ? parse(body) : body)
   const inner = fieldsOf(outer.error)
-  const names = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
+  const named = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
+  const names = named.filter((name) => typeof name === 'string' || typeof name === 'number')
   const said = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, outer.msg, inner.code, outer.code) ?? raw
   const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
   const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
@@ -106,7 +107,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
 
 /** What the service behind a router said: OpenRouter's message is only that there was an error. */
 function upstreamText({ raw, provider_name: name }: Fields): string {
-  const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : JSON.stringify(raw)
+  const body = typeof raw === 'string' ? raw : raw === undefined || raw === null ? '' : jsonText(raw)
   if (body === '') return ''
   const outer = fieldsOf(parse(body))
   const inner = fieldsOf(outer.error)
@@ -121,6 +122,15 @@ function parse(text: string): unknown {
     return JSON.parse(data === '' ? text : data)
   } catch {
     return undefined
+  }
+}
+
+/** What is nested too deep for the stack says nothing to a person either. */
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return 'The error it sent is nested too deep to be read.'
   }
 }
 

@@ -1,5 +1,6 @@
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../types/errors.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
+import { OddValue } from '../decode/wire-value.ts'
 import type { Exchange } from '../transport/exchange.ts'
 import { classifyError, type Failure } from './classify.ts'
 import { withoutSecret } from './redact.ts'
@@ -44,6 +45,12 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
   if (error instanceof ProviderError) return error
+  if (error instanceof OddValue) {
+    return new ProviderError(
+      'network',
+      `${service} sent ${error.message}, which cannot be read. Check what stands between here and the service.`,
+    )
+  }
   if (error === undefined) return incomplete(exchange, response)
   const text = transportText(error, exchange.call.url)
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)

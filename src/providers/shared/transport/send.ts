@@ -209,13 +209,14 @@ class Call {
     return isErrorObject(text) ? text : undefined
   }
 
-  /** A frame that is cut off cannot be read; that the terminal event is missing says more. */
+  /** A frame that is cut off cannot be read; that the terminal event is missing says more, where it is. */
   #end(): void {
+    const { decoder } = this.#exchange
     this.#hasEnded = true
     try {
-      this.#exchange.decoder.end()
+      decoder.end()
     } catch (error) {
-      if (!ProviderError.isInstance(error)) throw error
+      if (!ProviderError.isInstance(error) || (decoder.isComplete && decoder.owed === 'content')) throw error
     }
   }
 

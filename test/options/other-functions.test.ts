@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { forwardToSession } from '../../adapters/cloudflare/index.ts'
+import { createAgentApp } from '../../adapters/http/index.ts'
+import { bashTool } from '../../adapters/node/index.ts'
+import {
+  Agent,
+  applyProfile,
+  ConfigError,
+  composeSystemPrompt,
+  createBudget,
+  defineTool,
+  memoryWorkspace,
+  minimalPrompt,
+  parseOutput,
+  profileDefaults,
+} from '../../src/index.ts'
+import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
+import { ProviderRegistry } from '../../src/providers/registry.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { listFilesTool, searchTool, ToolRegistry } from '../../src/tools/index.ts'
+import { context as toolContext } from '../tools/context.ts'
+
+const act = () => undefined
+const as = <T = never>(value: unknown): T => value as T
+const request = new Request('http://localhost/')
+const result = { messages: [], status: 'completed' as const }
+const codec = { encode: act, decoder: act }
+
+/** What is wrong, what is done, and what the error must say. */
+const wrong: [string, () => unknown, RegExp][] = [
+  ['a budget of nothing', () => createBudget(as(null)), /options is null/],
+  ['a limit of a budget that is misspelt', () => createBudget(as({ maxCosts: 1 })), /maxCosts.*Did you mean maxCost\?/],
+  ['a limit of a budget that is none', () => createBudget({ maxCost: Number.NaN }), /maxCost is NaN/],
+  ['the parent of a budget', () => createBudget({}, as({})), /parent is an object/],
+  ['files of a workspace', () => memoryWorkspace(as(null)), /files is null/],
+  ['the content of a file', () => memoryWorkspace({ 'a.txt': as(7) }), /files\.a\.txt is 7/],
+  ['a profile', () => profileDefaults(as('x')), /profile is "x"/],
+  ['a part of a profile', () => applyProfile(as({ maxTokens: '5' }), {}), /profile\.maxTokens is "5"/],
+  ['an unknown part of a profile', () => applyProfile(as({ maxToken: 5 }), {}), /maxToken.*Did you mean maxTokens\?/],
+  ['options for a profile', () => applyProfile({}, as(null)), /options is null/],
+  ['a prompt strategy', () => composeSystemPrompt(as(null), {}), /strategy is null/],
+  ['blocks of a prompt strategy', () => composeSystemPrompt(as({ blocks: [null] }), {}), /strategy\.blocks\[0\] is null/],
+  ['a text of a prompt', () => composeSystemPrompt(minimalPrompt, { task: as(7) }), /content\.task is 7/],
+  ['where files of a prompt are', () => composeSystemPrompt(minimalPrompt, {}, { workspace: as('.') }), /workspace is "\."/],
+  ['what an answer is read from', () => parseOutput(as(null), {}), /from is null/],
+  ['what an answer must be', () => parseOutput(as(result), as('x')), /schema is "x"/],
+  [
+    'how an answer is checked',
+    () => parseOutput(as(result), {}, as({ schemaValidators: act })),
+    /schemaValidators.*Did you mean schemaValidator\?/,
+  ],
+  ['tools of a registry', () => new ToolRegistry(as(7)), /tools is 7/],
+  ['a tool of a registry', () => new ToolRegistry().register(as({ name: 'x' })), /tool\.description/],
+  ['loaders of a registry', () => new ProviderRegistry(as(null)), /loaders is null/],
+  ['a loader of a registry', () => new ProviderRegistry().register('x', as(7)), /loader is 7/],
+  ['a configuration', () => new ProviderRegistry().createModel(as(null)), /config is null/],
+  ['a configuration without a protocol', () => new ProviderRegistry().createModel(as({ id: 'm' })), /config\.api is undefined/],
+  ['a provider of nothing', () => defineProvider(as(undefined)), /options is undefined/],
+  ['the codec of a provider', () => defineProvider(as({ api: 'x', service: 'X', codec: {} })), /codec is an object/],
+  [
+    'a misspelt part of a provider',
+    () => defineProvider(as({ api: 'x', service: 'X', codec, transports: {} })),
+    /Did you mean transport\?/,
+  ],
+  ['a limit of frames', () => createSseDecoder(act, { maxBufferChars: Number.NaN }), /maxBufferChars is NaN/],
+  ['a limit of lines', () => createLineDecoder(act, as({ maxBufferChar: 5 })), /Did you mean maxBufferChars\?/],
+  ['where a request goes', () => forwardToSession(request, as(undefined)), /options is undefined/],
+  ['which objects a request is for', () => forwardToSession(request, as({ sessionId: 's', path: '/' })), /sessions is undefined/],
+  ['what is forwarded', () => forwardToSession(as({}), as({ sessions: { getByName: act } })), /request is an object/],
+]
+
+it.each(wrong)('%s: refused before anything happens, by name and value', async (_what, make, said) => {
+  const error = await (async () => make())().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(ConfigError)
+  expect(String(error)).toMatch(said)
+})
+
+it('a limit of a budget that is left out is none', () => {
+  const budget = createBudget({ maxCost: as(undefined), maxDurationMs: as(undefined) })
+  expect(budget.exceeded()).toBeUndefined()
+})
+
+describe('a time longer than platforms can count', () => {
+  const workspace = memoryWorkspace({ 'a.txt': 'needle' })
+  const long = [Number.POSITIVE_INFINITY, 2 ** 31, 1e300]
+
+  it('ends no search and no listing at once', async () => {
+    for (const timeoutMs of long) {
+      const found = await searchTool({ workspace, timeoutMs }).execute({ pattern: 'needle' }, toolContext())
+      expect(JSON.stringify(found)).toContain('a.txt:1:needle')
+      expect(JSON.stringify(await listFilesTool({ workspace, timeoutMs }).execute({}, toolContext()))).toContain('a.txt')
+    }
+  })
+
+  it('ends no command at once', async () => {
+    for (const timeoutMs of long.filter(Number.isFinite)) {
+      const bash = bashTool({ root: process.cwd(), sandbox: 'none', timeoutMs, needsApproval: false })
+      expect(JSON.stringify(await bash.execute({ command: 'sleep 0.05; echo done' }, toolContext()))).toContain('done')
+    }
+  })
+
+  it('is no flood of comments to a client', async () => {
+    const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'x'))
+    const wait = defineTool({ name: 'wait', description: 'Waits.', parameters: { type: 'object' }, execute })
+    const model = scripted([{ toolCalls: [{ name: 'wait', arguments: {} }] }, { text: 'ok' }])
+    const app = createAgentApp({ authorize: () => true, agent: () => new Agent({ model, tools: [wait] }), pingMs: Number.POSITIVE_INFINITY })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"go"}' }
+    const response = await app.request('/runs', init)
+    expect((await response.text()).split('\n').filter((line) => line === ':')).toEqual([])
+  })
+})
