@@ -1,7 +1,7 @@
 import type { Context, Env } from 'hono'
 import { estimatedCost, type Logger, type Usage } from '../../src/index.ts'
 import type { Admission } from './budget.ts'
-import { type Answer, errorText, forward, responseHeaders } from './forward.ts'
+import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
 import type { PathCall } from './protocols.ts'
 import { Refusal } from './refusal.ts'
 import { type CallEnding, type Relay, relay } from './relay.ts'
@@ -79,6 +79,7 @@ class RelayedCall<E extends Env> {
   #status: number | undefined
   /** Its client left, or its time was up. */
   #isGivenUp = false
+  #isSettled = false
   #bytes = 0
 
   constructor(call: AllowedCall<E>, options: CallOptions) {
@@ -95,7 +96,8 @@ class RelayedCall<E extends Env> {
     try {
       if (this.#client.aborted) this.#onClientGone()
       const { c, upstream, path, body } = this.#call
-      const answer = await forward({ c, upstream, path, body, fetch: this.#options.fetch, signal: this.#aborter.signal })
+      const { signal } = this.#aborter
+      const answer = await untilAborted(forward({ c, upstream, path, body, fetch: this.#options.fetch, signal }), signal)
       this.#status = answer.response.status
       return this.#status >= 400 ? await this.#failed(answer) : this.#passedOn(answer)
     } catch (error) {
@@ -153,6 +155,8 @@ class RelayedCall<E extends Env> {
 
   /** Everything is released at once; what was used is counted after that. */
   #settle(ending: CallEnding): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
     clearTimeout(this.#longest)
     this.#client.removeEventListener('abort', this.#onClientGone)
     if (ending !== 'whole') this.#aborter.abort(new Refusal(503, 'unavailable', 'The call is over.'))
