@@ -210,11 +210,13 @@ describe('time', () => {
   it('is up without a byte, or when it took too long', async () => {
     for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).write('data: {}\n\n'))
-      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 50 })
+      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 200 })
       const { text, failure } = await textAndFailure(await app.request(path, chat()))
       expect(text).toBe('data: {}\n\n')
       expect(failure).toContain(limit === 'idleTimeoutMs' ? 'sent nothing' : limit)
       expect(reports[0]).toMatchObject({ ending: 'broken' })
+      // It may have been thinking all the time.
+      expect(reports[0]?.usage.output).toBeGreaterThan(5)
     }
   })
 })
