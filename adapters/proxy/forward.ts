@@ -59,7 +59,9 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const key = await keyFor(upstream, c, signal)
   const headers = await headersOf(call, url, key)
   const secrets = [...new Set([...(key === undefined ? [] : [key, ...key.split(':')]), ...secretsIn(url, headers)])]
-  const response = await answerTo(call, () => call.fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal }))
+  // A local, because fetch must not be called as a method of another object.
+  const send = call.fetch
+  const response = await answerTo(call, () => send(url, { method: 'POST', headers, body, redirect: 'manual', signal }))
   const { status, type } = response
   if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return { response, secrets }
   response.body?.cancel().catch(() => undefined)
@@ -90,28 +92,31 @@ async function headersOf<E extends Env>(
   )
 }
 
-/** Races the answer against the signal: an injected `fetch` may not listen to it. */
+/** What the service answers. What the engine says when it does not may hold the address or more. */
 async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: () => Promise<Response>): Promise<Response> {
-  signal.throwIfAborted()
+  let response: Response
+  try {
+    signal.throwIfAborted()
+    response = await send()
+  } catch {
+    signal.throwIfAborted()
+    throw new Refusal(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
+  }
+  // In spite of an abort: it is nobody's.
+  if (signal.aborted) response.body?.cancel().catch(() => undefined)
+  return response
+}
+
+/** `promise`, waited for until `signal` aborts: keys and answers may come from code that does not listen to it. */
+export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort = (): void => undefined
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason)
+    if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort)
   })
   try {
-    const sent = send()
-    // An answer that comes in spite of an abort is nobody's.
-    sent.then(
-      ({ body }) => {
-        if (signal.aborted) body?.cancel().catch(() => undefined)
-      },
-      () => undefined,
-    )
-    return await Promise.race([sent, aborted])
-  } catch {
-    signal.throwIfAborted()
-    // What the engine says may hold the address or more.
-    throw new Refusal(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
+    return await Promise.race([promise, aborted])
   } finally {
     signal.removeEventListener('abort', onAbort)
   }

@@ -174,7 +174,7 @@ async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, 
   const path = parsePathCall(upstream.api, c.req.param(), url.pathname, url.searchParams)
   if (path === undefined) throw notFound
   const budget = await budgetOf(identity, options.budget)
-  const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs })
+  const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs: idleTimeoutMs + maxDurationMs })
   let isHandedOn = false
   try {
     const body = await readCallBody(c.req.raw, { maxBytes: maxBodyBytes, timeoutMs: idleTimeoutMs })

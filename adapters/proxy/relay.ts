@@ -11,8 +11,8 @@ export interface RelayOptions {
   idleTimeoutMs: number
   /** Sees every chunk before it is passed on; `text` is a character per byte. */
   onChunk: (bytes: Uint8Array, text: string) => void
-  /** Told once how it ended; stops the upstream call. Nothing is left behind then. */
-  onEnd: (ending: CallEnding, why?: string) => void
+  /** Told once how it ended, and for how many ms the service was waited for; stops the upstream call. Nothing is left behind then. */
+  onEnd: (ending: CallEnding, waitedMs: number, why?: string) => void
 }
 
 /** The relayed answer, and how to break it off. */
@@ -39,11 +39,18 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   let controller: ReadableStreamDefaultController<Uint8Array>
   let silentTicks: number | undefined
   let isOver = false
+  let waitedMs = 0
+  let waitsSince: number | undefined
+  const stopWaiting = (): void => {
+    if (waitsSince !== undefined) waitedMs += performance.now() - waitsSince
+    waitsSince = undefined
+  }
   const finish = (ending: CallEnding, why?: string): void => {
     isOver = true
     clearInterval(timer)
+    stopWaiting()
     if (ending !== 'whole') reader.cancel().catch(() => undefined)
-    options.onEnd(ending, why)
+    options.onEnd(ending, waitedMs, why)
   }
   const cut = (why: string): void => {
     if (isOver) return
@@ -57,6 +64,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
 
   const pull = async (): Promise<void> => {
     silentTicks = 0
+    waitsSince = performance.now()
     try {
       for (let next = await reader.read(); !isOver; next = await reader.read()) {
         const passed = next.done ? guard.end() : guard.pass(next.value, options.onChunk)
@@ -73,6 +81,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
       cut('the connection to the service broke')
     } finally {
       silentTicks = undefined
+      stopWaiting()
     }
   }
   const start = (given: ReadableStreamDefaultController<Uint8Array>): void => {

@@ -1,12 +1,12 @@
 import type { Context, Env } from 'hono'
-import { estimatedCost, type Logger, type Usage } from '../../src/index.ts'
+import { emptyUsage, estimatedCost, type Logger, type Usage } from '../../src/index.ts'
 import type { Admission } from './budget.ts'
-import { type Answer, errorText, forward, responseHeaders } from './forward.ts'
+import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
 import type { PathCall } from './protocols.ts'
 import { Refusal } from './refusal.ts'
 import { type CallEnding, type Relay, relay } from './relay.ts'
 import type { ReadyUpstream } from './upstream.ts'
-import { estimatePrompt, type UsageMeter, usageMeter } from './usage-meter.ts'
+import { estimatePrompt, estimateUnseen, type UsageMeter, usageMeter } from './usage-meter.ts'
 
 /** What is known of a call once it is over. Tokens are the service's figures where it gave them, else estimates. */
 export interface CallReport {
@@ -79,7 +79,9 @@ class RelayedCall<E extends Env> {
   #status: number | undefined
   /** Its client left, or its time was up. */
   #isGivenUp = false
+  #isSettled = false
   #bytes = 0
+  #waitedMs = 0
 
   constructor(call: AllowedCall<E>, options: CallOptions) {
     this.#call = call
@@ -95,7 +97,8 @@ class RelayedCall<E extends Env> {
     try {
       if (this.#client.aborted) this.#onClientGone()
       const { c, upstream, path, body } = this.#call
-      const answer = await forward({ c, upstream, path, body, fetch: this.#options.fetch, signal: this.#aborter.signal })
+      const { signal } = this.#aborter
+      const answer = await untilAborted(forward({ c, upstream, path, body, fetch: this.#options.fetch, signal }), signal)
       this.#status = answer.response.status
       return this.#status >= 400 ? await this.#failed(answer) : this.#passedOn(answer)
     } catch (error) {
@@ -129,9 +132,10 @@ class RelayedCall<E extends Env> {
         this.#bytes += bytes.byteLength
         meter.take(bytes, text)
       },
-      onEnd: (ending, why) => {
+      onEnd: (ending, waitedMs, why) => {
         const hasLeft = this.#client.aborted
         if (why !== undefined && !hasLeft) warn(this.#options.logger, 'answerBroken', { upstream: upstream.name, why })
+        this.#waitedMs = waitedMs
         this.#settle(ending === 'broken' && hasLeft ? 'left' : ending)
       },
     })
@@ -153,6 +157,8 @@ class RelayedCall<E extends Env> {
 
   /** Everything is released at once; what was used is counted after that. */
   #settle(ending: CallEnding): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
     clearTimeout(this.#longest)
     this.#client.removeEventListener('abort', this.#onClientGone)
     if (ending !== 'whole') this.#aborter.abort(new Refusal(503, 'unavailable', 'The call is over.'))
@@ -186,12 +192,13 @@ class RelayedCall<E extends Env> {
     }
   }
 
-  /** A call that was given up before its answer may have been worked on: its prompt counts. One that was refused or could not be made is free. */
+  /** A call that was given up before its answer was worked on: prompt and time count. One that was refused or could not be made is free. */
   #usage(ending: CallEnding): Usage {
-    if (this.#meter !== undefined) return this.#meter.used(ending === 'whole')
+    if (this.#meter !== undefined) return this.#meter.used(ending === 'whole', this.#waitedMs)
     const isFree = this.#status !== undefined || !this.#isGivenUp
-    const input = isFree ? 0 : estimatePrompt(this.#call.body)
-    return { input, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: input }
+    if (isFree) return emptyUsage()
+    const [input, output] = [estimatePrompt(this.#call.body), estimateUnseen(performance.now() - this.#startedAt)]
+    return { ...emptyUsage(), input, output, totalTokens: input + output }
   }
 
   /** Workers end what nobody waits for. */

@@ -40,7 +40,7 @@ export interface Upstream<E extends Env = Env> {
   headers?: Record<string, string>
   /** Headers of a client that are passed on beside what the protocol needs, such as `anthropic-beta`. None that says who asks or where. */
   passHeaders?: readonly string[]
-  /** USD per million tokens by model; `*` in a name stands for any characters. The first that fits counts. */
+  /** USD per million tokens by model, with `*` as in `allow`. The first that fits counts. */
   prices?: Record<string, CostConfig>
 }
 
@@ -56,7 +56,7 @@ export interface ModelCall {
   body: JsonObject
 }
 
-/** Which models of an upstream may be called: ids, with `*` for any characters; or a function of the call. */
+/** Which models of an upstream may be called: ids, with `*` for any characters but `/`, or alone for any model; or a function of the call. */
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
@@ -147,13 +147,14 @@ function allowing(patterns: readonly string[]): (call: ModelCall) => boolean {
   return ({ models }) => models.every((model) => matchers.some((fits) => fits(model)))
 }
 
-/** Whether a model is meant by `pattern`, in which `*` stands for any characters. */
+/** Whether a model is meant by `pattern`: `*` alone is any, within a name it stands for any characters but `/`. */
 function matcher(pattern: string): (model: string) => boolean {
+  if (pattern === '*') return () => true
   const expression = new RegExp(
     `^${pattern
       .split('*')
       .map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
-      .join('.*')}$`,
+      .join('[^/]*')}$`,
   )
   return (model) => expression.test(model)
 }

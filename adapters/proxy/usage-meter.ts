@@ -5,8 +5,8 @@ import { type AwsEventDecoder, createAwsEventDecoder, tokenCount } from '../../s
 export interface UsageMeter {
   /** Looks at a chunk; `text` is its bytes, a character each. Never throws, and keeps nothing of `bytes`. */
   take(bytes: Uint8Array, text: string): void
-  /** What was used; `isWhole`: the answer came to its end. */
-  used(isWhole: boolean): Usage
+  /** What was used; `isWhole`: the answer came to its end; `waitedMs`: how long the service was waited for. */
+  used(isWhole: boolean, waitedMs: number): Usage
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -19,6 +19,8 @@ const charsPerToken = 4
 const file = /[\w+/=-]{2000,}/g
 const tokensPerFile = 1600
 const charsPerFileToken = 64
+/** Models make some fifty a second. */
+const msPerToken = 20
 /** No event has more around its text. */
 const maxFrame = 300
 
@@ -30,6 +32,11 @@ export function estimatePrompt(body: string): number {
     chars += run.length
   }
   return Math.ceil((body.length - chars) / charsPerToken + chars / charsPerFileToken) + files * tokensPerFile
+}
+
+/** How many tokens a service has made in a time that it did not account for: it may have been thinking. */
+export function estimateUnseen(waitedMs: number): number {
+  return Math.ceil(waitedMs / msPerToken)
 }
 
 /**
@@ -63,11 +70,12 @@ abstract class Meter implements UsageMeter {
 
   abstract take(bytes: Uint8Array, text: string): void
 
-  used(isWhole: boolean): Usage {
+  used(isWhole: boolean, waitedMs: number): Usage {
     const { input, output, reasoning, cacheRead, cacheWrite, totalTokens } = this.#usage
     const isTold = totalTokens > 0
     const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
-    const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate())
+    const unseen = isWhole ? 0 : estimateUnseen(waitedMs)
+    const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
     return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
   }
@@ -127,10 +135,10 @@ class LineMeter extends Meter {
     this.#rest = ''
   }
 
-  override used(isWhole: boolean): Usage {
+  override used(isWhole: boolean, waitedMs: number): Usage {
     this.#line(this.#rest)
     this.#rest = ''
-    return super.used(isWhole)
+    return super.used(isWhole, waitedMs)
   }
 
   #line(line: string): void {
@@ -152,9 +160,9 @@ class WholeMeter extends Meter {
     else this.#pieces = []
   }
 
-  override used(isWhole: boolean): Usage {
+  override used(isWhole: boolean, waitedMs: number): Usage {
     this.read(this.#pieces.join(''))
-    return super.used(isWhole)
+    return super.used(isWhole, waitedMs)
   }
 }
 

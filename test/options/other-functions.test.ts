@@ -106,7 +106,11 @@ describe('a time longer than platforms can count', () => {
     const execute = () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'x'))
     const wait = defineTool({ name: 'wait', description: 'Waits.', parameters: { type: 'object' }, execute })
     const model = scripted([{ toolCalls: [{ name: 'wait', arguments: {} }] }, { text: 'ok' }])
-    const app = createAgentApp({ authorize: () => true, agent: () => new Agent({ model, tools: [wait] }), pingMs: Number.POSITIVE_INFINITY })
+    const app = createAgentApp({
+      authorize: () => true,
+      agent: () => new Agent({ model, tools: [wait] }),
+      pingMs: Number.POSITIVE_INFINITY,
+    })
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"go"}' }
     const response = await app.request('/runs', init)
     expect((await response.text()).split('\n').filter((line) => line === ':')).toEqual([])

@@ -14,7 +14,8 @@ import { type Outcome, outcomeOf, plainRequest } from './model-call.ts'
 type Json = Record<string, unknown>
 
 const sse = (events: readonly unknown[]) => [utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))]
-const played = ({ config, provider }: Model): Promise<Outcome> => outcomeOf(provider, plainRequest(config, { credential: 'sk-canary-0123456789' }))
+const played = ({ config, provider }: Model): Promise<Outcome> =>
+  outcomeOf(provider, plainRequest(config, { credential: 'sk-canary-0123456789' }))
 
 const protocols: Record<string, (...events: Json[]) => Promise<Outcome>> = {
   Anthropic: (...events) =>

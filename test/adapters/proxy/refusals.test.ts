@@ -167,6 +167,7 @@ describe('a model that is not allowed is not called', () => {
     'one that a tool of the service calls': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6"}]}',
     'one with a wildcard': '{"model":"gpt-5*"}',
     'one with a path': '{"model":"gpt-5/../gpt-6"}',
+    'one that goes on after a slash': '{"model":"gpt-5/gpt-6"}',
     'no JSON': '{"model":"gpt-6-mini",}',
     'a list': '[{"model":"gpt-6-mini"}]',
     'JSON with a BOM': '\uFEFF{"model":"gpt-6-mini"}',

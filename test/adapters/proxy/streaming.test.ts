@@ -46,10 +46,11 @@ describe('an answer', () => {
     let written = 0
     const service = await fakeUpstream(async (_, response) => {
       response.writeHead(200, sse)
+      const closed = once(response, 'close')
       const chunk = Buffer.alloc(256 * 1024, 'x')
       while (!response.destroyed && written < 400) {
         written++
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+        if (!response.write(chunk)) await Promise.race([new Promise((resolve) => response.once('drain', resolve)), closed])
       }
       response.end()
     })
@@ -209,16 +210,29 @@ describe('time', () => {
   it('is up without a byte, or when it took too long', async () => {
     for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).write('data: {}\n\n'))
-      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 50 })
+      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 200 })
       const { text, failure } = await textAndFailure(await app.request(path, chat()))
       expect(text).toBe('data: {}\n\n')
       expect(failure).toContain(limit === 'idleTimeoutMs' ? 'sent nothing' : limit)
       expect(reports[0]).toMatchObject({ ending: 'broken' })
+      // It may have been thinking all the time.
+      expect(reports[0]?.usage.output).toBeGreaterThan(5)
     }
   })
 })
 
 describe('a key', () => {
+  it('that never comes ends with the time of the call', async () => {
+    const service = await fakeUpstream((_, response) => void response.end('{}'))
+    const never = (): Promise<string> => new Promise(() => undefined)
+    for (const apiKey of [never, { current: never, invalidate: () => undefined }]) {
+      const { app, reports } = proxyTo({ ...upstreamOf(service), apiKey }, { idleTimeoutMs: 20 })
+      expect((await app.request(path, chat())).status).toBe(504)
+      expect(reports).toHaveLength(1)
+    }
+    expect(service.seen).toEqual([])
+  })
+
   it('that was rejected is asked for once more, where a provider gives them', async () => {
     for (const good of ['second-key-0123456789', 'none']) {
       const service = await fakeUpstream(({ headers }, response) => {
