@@ -47,10 +47,12 @@ const fates = new Map(
 )
 
 const worker = new Worker()
-process.on('SIGINT', () => {
-  worker.end()
-  process.exit(130)
-})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    worker.end()
+    process.exit(1)
+  })
+}
 try {
   for (const area of positionals.length > 0 ? positionals : Object.keys(areas)) await testArea(area)
 } finally {
