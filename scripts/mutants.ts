@@ -117,14 +117,15 @@ async function isFound({ file, index }: Mutant, covering: readonly CoveringTest[
   return test !== undefined && (test === tests[0] || (await failed(false)) !== undefined)
 }
 
-/** The nearest tests that run in `--seconds` together; always one. */
+/** As many tests as run in `--seconds` together, in their order; always one. */
 function withinSeconds(covering: readonly CoveringTest[]): CoveringTest[] {
+  const chosen = new Set<CoveringTest>()
   let left = Number(values.seconds) * 1000
-  return covering.filter(({ ms }, index) => {
-    if (ms > left && index > 0) return false
-    left -= ms
-    return true
-  })
+  for (const test of covering.toSorted((a, b) => a.ms - b.ms)) {
+    left -= test.ms
+    if (left >= 0 || chosen.size === 0) chosen.add(test)
+  }
+  return covering.filter((test) => chosen.has(test))
 }
 
 function known(mutant: Mutant, covering: readonly CoveringTest[]): Fate | undefined {
