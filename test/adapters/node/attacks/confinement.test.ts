@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
@@ -8,7 +8,7 @@ import { bashTool, nodeTools } from '../../../../adapters/node/index.ts'
 import { openControlGroup } from '../../../../adapters/node/process/control-group.ts'
 import { processesWith } from '../../../../adapters/node/process/kill.ts'
 import { failureOf, present, temporaryRoot, toolContext } from '../temporary.ts'
-import { hasBubblewrap, shell, succeeded } from './shell.ts'
+import { hasBubblewrap, shell, shellElsewhere, succeeded } from './shell.ts'
 
 const hasPerl = present('perl', '-MSocket', '-e', '1')
 const hasGroups = hasBubblewrap && bashTool({ root: temporaryRoot().root }).confinement.memory === 'controlGroup'
@@ -73,12 +73,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { ti
 
   it('ends with the process that started it, however that ends', async () => {
     const { root } = temporaryRoot()
-    const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
-    const program = `
-      import { bashTool } from ${JSON.stringify(adapter)}
-      const context = { signal: new AbortController().signal, update: () => undefined }
-      await bashTool({ root: ${JSON.stringify(root)} }).execute({ command: 'touch ready; sleep 311.25' }, context)`
-    const host = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' })
+    const host = shellElsewhere(root, 'touch ready; sleep 311.25')
     const ended = new Promise((resolve) => host.once('exit', resolve))
     while (!existsSync(join(root, 'ready')) || running('311.25') === 0) await new Promise(setImmediate)
     host.kill('SIGKILL')
