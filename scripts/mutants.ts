@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Coverage, type CoveringTest, cacheFolder, hashOf, readText } from './mutants/coverage.ts'
+import { Coverage, type CoveringTest, cacheFolder, hashOf, mutantsFile, readText } from './mutants/coverage.ts'
 import { findMutants, type Mutant } from './mutants/find-mutants.ts'
 import { Worker } from './mutants/worker.ts'
 
@@ -133,12 +133,12 @@ function known(mutant: Mutant, covering: readonly CoveringTest[]): Fate | undefi
 }
 
 function keyOf({ file, index }: Mutant, covering: readonly CoveringTest[] = []): string {
-  const of = [file, ...covering.map(({ test }) => test).sort()].map(hashOf).join()
+  const of = [mutantsFile, file, ...covering.map(({ test }) => test).sort()].map(hashOf).join()
   return `${file}#${index}@${createHash('sha256').update(of).digest('base64url').slice(0, 16)}`
 }
 
 function describe({ file, line, kind, original, replacement, form }: Mutant, fate: Fate): string {
-  const [removed, added] = [original, form === 'statement' || form === 'property' ? '' : replacement].map(shorten)
+  const [removed, added] = [original, form === 'statement' || form === 'property' || form === 'element' ? '' : replacement].map(shorten)
   return `${file}:${line}  ${kind}, ${fate}\n  - ${removed}\n${added === '' ? '' : `  + ${added}\n`}`
 }
 
