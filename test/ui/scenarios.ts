@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { asEmitted } from '../../src/ui/native/index.ts'
-import { playLong } from '../support/compacting.ts'
+import { messages, playLong } from '../support/compacting.ts'
 import { add, fastRetry } from '../support/play.ts'
 
 /** A run of a real agent: what it reported, as a client would get it, and the conversation around it. */
@@ -213,6 +213,6 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
   },
   compaction: async () => {
     const { events, agent } = await playLong()
-    return { events: copy(events.map(asEmitted)), before: [], after: copy([...agent.messages]) }
+    return { events: copy(events.map(asEmitted)), before: copy(messages), after: copy([...agent.messages]) }
   },
 }

@@ -269,6 +269,7 @@ class Encoder implements UiMessageEncoder {
     const isCut = message.stopReason === 'error' || message.stopReason === 'aborted'
     for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isCut)
     this.#closeBlock()
+    this.#calls.messageEnded()
     this.#live = undefined
     this.#hasFailed = message.stopReason === 'error'
     this.#stopReason = message.stopReason
