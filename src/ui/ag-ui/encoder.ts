@@ -132,7 +132,7 @@ class Encoder implements AgUiEncoder {
     const isTold = messages.length === 0 || restated !== undefined
     const input = isTold ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
     this.#out.push({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
-    if (restated !== undefined) this.#out.push({ type: 'MESSAGES_SNAPSHOT', messages: [...restated, ...messages] })
+    if (restated !== undefined) this.#out.push({ type: 'MESSAGES_SNAPSHOT', messages: withThoughts([...restated, ...messages]) })
     this.#restated = undefined
     this.#said = []
   }
@@ -367,6 +367,16 @@ function openCallsOf(history: readonly AgentMessage[]) {
     if (message.role === 'assistant') return isCut(message) ? [] : toolCallsOf(message.content).filter(({ id }) => !answered.has(id))
   }
   return []
+}
+
+/**
+ * Clients keep the thoughts they have unless a snapshot holds some: what they had of a run that is shown again would then be doubled. So there is
+ * always one, if only an empty one.
+ */
+function withThoughts(messages: AgUiMessage[]): AgUiMessage[] {
+  return messages.some(({ role }) => role === 'reasoning')
+    ? messages
+    : [{ id: 'phi.reasoning', role: 'reasoning', content: '' }, ...messages]
 }
 
 const decisionSchema = {

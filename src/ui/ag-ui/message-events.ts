@@ -38,7 +38,8 @@ export class MessageEvents {
     // Of a message whose beginning was missed: it is shown whole at its end.
     if (this.#live?.id !== messageId || delta.delta === '') return
     if (delta.type === 'toolCallDelta') this.#openCall(messageId, delta.contentIndex, delta.toolCallId, delta.toolName)
-    else if (this.#block?.contentIndex !== delta.contentIndex) this.#open(delta.type === 'text' ? 'text' : 'reasoning', messageId, delta.contentIndex)
+    else if (this.#block?.contentIndex !== delta.contentIndex)
+      this.#open(delta.type === 'text' ? 'text' : 'reasoning', messageId, delta.contentIndex)
     this.#grow(delta.contentIndex, delta.delta)
   }
 

@@ -1,7 +1,17 @@
 import type { Content } from '../../types/content.ts'
 import type { UserMessage } from '../../types/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readDataUrl, readFile } from '../shared/client-input.ts'
+import {
+  type ClientObject,
+  isId,
+  isObject,
+  objectsOf,
+  problem,
+  type Read,
+  readBody,
+  readDataUrl,
+  readFile,
+} from '../shared/client-input.ts'
 
 /** What an AG-UI client asks for, as far as a client may say it. */
 export interface RunInput {

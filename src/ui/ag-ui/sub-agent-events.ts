@@ -38,7 +38,9 @@ export class SubAgentEvents {
   /** `callId` is that of the call which reports; `parent` the sub-agent that made it. */
   take({ toolCallId, toolName, event }: ChildEvent, callId: string, parent?: SubAgent): void {
     if (event.type === 'messageUpdate' || event.type === 'turnRequest') return
-    const child = this.#running.get(event.loopId) ?? this.#begin(event.loopId, { toolCallId: parent?.toolCallId ?? toolCallId, toolName, callId, parent })
+    const child =
+      this.#running.get(event.loopId) ??
+      this.#begin(event.loopId, { toolCallId: parent?.toolCallId ?? toolCallId, toolName, callId, parent })
     switch (event.type) {
       case 'agentEnd':
         this.#end(child, event)

@@ -50,7 +50,8 @@ export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds =
   let open: string[] = []
   for (const message of messages) {
     if (message.role === 'user' || message.role === 'assistant') {
-      if (message.role === 'user') for (const id of open) shown.push(resultOf(id, { content: [{ type: 'text', text: unansweredText }], isError: true }))
+      if (message.role === 'user')
+        for (const id of open) shown.push(resultOf(id, { content: [{ type: 'text', text: unansweredText }], isError: true }))
       open = []
     }
     if (message.role === 'user') shown.push(userMessageOf(message))
