@@ -10,7 +10,7 @@ import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-
 import type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './ag-ui-event.ts'
 import type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
 import { MessageEvents } from './message-events.ts'
-import { SubAgentEvents, valueOf } from './sub-agent-events.ts'
+import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
 import { CallIds, isCut, notRun, resultOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
@@ -216,7 +216,7 @@ class Encoder implements AgUiEncoder {
 
   /** What has no counterpart. */
   #note(event: AgentEvent): void {
-    this.#send({ type: 'CUSTOM', name: `phi.${event.type}`, value: valueOf(event) })
+    this.#send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })
   }
 
   #begin(messageId: string): void {

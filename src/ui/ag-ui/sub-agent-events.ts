@@ -63,9 +63,12 @@ export class SubAgentEvents {
       case 'turnEnd':
       case 'messageStart':
       case 'toolExecutionStart':
+      // The run itself asks for the calls of its sub-agents.
+      case 'approvalRequested':
+      case 'approvalResolved':
         return
       default:
-        child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: valueOf(event) })
+        child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })
     }
   }
 
@@ -129,7 +132,7 @@ export class SubAgentEvents {
 }
 
 /** An event without what every event has. */
-export function valueOf(event: AgentEvent): object {
+export function bodyOf(event: AgentEvent): object {
   const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...value } = asEmitted(event)
   return value
 }
