@@ -33,14 +33,21 @@ describe('what the table says is what is sent', async () => {
       const sent = seen.get(event.type) ?? { aiSdk: new Set(), agUi: new Set() }
       seen.set(event.type, sent)
       for (const { type } of aiSdk.encode(event)) sent.aiSdk.add(type)
-      for (const each of agUi.encode(event)) sent.agUi.add(each.type === 'CUSTOM' ? each.name : each.type)
+      for (const each of agUi.encode(event)) {
+        if (each.type !== 'CUSTOM') sent.agUi.add(each.type)
+        // That branches have begun is told after what was said.
+        else (each.name === 'phi.parallelLoopStart' ? seen.get('parallelLoopStart') : sent)?.agUi.add(each.name)
+      }
     }
   }
 
   it.each(rows)('$type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
     const sent = seen.get(type as AgentEvent['type'])
-    // What no scenario has: branches, requests, prunes and reverts are in tests of their own.
-    if (sent === undefined) return
+    // Notes like the others.
+    if (sent === undefined) {
+      expect(['prunApplied', 'revertApplied']).toContain(type)
+      return
+    }
     const [notes, chunks] = [
       [...sent.aiSdk].filter((chunk) => chunk.startsWith('data-')),
       [...sent.aiSdk].filter((chunk) => !chunk.startsWith('data-')),

@@ -1,17 +1,18 @@
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
 import { PhiError } from '../../types/errors.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent, ToolExecutionEndEvent } from '../../types/event.ts'
-import { type AgentMessage, type AssistantMessage, toolCallsOf } from '../../types/message.ts'
+import { type AssistantMessage, toolCallsOf } from '../../types/message.ts'
 import type { Usage } from '../../types/usage.ts'
 import { isWithheld } from '../native/emitted-event.ts'
-import { approvalIdOf } from '../shared/approval-id.ts'
+import { isCut } from '../shared/answers.ts'
 import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
-import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
+import { OpenCalls, openCallsOf, type WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './ag-ui-event.ts'
 import type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
+import { interruptOf } from './interrupts.ts'
 import { MessageEvents } from './message-events.ts'
 import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
-import { CallIds, isCut, notRun, resultOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
+import { CallIds, notRun, resultOf, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
 /**
@@ -48,6 +49,8 @@ class Encoder implements AgUiEncoder {
   #thread = { threadId: '', runId: '' }
   #isStarted = false
   #isEnded = false
+  /** That branches have begun, until what was said is told. */
+  #announced: AgentEvent | undefined
   /** Some of the run was seen in an earlier response. */
   #isLater = false
   /** What the client has to be shown before anything else. */
@@ -132,7 +135,7 @@ class Encoder implements AgUiEncoder {
     const isTold = messages.length === 0 || restated !== undefined
     const input = isTold ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
     this.#out.push({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
-    if (restated !== undefined) this.#out.push({ type: 'MESSAGES_SNAPSHOT', messages: withThoughts([...restated, ...messages]) })
+    if (restated !== undefined) this.#out.push({ type: 'MESSAGES_SNAPSHOT', messages: snapshotOf([...restated, ...messages]) })
     this.#restated = undefined
     this.#said = []
   }
@@ -168,7 +171,7 @@ class Encoder implements AgUiEncoder {
         return
       case 'parallelLoopStart':
         this.#branches.begin(event.loopIds)
-        this.#note(event)
+        this.#announced = event
         return
       case 'parallelLoopEnd':
         this.#note(event)
@@ -307,21 +310,22 @@ class Encoder implements AgUiEncoder {
   }
 
   #interrupts(): AgUiInterrupt[] {
-    return Array.from(this.#calls.values()).flatMap((call) => (call.state === 'asked' ? [this.#interrupt(call)] : []))
-  }
-
-  #interrupt({ key, toolCallId, toolName, input, argumentsHash = '', parent }: OpenCall): AgUiInterrupt {
-    return {
-      id: approvalIdOf({ toolCallId, argumentsHash }),
-      reason: 'tool_call',
-      message: `May ${toolName} be called?`,
-      toolCallId: parent === undefined ? this.#ids.current(toolCallId) : key,
-      responseSchema: decisionSchema,
-      metadata: { toolName, arguments: input },
-    }
+    const asked = [...this.#calls.values()].filter(({ state }) => state === 'asked')
+    return asked.map((call) => interruptOf(call, call.parent === undefined ? this.#ids.current(call.toolCallId) : call.key))
   }
 
   #takeOfBranch(event: AgentEvent): void {
+    if (event.type === 'messageEnd' && event.message.role === 'user' && !this.#isStarted) {
+      // All branches answer the same prompt.
+      const { messageId, message } = event
+      if (!this.#said.some(({ id }) => id === messageId)) this.#said.push(userMessageOf({ ...message, id: messageId }))
+      return
+    }
+    if (event.type === 'messageStart' && event.message.role === 'user') return
+    if (this.#announced !== undefined && event.type !== 'agentStart' && event.type !== 'turnStart') {
+      this.#note(this.#announced)
+      this.#announced = undefined
+    }
     if (event.type === 'agentEnd') this.#branches.keep(event)
     else if (event.type === 'approvalRequested' || event.type === 'approvalResolved') this.#takeOfCall(ofBranch(event))
     else if (event.type === 'toolExecutionEnd') this.#calls.ended(`${event.loopId}/${event.toolCallId}`)
@@ -356,31 +360,4 @@ const callEvents: ReadonlySet<string> = new Set<CallEvent['type']>([
 
 function isCallEvent(event: AgentEvent): event is CallEvent {
   return callEvents.has(event.type)
-}
-
-/** The calls of the last answer that have no result. */
-function openCallsOf(history: readonly AgentMessage[]) {
-  const answered = new Set<string>()
-  for (const message of history.toReversed()) {
-    if (message.role === 'user') return []
-    if (message.role === 'toolResult') answered.add(message.toolCallId)
-    if (message.role === 'assistant') return isCut(message) ? [] : toolCallsOf(message.content).filter(({ id }) => !answered.has(id))
-  }
-  return []
-}
-
-/**
- * Clients keep the thoughts they have unless a snapshot holds some: what they had of a run that is shown again would then be doubled. So there is
- * always one, if only an empty one.
- */
-function withThoughts(messages: AgUiMessage[]): AgUiMessage[] {
-  return messages.some(({ role }) => role === 'reasoning')
-    ? messages
-    : [{ id: 'phi.reasoning', role: 'reasoning', content: '' }, ...messages]
-}
-
-const decisionSchema = {
-  type: 'object',
-  properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
-  required: ['approved'],
 }

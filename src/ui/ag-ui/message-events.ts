@@ -1,8 +1,9 @@
 import type { Content } from '../../types/content.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import type { StreamDelta } from '../../types/provider.ts'
+import { isCut } from '../shared/answers.ts'
 import type { AgUiContentEvent } from './ag-ui-event.ts'
-import { argumentsText, type CallIds, isCut, notRun, reasoningId } from './to-ag-ui-messages.ts'
+import { argumentsText, type CallIds, notRun, reasoningId } from './to-ag-ui-messages.ts'
 
 /** The block that grows: a text, a thought or a call. */
 interface OpenBlock {

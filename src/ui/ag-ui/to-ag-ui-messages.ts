@@ -8,7 +8,7 @@ import {
   toolCallsOf,
   type UserMessage,
 } from '../../types/message.ts'
-import { noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
+import { isCut, noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
 import type { AgUiMessage, AgUiPart } from './ag-ui-event.ts'
 
 /**
@@ -67,11 +67,6 @@ export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds =
     }
   }
   return shown
-}
-
-/** Whether an answer ended before it was whole: its calls are never run. */
-export function isCut({ stopReason }: AssistantMessage): boolean {
-  return stopReason === 'error' || stopReason === 'aborted'
 }
 
 /** The answer to a call that was never run. */
@@ -135,4 +130,14 @@ function answerOf({ id, content }: AssistantMessage & MessageEnvelope, calls: { 
     }
   }
   return shown
+}
+
+/**
+ * Clients keep the thoughts they have unless a snapshot holds some: what they had of a run that is shown again would then be doubled. So there is
+ * always one, if only an empty one.
+ */
+export function snapshotOf(messages: AgUiMessage[]): AgUiMessage[] {
+  return messages.some(({ role }) => role === 'reasoning')
+    ? messages
+    : [{ id: 'phi.reasoning', role: 'reasoning', content: '' }, ...messages]
 }

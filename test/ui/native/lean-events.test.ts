@@ -24,7 +24,7 @@ describe('the lean form of events', () => {
     fc.assert(
       fc.property(fc.nat(events.length), merges, (cursor, merge) => {
         const seen = coalesce(events.slice(cursor), merge)
-        expect(carried(seen)).toEqual(copy(seen))
+        expect(carried(seen)).toEqual(copy(seen.filter(({ type }) => type !== 'turnRequest')))
       }),
       { numRuns: 30 },
     )
