@@ -88,7 +88,7 @@ export function resultOf(id: string, { content, isError }: Pick<ToolResultMessag
 }
 
 /** Text alone, or parts where there are images. */
-export function contentOf(content: readonly Content[]): string | AgUiPart[] {
+function contentOf(content: readonly Content[]): string | AgUiPart[] {
   if (!content.some(({ type }) => type === 'image')) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
