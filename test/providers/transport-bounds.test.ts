@@ -10,7 +10,11 @@ const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 function answered(pieces: Iterable<Uint8Array>, status = 200, options: { idleTimeoutMs?: number } = {}) {
   const body = bodyOf(pieces, 'hang')
   const headers = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' }
-  const { config, provider } = openai('m', { ...options, apiKey: 'key-0123456789', fetch: async () => new Response(body.stream, { status, headers }) })
+  const { config, provider } = openai('m', {
+    ...options,
+    apiKey: 'key-0123456789',
+    fetch: async () => new Response(body.stream, { status, headers }),
+  })
   return { body, outcome: outcomeOf(provider, plainRequest(config)) }
 }
 
