@@ -8,8 +8,8 @@ it.each([
   ['a password', 'https://me:canary-pass-0123@proxy.example/v1', 'canary-pass-0123'],
 ])('%s of baseUrl that is echoed stays out of the error', async (_name, baseUrl, secret) => {
   const fetch = async () => Response.json({ error: { message: `nothing known about ${secret} here` } }, { status: 400 })
-  const { config, provider } = openai('m', { baseUrl, fetch })
-  const { error } = await outcomeOf(provider, plainRequest(config, 'key-0123456789'))
+  const { config, provider } = openai('m', { baseUrl, apiKey: 'key-0123456789', fetch })
+  const { error } = await outcomeOf(provider, plainRequest(config))
   const said = error instanceof Error ? error.message : ''
   expect(said).toContain('nothing known about')
   expect(said).not.toContain(secret)
