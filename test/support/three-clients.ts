@@ -33,14 +33,18 @@ export function cutOnce(fetch: Fetch, afterBytes: number): Fetch {
     if (isCut || response.body === null) return response
     isCut = true
     let bytes = 0
-    const cut = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.length
-        if (bytes > afterBytes) controller.error(new TypeError('network error'))
-        else controller.enqueue(chunk)
+    const reader = response.body.getReader()
+    const cut = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes <= afterBytes) return controller.enqueue(value)
+        controller.error(new TypeError('network error'))
+        await reader.cancel().catch(() => undefined)
       },
     })
-    return new Response(response.body.pipeThrough(cut), { status: response.status, headers: response.headers })
+    return new Response(cut, { status: response.status, headers: response.headers })
   }
 }
 

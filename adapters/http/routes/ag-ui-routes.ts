@@ -38,6 +38,6 @@ async function runFor(live: LiveSession, { message, decisions }: RunInput): Prom
   if (message !== undefined && !isSaid) return { run: await live.start((agent) => agent.prompt(message)) }
   // A client whose connection was lost asks once more.
   const run = await live.latestRun()
-  if (run === undefined) refuse(409, 'nothingToContinue', 'This was said and answered. Send a message with a new id.')
+  if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')
   return { run, restate: true }
 }

@@ -13,7 +13,7 @@ import {
   readFile,
 } from '../shared/client-input.ts'
 
-/** What an AG-UI client asks for, as far as a client may say it. */
+/** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */
 export interface RunInput {
   threadId: string
   runId: string
@@ -43,10 +43,7 @@ export function readRunInput(body: unknown): Read<RunInput> {
     decisions.push(decision.value)
   }
   const last = objectsOf(value.messages).at(-1)
-  if (last?.role !== 'user') {
-    if (decisions.length === 0) return problem('The last message is not from the user, and resume is empty: there is nothing to do.')
-    return { value: { threadId, runId, decisions } }
-  }
+  if (last?.role !== 'user') return { value: { threadId, runId, decisions } }
   const message = readUserMessage(last)
   return message.value === undefined ? message : { value: { threadId, runId, message: message.value, decisions } }
 }
