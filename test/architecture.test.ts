@@ -20,7 +20,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
-    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema'],
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema', 'ui'],
     packages: [],
   },
 }

@@ -78,6 +78,7 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
+    ImportSessionOptions exportSession importSession scopedSessionStore
     EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
     memorySessionStore openInTime pageOf parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops
     salvageSession serializeMessages sessionJournal sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
@@ -115,6 +116,7 @@ const expected: Record<string, string> = {
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
     AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
   './testing': `
+    AgentEndpointSuiteOptions AskEndpoint agentEndpointSuite endpointAgent
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
     SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
@@ -129,8 +131,10 @@ const expected: Record<string, string> = {
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
     BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
-    bearer createAgentApp problemResponse toSse
-    AgentAppOptions Problem SseOptions`,
+    bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
+    Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions
+    SessionAddress SessionRoutes
+    AgentAppOptions Problem `,
   './adapters/proxy': `
     callerToken createModelProxy memoryCounter
     AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
@@ -139,6 +143,7 @@ const expected: Record<string, string> = {
     indexedDbSessionStore
     IndexedDbSessionOptions IndexedDbSessionStore`,
   './adapters/cloudflare': `
+    ObjectLiveSessionsOptions objectLiveSessions onLoopback
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
     ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
     ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,

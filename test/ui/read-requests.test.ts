@@ -143,13 +143,17 @@ describe('what an AG-UI client sends', () => {
   })
 
   it.each([
-    { messages: [{ id: 'a', role: 'assistant', content: 'x' }] },
     { resume: [{ interruptId: 'c', status: 'resolved' }] },
     { threadId: 7, messages: [{ id: 'u', role: 'user', content: 'x' }] },
     { messages: [{ id: 'u', role: 'user', content: [{ type: 'image', source: { type: 'url', value: 'http://127.0.0.1' } }] }] },
     { messages: [{ id: 'u', role: 'user', content: [{ type: 'audio', source: { type: 'data', value: pixel, mimeType: 'audio/wav' } }] }] },
     { messages: [{ role: 'user', content: 'x' }] },
   ])('says what is wrong: %j', (more) => expect(run(more).problem).toMatch(/\w{3}/))
+
+  it('may say nothing new: then it asks what goes on', () => {
+    const { value } = run({ messages: [{ id: 'a', role: 'assistant', content: 'x' }] })
+    expect(value).toEqual({ threadId: 't', runId: 'r', decisions: [] })
+  })
 })
 
 it('nothing that is sent makes a reader throw', () => {

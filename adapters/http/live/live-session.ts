@@ -1,4 +1,3 @@
-import { raceAbort } from '../../../src/base/abort.ts'
 import {
   Agent,
   AgentBusyError,
@@ -14,7 +13,6 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import { errorText } from '../../../src/types/errors.ts'
 import { type Problem, ProblemError } from '../problem.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
@@ -155,7 +153,7 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      this.#host.logger?.warn('agentFailed', { message: errorText(error) })
+      this.#host.logger?.warn('agentFailed', { message: error instanceof Error ? error.message : String(error) })
       return undefined
     }
   }
@@ -193,7 +191,9 @@ export class LiveSession {
       begun.push(run)
       wake()
     }
+    const stop = () => wake()
     this.#watchers.add(watcher)
+    signal.addEventListener('abort', stop, { once: true })
     try {
       if (first !== undefined) yield* first
       else {
@@ -204,14 +204,14 @@ export class LiveSession {
         const next = begun.shift()
         if (next !== undefined) yield* next
         else {
-          const woken = new Promise<void>((resolve) => {
+          await new Promise<void>((resolve) => {
             wake = resolve
           })
-          await raceAbort(woken, signal)
         }
       }
     } finally {
       this.#watchers.delete(watcher)
+      signal.removeEventListener('abort', stop)
     }
   }
 

@@ -1,12 +1,12 @@
 import type { AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
-import { decide, untilResolved } from '../live/decide.ts'
+import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { refuse } from '../problem.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import { readJsonObject } from './request-body.ts'
-import type { SessionApp, SessionRouteOptions } from './session-routes.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What a client of AG-UI asks for: `POST /agui` with a `RunAgentInput`. A run that waits for a person is told as an interrupt; the next request
@@ -31,7 +31,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
 async function runFor(live: LiveSession, { message, decisions }: RunInput): Promise<{ run: AgentRun; isSeen?: IsSeen; restate?: boolean }> {
   const isSaid = message !== undefined && (await live.agent()).messages.some(({ id }) => id === message.id)
   if (decisions.length > 0) {
-    const run = await decide(live, decisions)
+    const run = await decideOrJoin(live, decisions)
     if (message !== undefined && !isSaid) run.followUp(message)
     return { run, isSeen: untilResolved(decisions) }
   }

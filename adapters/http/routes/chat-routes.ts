@@ -1,12 +1,12 @@
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
-import { decide, pendingApprovals, untilResolved } from '../live/decide.ts'
+import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import { type IsSeen, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import { readJsonObject } from './request-body.ts'
-import type { SessionApp, SessionRouteOptions } from './session-routes.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
@@ -28,7 +28,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { live } = c.env
     const { decisions } = request
     if (decisions.length === 0) return chatStream(live, await begin(live, request), options)
-    const run = await decide(live, decisions)
+    const run = await decideOrJoin(live, decisions)
     return chatStream(live, run, options, { isSeen: untilResolved(decisions) })
   })
   app.get('/chat/stream', async (c) => {

@@ -1,23 +1,16 @@
-import { type Context, Hono } from 'hono'
-import { type AgentRun, type JsonObject, type Logger, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
+import { Hono } from 'hono'
+import { type AgentRun, type JsonObject, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
-import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
+import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
 import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { answerProblems } from './answer-problems.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { promptOf } from './prompt-body.ts'
-import { type BodyLimits, readJsonObject, readText } from './request-body.ts'
-
-/** What the routes of a session have to know of their host. */
-export interface SessionRouteOptions extends RunStreamOptions {
-  body: BodyLimits
-  /** Whether `POST /import` takes in sessions from elsewhere: what they say that a model or a tool said is then believed. */
-  imports: boolean
-  logger?: Logger | undefined
-}
+import { readJsonObject, readText } from './request-body.ts'
+import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 
 /**
  * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
@@ -28,6 +21,11 @@ export interface SessionRouteOptions extends RunStreamOptions {
  *
  * Source: docs/http-and-workers.md
  */
+export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
+  return sessionRoutes(checkedRoutes(options))
+}
+
+/** The same for an app that counts all of its streams together. */
 export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   const app: SessionApp = new Hono()
   answerProblems(app, options.logger)
@@ -68,10 +66,6 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   })
   return async (request, live) => app.fetch(request, { live })
 }
-
-/** The routes of a session; which one comes with each request. */
-export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
-type SessionContext = Context<{ Bindings: { live: LiveSession } }>
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
