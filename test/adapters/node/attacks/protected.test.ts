@@ -15,6 +15,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 
 // Written out, so that an entry that goes missing in the list fails here.
 const files = [
+  ...['.exrc', '.lefthook.yml', '.nvimrc', '.vimrc'],
   ...['.bash_aliases', '.bash_login', '.bash_logout', '.bash_profile', '.bashrc', '.envrc', '.gitconfig', '.gitmodules', '.mcp.json'],
   ...[
     '.npmrc',
@@ -30,7 +31,23 @@ const files = [
     '.zshrc',
   ],
 ]
-const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.githooks', '.husky', '.idea', '.vscode']
+const directories = [
+  ...[
+    '.agents',
+    '.claude',
+    '.codex',
+    '.cursor',
+    '.devcontainer',
+    '.gemini',
+    '.git',
+    '.githooks',
+    '.husky',
+    '.idea',
+    '.vscode',
+    '.windsurf',
+    '.zed',
+  ],
+]
 
 describe('protected names, file tools', () => {
   it('are refused at the root and below, as file and as directory', async () => {
