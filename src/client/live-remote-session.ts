@@ -314,25 +314,26 @@ export class LiveRemoteSession implements ChatAgent {
     return undefined
   }
 
-  /** Runs that began and ended while nobody here listened are told from their records. */
-  async #opened(): Promise<void> {
-    if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return
-    const known = new Set(this.messages.map(({ id }) => id))
-    const { messages, approvals, isRest } = await readHistory(this.#wire, this.#hasWatched ? this.messages.at(-1)?.id : undefined)
-    const missed = new Set(messages.map(({ id }) => id).filter((id) => !known.has(id)))
-    const isFirst = !this.#hasWatched
+  /** Runs that began while nobody here listened are told from their records, and read on where they go on. */
+  async #opened(): Promise<boolean> {
+    if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
+    const isFirst = !this.#hasWatched && this.messages.length === 0
+    const { messages, approvals, isRest } = await readHistory(this.#wire, isFirst ? undefined : this.messages.at(-1)?.id)
     this.#hasWatched = true
-    if (!isFirst && missed.size > 0) {
-      const { loops } = await readSession(this.#wire)
-      for (const record of loops) {
-        const isMissed = record.messages.some(({ id }) => missed.has(id))
-        if (isMissed && endIn(record) !== undefined && !this.#ended.has(record.loopId)) this.#newRun().finish(record)
-      }
+    const known = new Set(this.messages.map(({ id }) => id))
+    const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
+    if (!isFirst && missed.size > 0) await this.#tell(missed)
+    if (this.#run === undefined) this.#conversation.replace(isRest ? this.messages : messages, approvals)
+    return this.#run === undefined
+  }
+
+  async #tell(missed: ReadonlySet<string>): Promise<void> {
+    const { loops } = await readSession(this.#wire)
+    for (const record of loops) {
+      const isMissed = record.messages.some(({ id }) => missed.has(id)) && !this.#ended.has(record.loopId)
+      if (isMissed && endIn(record) === undefined) this.#attach(record.loopId)
+      else if (isMissed && this.#run === undefined) this.#newRun().finish(record)
     }
-    this.#conversation.replace(
-      isRest ? [...this.messages, ...messages.filter(({ id }) => !this.messages.some((m) => m.id === id))] : messages,
-      approvals,
-    )
   }
 
   async #catchUp(why: RemoteError): Promise<void> {

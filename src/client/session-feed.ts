@@ -11,8 +11,8 @@ export interface FeedOwner {
   cursor(): { loopId: string; after: number } | undefined
   /** Takes one event; a promise where the next must wait. */
   take(event: AgentEvent): Promise<void> | undefined
-  /** The feed is open: whatever happens from now on will come. */
-  opened(): Promise<void>
+  /** The feed is open: whatever begins from now on will come. Whether it is the right one; else it is opened anew, after the cursor. */
+  opened(): Promise<boolean>
   /** The server has not got these events any more: makes up for them. */
   catchUp(why: RemoteError): Promise<void>
   /** No attempt is made any more. */
@@ -95,8 +95,9 @@ export class SessionFeed {
     const stream = await this.#wire.stream({ method: 'GET', path: this.#isExpired && cursor ? `/runs/${loopId}/events` : path })
     this.#isExpired = false
     this.#stream = stream
-    await this.#owner.opened()
-    return stream
+    if (await this.#owner.opened()) return stream
+    stream.close()
+    return this.#open()
   }
 
   async #drain(stream: EventStream, onProgress: () => void): Promise<void> {
