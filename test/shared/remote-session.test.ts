@@ -205,4 +205,53 @@ describe('a session on a server', () => {
     other.abort()
     await other.currentRun?.result
   })
+
+  it('names what answers in place of the server, and what to check', async () => {
+    const answers: [answer: () => Response | Promise<Response>, code: string, said: RegExp][] = [
+      [
+        () => new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
+        'unexpectedAnswer',
+        /200 with text\/html.*web page/,
+      ],
+      [() => new Response('Bad gateway', { status: 502 }), 'unexpectedAnswer', /3 times.*502.*proxy/],
+      [() => new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }), 'unexpectedAnswer', /404 .*check url/],
+      [() => Promise.reject(new TypeError('fetch failed')), 'connectionLost', /3 times.*fetch failed/],
+      [() => new Promise(() => undefined), 'connectionLost', /Nothing came for 20 ms/],
+      [
+        () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+        'connectionLost',
+        /Nothing came for 20 ms/,
+      ],
+      [() => new Response('data: {"a"\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'unexpectedAnswer', /no JSON/],
+    ]
+    for (const [answer, code, said] of answers) {
+      const session = open('talk', { fetch: answer, reconnect: { ...quick, maxRetries: 2, idleTimeoutMs: 20 } })
+      const { status, error, returned } = await session.prompt('Hello?').result
+      expect([status, error?.code, returned.length]).toEqual(['error', code, 1])
+      expect(error?.message).toMatch(said)
+    }
+  })
+
+  it('waits as long as it is asked to', async () => {
+    let isFirst = true
+    const waits: unknown[] = []
+    const session = open('talk', {
+      fetch: (request) => {
+        const busy = new Response('', { status: 503, headers: { 'retry-after': '0.02' } })
+        const answer = isFirst ? busy : app.fetch(request)
+        isFirst = false
+        return answer
+      },
+      logger: { warn: (_event, { delayMs }) => waits.push(delayMs) },
+    })
+    expect(await session.prompt('First.').text()).toBe('one two three four')
+    expect(waits).toEqual([20])
+  })
+
+  it('is a mistake where its options, or what is said, cannot be used', () => {
+    expect(() => open('talk', { url: 7 as unknown as string })).toThrow('url')
+    expect(() => open('talk').prompt(' ')).toThrow('empty')
+    expect(() => open('talk').prompt({ role: 'assistant', content: 'I said so.' })).toThrow('takes what a user says')
+    expect(() => open('talk').prompt({ role: 'user', content: [] })).toThrow('empty')
+  })
 })
