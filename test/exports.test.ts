@@ -18,7 +18,7 @@ const expected: Record<string, string> = {
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
-    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
+    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
@@ -101,6 +101,9 @@ const expected: Record<string, string> = {
     allMessages childOf createStore initialState reduce restoredState
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
+  './client': `
+    RemoteError remoteSession
+    ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './testing': `
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions

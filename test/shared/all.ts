@@ -1,5 +1,6 @@
 // Every shared test file, for workerd, which has no file system to discover them in. test/harness/shared-files.test.ts keeps it complete.
 import './abort.test.ts'
+import './agent-endpoint.test.ts'
 import './capture.test.ts'
 import './compaction.test.ts'
 import './cuts.test.ts'
