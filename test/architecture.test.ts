@@ -13,11 +13,12 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   context: { layers: [], packages: [] },
   session: { layers: [], packages: [] },
   store: { layers: [], packages: [] },
+  ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
-  client: { layers: ['stream'], packages: [] },
+  client: { layers: ['stream', 'ui'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
     layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema'],

@@ -1,4 +1,4 @@
-export { bearer, type LiveAgentOptions } from '../http/index.ts'
+export { bearer, type LiveAgentOptions, onLoopback } from '../http/index.ts'
 export { createWorker, type WorkerOptions } from './create-worker.ts'
 export type { ObjectNamespace, ObjectState, ObjectStorage, ObjectStub, SqlCursor, SqlValue } from './session/durable-object.ts'
 export { durableObjectSessionStore, type SessionBindings } from './session/durable-object-session-store.ts'

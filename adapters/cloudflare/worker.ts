@@ -1,8 +1,16 @@
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { bearer } from '../http/index.ts'
-import { createWorker } from './create-worker.ts'
+import {
+  bearer,
+  createWorker,
+  IndexObject,
+  type LiveAgentOptions,
+  LiveSessionObject,
+  type ObjectNamespace,
+  objectLiveSessions,
+  onLoopback,
+} from './index.ts'
 
 /** What this Worker can be given: `wrangler secret put …`, or `.dev.vars` for `wrangler dev`. */
 interface Bindings {
@@ -12,6 +20,8 @@ interface Bindings {
   ANTHROPIC_MODEL?: string
   /** What callers send as `Authorization: Bearer …`. 8 characters or more. Required as soon as there is a key to spend. */
   ACCESS_TOKEN?: string
+  SESSIONS: ObjectNamespace
+  INDEX: ObjectNamespace
 }
 
 const clock = defineTool({
@@ -38,13 +48,32 @@ function demoModel(): Model {
   )
 }
 
+function agentOf(env: Bindings): LiveAgentOptions {
+  return { model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }
+}
+
+/** One object per session: its agent runs here, without a client if need be. */
+export class Conversation extends LiveSessionObject<Bindings> {
+  protected agentOptions(): LiveAgentOptions {
+    return agentOf(this.env)
+  }
+
+  protected override index(): ObjectNamespace {
+    return this.env.INDEX
+  }
+}
+
+export { IndexObject }
+
 const app = createWorker<Bindings>({
-  agent: (env) => new Agent({ model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }),
-  // Open to everybody only as long as there is no key to spend and nobody has set a token.
-  authorize: (env, request) => (env.ANTHROPIC_API_KEY === undefined && env.ACCESS_TOKEN === undefined) || bearer(env.ACCESS_TOKEN)(request),
+  agent: (env) => new Agent(agentOf(env)),
+  sessions: (env) => objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX }),
+  // Before anybody has set a token it answers the machine that it runs on, and only as long as there is no key to spend.
+  authorize: (env, request) =>
+    env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request),
 })
 
-app.get('/', (c) => {
+app.get('/about', (c) => {
   const model = c.env.ANTHROPIC_API_KEY === undefined ? 'scripted (no ANTHROPIC_API_KEY)' : modelOf(c.env).config.name
   return c.text(`phi-core on Cloudflare Workers. Model: ${model}.\nPOST /runs with {"prompt":"…"} streams the events of a run.\n`)
 })

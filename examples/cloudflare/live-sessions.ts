@@ -1,14 +1,7 @@
 // npx wrangler dev -c examples/cloudflare/live-sessions.toml     (in this repository, after `npm run build`)
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
 // Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
-//
-// POST /sessions/mine/runs            { "prompt": "…" }: a run, as server-sent events; it goes on when you leave
-// GET  /sessions/mine/runs/…/events   the events after `Last-Event-ID`
-// POST /sessions/mine/stop            stops it
-// GET  /sessions/mine                 what was said
-// GET  /sessions                      the ids, the most recent first
-import { Hono } from 'hono'
-import { bearer, durableObjectSessionStore, forwardToSession, LiveSessionObject, type ObjectNamespace } from 'phi-core/adapters/cloudflare'
+import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/adapters/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
 export { IndexObject } from 'phi-core/adapters/cloudflare'
@@ -34,22 +27,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
   }
 }
 
-const app = new Hono<{ Bindings: Bindings }>()
-
-app.use(async (c, next) => {
-  const isKnown = await bearer(c.env.ACCESS_TOKEN)(c)
-  return isKnown ? next() : c.text('Send the access token as Authorization: Bearer …\n', 401)
+export default createWorker<Bindings>({
+  sessions: (env) => objectLiveSessions({ sessions: env.CONVERSATIONS, index: env.INDEX }),
+  // With more than one user, answer who it is: each has sessions of their own then.
+  authorize: (env, request) => bearer(env.ACCESS_TOKEN)(request),
 })
-
-app.get('/sessions', async (c) => {
-  const store = durableObjectSessionStore({ sessions: c.env.CONVERSATIONS, index: c.env.INDEX })
-  return c.json(await store.listIds())
-})
-
-// With more than one user, pass who it is as `tenant`, here and above.
-app.all('/sessions/:id/:rest{.*}?', (c) => {
-  const { id, rest = '' } = c.req.param()
-  return forwardToSession(c.req.raw, { sessions: c.env.CONVERSATIONS, sessionId: id, path: `/${rest}` })
-})
-
-export default app

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { AgentEvent } from 'phi-core'
+import { eventDecoder } from 'phi-core/ui/native'
 
 /** The events of a run on a server, as they arrive. Leaving the loop closes the connection, which aborts the run. */
 export async function* remoteRun(baseUrl: string, prompt: string, token: string): AsyncGenerator<AgentEvent> {
@@ -9,10 +10,10 @@ export async function* remoteRun(baseUrl: string, prompt: string, token: string)
     body: JSON.stringify({ prompt }),
   })
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
+  const decoder = eventDecoder() // what equals the event before is left out on the wire
   const frames = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
-  for await (const frame of frames) {
-    const data: AgentEvent | { code: string; message: string } = JSON.parse(frame.data)
-    if (!('type' in data)) throw new Error(data.message) // `event: error`: the server could not read its run on
-    yield data
+  for await (const { event, data } of frames) {
+    if (event === 'error') throw new Error(data) // the server could not read its run on
+    yield decoder.decode(data)
   }
 }

@@ -106,12 +106,13 @@ export class Agent {
   }
 
   /**
-   * Has the last thing a user said answered again, by a run of kind `rerun`. The answer that stands, with its tool calls and results, leaves the
-   * history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no user has spoken; nothing has changed then.
+   * Has what a user said answered again, by a run of kind `rerun`: the last of it, or what the message `messageId` belongs to. Everything after it,
+   * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
+   * user has spoken, `unknownMessage` for another id; nothing has changed then.
    */
-  regenerate(options: PromptOptions = {}): AgentRun {
+  regenerate({ messageId, ...options }: PromptOptions & { messageId?: string } = {}): AgentRun {
     this.#assertIdle()
-    const at = this.messages.findLastIndex(({ role }) => role === 'user')
+    const at = this.#conversation.lastSaidBy(messageId)
     return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
   }
 
@@ -353,6 +354,14 @@ export class Agent {
   newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
     this.#assertIdle()
     return this.#conversation.rotate(formation)
+  }
+
+  /**
+   * Gives the session a name of 1 to 100 characters, which lists show; also while a run is on. Resolves when it is stored. Rejects with
+   * `ConfigError` `invalidOption` for another text, and with `SessionError`, `notFound` where nothing of the session is stored yet.
+   */
+  rename(title: string): Promise<void> {
+    return this.#conversation.rename(title)
   }
 
   /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */

@@ -6,7 +6,7 @@ import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
 import { checkSnapshot } from '../session/checks/snapshot.ts'
 import type { ContextState } from '../types/context-change.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError, SessionError } from '../types/errors.ts'
 import type { PendingApproval } from '../types/event.ts'
 import { newId } from '../types/ids.ts'
 import { type AgentMessage, type MessageInput, now } from '../types/message.ts'
@@ -69,10 +69,22 @@ export class Conversation {
 
   /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
-    const at = this.context.messages.findIndex(({ role, id }) => role === 'user' && id === messageId)
-    if (at !== -1) return at
-    const named = JSON.stringify(String(messageId).slice(0, 100))
-    throw new ConfigError('unknownMessage', `The history has no user message with id ${named}. Take the id from agent.messages.`)
+    const at = this.#indexOf(messageId)
+    if (this.context.messages[at]?.role === 'user') return at
+    throw unknownMessage(`${quoted(messageId)} is not what a user said`)
+  }
+
+  /** Where the last thing stands that a user said: by the message with this id, or at all; -1 for nothing. Throws `ConfigError` `unknownMessage`. */
+  lastSaidBy(messageId: string | undefined): number {
+    const { messages } = this.context
+    const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
+    return messages.findLastIndex(({ role }, at) => role === 'user' && at <= until)
+  }
+
+  #indexOf(messageId: string): number {
+    const at = this.context.messages.findIndex(({ id }) => id === messageId)
+    if (at === -1) throw unknownMessage(`the history has no message with id ${quoted(messageId)}`)
+    return at
   }
 
   /** Does what `begin` does, with the history up to entry `at`. All of it is back where that throws. */
@@ -140,6 +152,17 @@ export class Conversation {
     return this.recorder.journal
   }
 
+  /** Names the session where it is recorded. Rejects with `SessionError` `notFound` where it is not. */
+  async rename(title: string): Promise<void> {
+    const { agentId, sessionId } = this.context
+    const { journal } = this.recorder
+    if (journal === undefined || this.lastLoopId === undefined) {
+      throw new SessionError('notFound', 'Nothing of this session is stored yet. Make the agent with a session store, and prompt it first.')
+    }
+    const record = { agentId, sessionId, loopId: this.lastLoopId, runId: '', turnIndex: 0, at: now() }
+    await journal.append({ ...record, entry: { type: 'title', title } }, this.context)
+  }
+
   /** Why another session begins when the last run began more than `idleMs` ago; `undefined` when this one stays. */
   idleFormation(idleMs: number): SessionFormation | undefined {
     const at = now()
@@ -162,4 +185,12 @@ export class Conversation {
 export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
   checkOptions(snapshot, aDocument, 'snapshot')
   return structuredClone(checkSnapshot(snapshot))
+}
+
+function unknownMessage(what: string): ConfigError {
+  return new ConfigError('unknownMessage', `There is nothing to go back to: ${what}. Take the id from agent.messages.`)
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(String(id).slice(0, 100))
 }

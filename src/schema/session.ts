@@ -19,6 +19,7 @@ const names = {
   formation: 'formation',
   parentSpawnRef: 'parent_spawn_ref',
   scope: 'scope',
+  title: 'title',
   loops: 'loops',
 } as const satisfies Record<keyof Session, string>
 
@@ -30,6 +31,7 @@ const sessionSchema = z.looseObject({
   formation: formationSchema,
   parent_spawn_ref: spawnRefSchema.nullish(),
   scope: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
+  title: z.string().nullish(),
   loops: z.array(z.unknown()),
 })
 
@@ -39,7 +41,7 @@ const sessionSchema = z.looseObject({
  * **Contract**
  * - Written as the crate would: absent values as `null` or not at all, times in UTC with up to nanoseconds, its words for status. Statuses that
  *   share a word (`error`, `aborted` and `interrupted` are `Aborted`, `limit` and `paused` `Completed`) are told apart by `nativeStatus`, a key
- *   that it ignores, like `error`, `base`, `prunes`, `reverts`, `overlay` and the ids of messages.
+ *   that it ignores, like `title`, `error`, `base`, `prunes`, `reverts`, `overlay` and the ids of messages.
  * - No event of a type the crate does not know is written, for that costs it the whole file.
  * - An overlay is also a `compaction_block` where it covers one loop only, the first; elsewhere the crate sends the history as it is.
  * - `sessionFromSpec` gives the same session back, with keys that nobody knows, but for those events, and for turns that have neither an answer
@@ -48,7 +50,7 @@ const sessionSchema = z.looseObject({
  * Source: docs/coming-from-rust.md
  */
 export function sessionToSpec(session: Session): JsonObject {
-  const { sessionId, agentId, createdAt, lastActiveAt, formation, parentSpawnRef, scope, loops } = session
+  const { sessionId, agentId, createdAt, lastActiveAt, formation, parentSpawnRef, scope, title, loops } = session
   const context = contextOf(session)
   return {
     ...unknownKeys(session, names),
@@ -59,6 +61,7 @@ export function sessionToSpec(session: Session): JsonObject {
     formation: formationToSpec(formation),
     parent_spawn_ref: parentSpawnRef === undefined ? null : spawnRefToSpec(parentSpawnRef),
     scope,
+    ...(title !== undefined && { title }),
     loops: loops.map((loop) => loopToSpec(loop, context)),
   }
 }
@@ -86,6 +89,7 @@ export function sessionFromSpec(json: unknown): Session {
       lastActiveAt: spec.last_active_at.at,
       formation: spec.formation,
       ...present('parentSpawnRef', spec.parent_spawn_ref),
+      ...present('title', spec.title),
       scope: spec.scope,
       loops: spec.loops.map((loop, index) => loopFromSpec(loop, `session.loops[${index}]`)),
     }

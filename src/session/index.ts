@@ -8,14 +8,29 @@
  * ```
  */
 
-export type { LogClaim, LogDriver, LogLine, ResumePoint, SessionSummary } from '../types/session-store.ts'
+export type {
+  DroppedLine,
+  LogClaim,
+  LogDriver,
+  LogLine,
+  LogQuery,
+  ResumePoint,
+  SalvagedSession,
+  SessionDigest,
+  SessionListOptions,
+  SessionPage,
+  SessionSummary,
+} from '../types/session-store.ts'
 export { parseMessages, serializeMessages } from './checks/message-json.ts'
 export { parseSnapshot } from './checks/snapshot.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
+export { digestOf, digestOfLines } from './log/digest.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
 export { memoryDriver, memorySessionStore } from './log/memory-store.ts'
+export { salvageSession } from './log/salvage.ts'
 export { scopedSessionStore } from './log/scoped-session-store.ts'
+export { pageOf } from './log/session-list.ts'
 export { exportSession, type ImportSessionOptions, importSession } from './log/transfer.ts'
 export { EventRecorder, type EventRecorderOptions } from './views/event-recorder.ts'
 export { type LedgerStatus, toLedgerStatus } from './views/loop-status.ts'

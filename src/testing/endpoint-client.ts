@@ -1,6 +1,7 @@
 import { createSseDecoder } from '../stream/sse.ts'
 import type { AgentEvent } from '../types/event.ts'
 import type { JsonValue } from '../types/json.ts'
+import { eventDecoder } from '../ui/native/index.ts'
 
 /** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: 'ada' | 'bob' | 'nobody') => Promise<Response>
@@ -62,7 +63,8 @@ export class EndpointClient {
 export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> {
   if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
   const arrived: AgentEvent[] = []
-  const decoder = createSseDecoder((data) => arrived.push(JSON.parse(data)))
+  const events = eventDecoder()
+  const decoder = createSseDecoder((data) => arrived.push(events.decode(data)))
   const reader = response.body.getReader()
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {

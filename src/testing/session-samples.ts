@@ -59,6 +59,12 @@ export function note(data: JsonValue): NewSessionRecord {
   return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message: { role: 'extension', id: 'm', kind: 'note', data } } }
 }
 
+/** What a user says. */
+export function said(text: string): NewSessionRecord {
+  const message: AgentMessage = { role: 'user', id: `m-${text}`, content: [{ type: 'text', text }], timestamp: 1 }
+  return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
+}
+
 /** The record a session begins with. Its lists may take the agent from here, or from who opened it. */
 export function beginning(agentId: string): NewSessionRecord {
   return { at: 1, entry: { type: 'sessionStart', agentId, formation: { type: 'firstLoop', at: 1 }, scope: 'persistent' } }

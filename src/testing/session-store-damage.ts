@@ -7,11 +7,18 @@ import type { TestRunner } from './test-runner.ts'
 const agent = { agentId: 'agent-1' }
 const checksumLength = ',"crc":"00000000"}'.length
 
+type Damage = NonNullable<SessionStoreSuiteOptions['damage']>
+
 /** Logs that are damaged, or that another version has written. Only where the harness can change what is stored. */
-export function damageTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+export function damageTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   const { damage } = options
   if (damage === undefined) return
+  readingTests(runner, options, damage)
+  newerLayoutTests(runner, options, damage)
+  salvageTests(runner, options, damage)
+}
 
+function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
   it('keeps everything before a torn end, says so, and goes on from there', async () => {
     const { store } = await storesOf(options)
     await writeThree(store)
@@ -85,6 +92,64 @@ export function damageTests({ it, expect }: TestRunner, options: SessionStoreSui
     expect([notesIn(records), found]).toEqual([['1', '2', 'unknown'], undefined])
     expect((await store.load('s1')).sessionId).toBe('s1')
     expect(await store.delete('s1')).toBe(true)
+  })
+}
+
+function newerLayoutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
+  const layouts = {
+    'names of its own': () => '{"v":2,"n":3,"p":[1,2],"t":"note","sum":"00000000"}',
+    'the same end': () => sealed('{"v":3,"place":[1,3],"what":{}'),
+    'its version elsewhere': () => '{"n":3,"v":2}',
+    'an end that is cut': () => '{"v":2,"n":3,"p":[1,',
+  }
+  for (const [name, line] of Object.entries(layouts)) {
+    it(`does not take lines of a newer version for damage: ${name}`, async () => {
+      const { store } = await storesOf(options)
+      await writeThree(store)
+      await damage('s1', (lines) => [...lines.slice(0, 2), line()])
+      const calls = [store.open('s1', agent), store.save(sampleSession('s1')), store.rename('s1', 'Bees'), store.salvage('s1')]
+      expect(await Promise.all(calls.map(refusalOf))).toEqual(calls.map(() => 'newerSchema'))
+      const { records, damage: found } = await store.tail('s1')
+      expect([notesIn(records), found?.kind, found?.afterSeq]).toEqual([['1', '2'], 'newerSchema', 2])
+      expect((await store.load('s1')).sessionId).toBe('s1')
+      await damage('s1', () => [line()])
+      expect(await refusalOf(store.load('s1'))).toBe('newerSchema')
+      expect(await store.delete('s1')).toBe(true)
+    })
+  }
+
+  it('takes a damaged version for damage', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('"v":1', '"v":3') : line)))
+    const writer = await store.open('s1', agent)
+    expect([notesIn(writer.records), writer.damage?.kind]).toEqual([['1'], 'corrupt'])
+    await writer.close()
+  })
+}
+
+function salvageTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
+  it('salvages what is behind a damaged record, and says where it was', async () => {
+    const { store } = await storesOf(options)
+    await writeThree(store)
+    await (await store.open('s1', agent)).append([note('4')])
+    await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('note', 'nota') : line)))
+    expect(notesIn((await store.tail('s1')).records)).toEqual(['1'])
+    const { session, records, dropped } = await store.salvage('s1')
+    expect([session.sessionId, notesIn(records), dropped.map(({ line }) => line)]).toEqual(['s1', ['1', '3', '4'], [1]])
+    expect(notesIn((await store.tail('s1')).records)).toEqual(['1'])
+    await store.save({ ...session, sessionId: 's2' })
+    expect((await store.load('s2')).loops[0]?.messages.length).toBe(3)
+    expect(await refusalOf(store.salvage('nobody'))).toBe('notFound')
+  })
+
+  it('salvages what is left of a session that was saved', async () => {
+    const { store } = await storesOf(options)
+    await store.save(sampleSession('s1'))
+    await damage('s1', (lines) => lines.map((line, index) => (index === 1 ? line.replace('Hello', 'Hallo') : line)))
+    const { session, dropped } = await store.salvage('s1')
+    const [, second] = sampleSession('s1').loops
+    expect([session.agentId, session.loops, dropped.length]).toEqual(['agent-1', [second], 1])
   })
 }
 

@@ -1,4 +1,5 @@
-import { sampleSession } from './session-samples.ts'
+import type { SessionPage, SessionSummary } from '../types/session-store.ts'
+import { beginning, said, sampleSession } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 import type { TestRunner } from './test-runner.ts'
 
@@ -9,6 +10,7 @@ const badIds = ['', '.', '..', '.hidden', '../up', 'a/b', 'a\\b', 'a b', 'a\nb',
 export function sessionTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
   savingTests(runner, options)
   listTests(runner, options)
+  summaryTests(runner, options)
   deletionTests(runner, options)
   idTests(runner, options)
 }
@@ -105,6 +107,117 @@ function listTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
     }
     await listed()
     expect([await other.listForAgent('one'), await other.listForAgent('two')]).toEqual([[], ['a']])
+  })
+}
+
+/** A summary without its times. */
+function toldOf({ createdAt: _, lastActiveAt: __, ...told }: SessionSummary): Partial<SessionSummary> {
+  return told
+}
+
+function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('tells title, times and counts of a session', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const before = Date.now() - 1000
+    const writer = await store.open('live', { agentId: 'agent-1' })
+    await writer.append([beginning('agent-1'), said('What do bees\n  make?')])
+    await written()
+    await listed()
+    const title = 'What do bees make?'
+    expect((await other.list()).sessions.map(toldOf)).toEqual([{ sessionId: 'live', agentId: 'agent-1', title, loops: 0, messages: 1 }])
+    await writer.append([said('And of what?')])
+    await writer.close()
+    await clockStep()
+    await store.save(sampleSession('saved'))
+    await written()
+    await listed()
+    const { sessions, nextCursor } = await other.list()
+    expect(sessions.map(({ sessionId, loops, messages }) => [sessionId, loops, messages])).toEqual([
+      ['saved', 2, 4],
+      ['live', 0, 2],
+    ])
+    expect([sessions[0]?.title, sessions[1]?.title, nextCursor]).toEqual(['Hello', title, undefined])
+    for (const { lastActiveAt, error } of sessions)
+      expect([lastActiveAt >= before, lastActiveAt <= Date.now() + 60_000, error]).toEqual([true, true, undefined])
+  })
+
+  it('goes on counting where the writer before it ended', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    for (const text of ['one', 'two', 'three']) {
+      const writer = await store.open('s1', { agentId: 'agent-1' })
+      await writer.append([said(text)])
+      await writer.close()
+      await written()
+    }
+    await listed()
+    const [summary] = (await other.list()).sessions
+    expect([summary?.title, summary?.messages]).toEqual(['one', 3])
+  })
+
+  it('gives every session once, page by page', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const id of ids) {
+      await store.save(sampleSession(id, id, ids.indexOf(id) % 2 === 0 ? 'even' : 'odd'))
+      await clockStep()
+    }
+    await written()
+    await listed()
+    const all: string[][] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page: SessionPage = await other.list({ limit: 3, ...(cursor !== '' && { cursor }) })
+      all.push(page.sessions.map(({ sessionId }) => sessionId))
+      cursor = page.nextCursor
+      if (all.length > ids.length) break
+    }
+    expect(all).toEqual([['g', 'f', 'e'], ['d', 'c', 'b'], ['a']])
+    const { sessions, nextCursor } = await other.list({ agentId: 'even', limit: 2 })
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['g', 'e'])
+    const rest = await other.list({ agentId: 'even', limit: 2, cursor: nextCursor ?? '' })
+    expect([rest.sessions.map(({ sessionId }) => sessionId), rest.nextCursor]).toEqual([['c', 'a'], undefined])
+  })
+
+  it('goes on with its pages when the last session of one was active since, or deleted', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await store.save(sampleSession(id))
+      await clockStep()
+    }
+    await written()
+    await listed()
+    const { nextCursor: afterE = '' } = await other.list({ limit: 2 })
+    await store.save(sampleSession('e'))
+    await written()
+    await listed()
+    const { sessions, nextCursor: afterC = '' } = await other.list({ limit: 2, cursor: afterE })
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['d', 'c'])
+    await store.delete('c')
+    await written()
+    await listed()
+    expect((await other.list({ cursor: afterC })).sessions.map(({ sessionId }) => sessionId)).toEqual(['b', 'a'])
+  })
+
+  it('names a session, also one that goes on', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    await store.save(sampleSession('s1'))
+    await written()
+    await other.rename('s1', '  Of bees\n and flowers ')
+    await written()
+    const writer = await store.open('s1', { agentId: 'agent-1' })
+    await writer.append([said('More')])
+    await writer.close()
+    await written()
+    await listed()
+    const told = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5 }
+    expect((await other.list()).sessions.map(toldOf)).toEqual([told])
+    const session = await other.load('s1')
+    expect(session.title).toBe('Of bees and flowers')
+    await store.save(session)
+    await written()
+    await listed()
+    expect((await other.list()).sessions[0]?.title).toBe('Of bees and flowers')
+    expect(await refusalOf(other.rename('nobody', 'Bees'))).toBe('notFound')
+    expect(await refusalOf(other.rename('../up', 'Bees'))).toBe('invalidId')
   })
 }
 

@@ -9,6 +9,7 @@ const agent = { agentId: 'agent-1' }
 export function writerTests({ describe, it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
   const runner = { describe, it, expect }
   takeoverTests(runner, options)
+  leftoverTests(runner, options)
   raceTests(runner, options)
 }
 
@@ -71,6 +72,82 @@ function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpt
     await written()
     await listed()
     expect([await refusalOf(other.load('s1')), await other.listIds()]).toEqual(['notFound', []])
+  })
+}
+
+/** What is left of a writer must not stand in the way of the next, or pass for it. */
+function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('leaves the newer writer its right when an older one is closed', async () => {
+    const { store, other, written } = await storesOf(options)
+    for (const { sessionId, before } of [
+      { sessionId: 'new', before: [] },
+      { sessionId: 'old', before: [note('0')] },
+    ]) {
+      const older = await store.open(sessionId, agent)
+      await older.append(before)
+      await written()
+      const newer = await other.open(sessionId, agent)
+      await older.close()
+      await newer.append([note('1')])
+      await older.close()
+      await newer.append([note('2')])
+      await written()
+      expect(notesIn((await store.tail(sessionId)).records)).toEqual([...notesIn(before), '1', '2'])
+      await newer.close()
+    }
+  })
+
+  it('still refuses an older writer when one that came after it has come and gone', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const oldest = await store.open('s1', agent)
+    await (await other.open('s1', agent)).close()
+    expect(await refusalOf(oldest.append([note('late')]))).toBe('conflict')
+    const writer = await other.open('s1', agent)
+    await oldest.close()
+    await writer.append([note('1')])
+    await writer.close()
+    await written()
+    const { records, damage } = await store.tail('s1')
+    // What was refused may be there, as long as who came next has read it.
+    expect([notesIn(records).at(-1), records.length, damage]).toEqual(['1', writer.records.length + 1, undefined])
+  })
+
+  it('begins anew with nothing of a deleted session', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const writer = await store.open('s1', agent)
+    await writer.append([note('old'), note('older')])
+    await writer.close()
+    await written()
+    await store.delete('s1')
+    await written()
+    const next = await other.open('s1', agent)
+    expect([notesIn(next.records), next.damage]).toEqual([[], undefined])
+    await next.append([note('new')])
+    await next.close()
+    await written()
+    await listed()
+    const { records, damage } = await store.tail('s1')
+    expect([notesIn(records), records.map(({ seq }) => seq), damage, await store.listIds()]).toEqual([['new'], [1], undefined, ['s1']])
+  })
+
+  it('refuses the writer of a deleted session also when the session exists again', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    for (const isWritten of [true, false]) {
+      const old = await store.open('s1', agent)
+      await old.append([note('old')])
+      await other.delete('s1')
+      const next = await other.open('s1', agent)
+      if (isWritten) await next.append([note('1')])
+      expect(await refusalOf(old.append([note('late')]))).toBe('conflict')
+      await old.close()
+      await next.append([note('2')])
+      await next.close()
+      await written()
+      expect(notesIn((await store.tail('s1')).records)).toEqual(isWritten ? ['1', '2'] : ['2'])
+      await store.delete('s1')
+    }
   })
 }
 

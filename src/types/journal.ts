@@ -25,6 +25,8 @@ export type JournalEntry =
     }
   | { type: 'turnStart'; triggeredBy: TurnTrigger }
   | { type: 'turnRequest'; request: AnnotatedRequest }
+  /** The session was given a name. */
+  | { type: 'title'; title: string }
   | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
   | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string; pendingApprovals?: PendingApproval[] }
 

@@ -2,7 +2,7 @@ import type { ContextState } from './context-change.ts'
 import type { JournalEntry } from './journal.ts'
 import type { JsonValue } from './json.ts'
 import type { AgentMessage } from './message.ts'
-import type { ChildLoopRef, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+import type { ChildLoopRef, LoopEvent, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
 
 /** What a record of a session says: what a run must make durable, and what only a session knows. */
 export type SessionEntry =
@@ -13,9 +13,12 @@ export type SessionEntry =
       formation: SessionFormation
       scope: SessionScope
       spawnRef?: SpawnRef
+      title?: string
       /** Only in a session that was stored as a whole: epoch ms. */
       lastActiveAt?: number
     }
+  /** Events of a loop, where they are kept. */
+  | { type: 'events'; events: LoopEvent[] }
   /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
   | { type: 'history'; messages: AgentMessage[]; state: ContextState }
   | { type: 'childLoop'; ref: ChildLoopRef }
@@ -56,8 +59,11 @@ export interface SessionRecord {
 
 /** What was wrong with a log. Everything before it was read; nothing was deleted. */
 export interface LogDamage {
-  /** `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. */
-  kind: 'torn' | 'corrupt' | 'forked'
+  /**
+   * `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. `newerSchema`: nothing is
+   * wrong, but a newer version has written lines that this one cannot read.
+   */
+  kind: 'torn' | 'corrupt' | 'forked' | 'newerSchema'
   /** The last `seq` that counts. */
   afterSeq: number
   /** Characters that do not count. */

@@ -1,4 +1,5 @@
 import type { ContextState } from './context-change.ts'
+import type { SessionErrorCode } from './errors.ts'
 import type { Journal } from './journal.ts'
 import type { AgentMessage } from './message.ts'
 import type { Session, SpawnRef } from './session.ts'
@@ -16,14 +17,67 @@ export interface StorePromises {
   survives: 'nothing' | 'crash' | 'powerCut'
 }
 
-/** What lists tell about a session. */
-export interface SessionSummary {
+/** What a writer knows of its session without looking at what is stored: lists show it. Source: docs/concepts/sessions.md */
+export interface SessionDigest {
+  /** Whose the session is, as its beginning says. */
+  agentId?: string
+  /** When it began, epoch ms. */
+  createdAt?: number
+  /** Its name; where it has none, how the first message of a user begins. On one line, at most 100 characters. */
+  title?: string
+  loops: number
+  /** Those that its loops have added to the history, tool results among them. */
+  messages: number
+}
+
+/** What lists tell about a session. Source: docs/concepts/sessions.md */
+export interface SessionSummary extends SessionDigest {
   sessionId: string
   agentId: string
   /** Epoch ms. */
   createdAt: number
   /** Epoch ms. */
   lastActiveAt: number
+  /** Why nothing else is known of it: this session cannot be read. Then `agentId` is empty, and counts and unknown times are 0. */
+  error?: { code: SessionErrorCode; message: string }
+}
+
+/** Which sessions a list has. */
+export interface SessionListOptions {
+  /** Sessions of this agent alone. One that cannot be read is in no such list: nobody knows whose it is. */
+  agentId?: string
+  /** How many there are on a page. Default 50. */
+  limit?: number
+  /** `nextCursor` of the page before. */
+  cursor?: string
+}
+
+/** A part of a list. */
+export interface SessionPage {
+  /** The most recently active first. */
+  sessions: SessionSummary[]
+  /** Where the next page begins; absent on the last one. */
+  nextCursor?: string
+}
+
+/** What could be read of a damaged log. */
+export interface SalvagedSession {
+  /** The tree that the records amount to, with gaps where lines were dropped. */
+  session: Session
+  records: SessionRecord[]
+  /** What could not be used, in the order in which it was stored. */
+  dropped: DroppedLine[]
+}
+
+/** A line of a log that does not count. */
+export interface DroppedLine {
+  /** Its position in what was read, from 0; empty lines do not count. */
+  line: number
+  /** Of the record in it, where that can be read. */
+  seq?: number
+  /** Its length. */
+  chars: number
+  reason: string
 }
 
 /** The records of a session after a cursor. */
@@ -61,9 +115,13 @@ export interface SessionWriter {
  * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
  *   It creates the session with its first record.
  * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
- * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session. `listIds` and `listForAgent`
- *   give the most recently active first.
- * - A log with records of a newer version rejects `open` with `newerSchema`; it can be read.
+ * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session.
+ * - `list` gives summaries by page; `listIds` and `listForAgent` give all ids, the most recently active first. None of them rejects because one
+ *   session cannot be read: `list` names it, with `error`. A session that is active while pages are read may be on two of them.
+ * - `rename` gives a session a name, of 1 to 100 characters, as a record. It takes the session over from whoever writes it.
+ * - A log with records of a newer version rejects `open`, `save` and `rename` with `newerSchema`; what this version understands can be read.
+ * - `salvage` reads every record that is whole, also those behind a damaged one, where `load` and `tail` end, and changes nothing. What it gives
+ *   can be saved, best under another id. Rejects with `notFound`, and with `newerSchema` for what only a newer version can read.
  * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `invalidId`.
  *
  * - `journal` gives what records an agent here. A store brings it along, so that an agent without one carries none of it; a store of your own
@@ -77,7 +135,10 @@ export interface SessionStore {
   tail(sessionId: string, options?: { after?: number }): Promise<SessionTail>
   journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>
+  salvage(sessionId: string): Promise<SalvagedSession>
   save(session: Session): Promise<void>
+  rename(sessionId: string, title: string): Promise<void>
+  list(options?: SessionListOptions): Promise<SessionPage>
   listIds(): Promise<string[]>
   listForAgent(agentId: string): Promise<string[]>
   /** Resolves with whether there was something to delete. */
@@ -142,6 +203,14 @@ export interface LogClaim {
   lines: readonly string[]
 }
 
+/** Which sessions a driver is asked for. */
+export interface LogQuery {
+  agentId?: string
+  limit?: number
+  /** Only what comes after this one in the order of the list, wherever it is by now. */
+  after?: Pick<SessionSummary, 'sessionId' | 'lastActiveAt'>
+}
+
 /**
  * What a platform must do to keep sessions; `logSessionStore(driver)` makes a `SessionStore` of it.
  *
@@ -149,17 +218,20 @@ export interface LogClaim {
  * - `claim` begins the next epoch: first it makes older epochs unable to get an acknowledgement, then it reads what is there.
  * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call
  *   at a time. Rejects with `SessionError` `conflict`, `quota` or `io`.
+ *   `digest` is what lists are to say once these lines are stored; it may be kept beside them, so that a list reads no log.
  * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session.
+ * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not. A session that cannot be read
+ *   costs its own entry and no other: it is listed with `error`.
  * - Ids were checked already.
  */
 export interface LogDriver {
   readonly promises: StorePromises
   claim(sessionId: string, agentId: string): Promise<LogClaim>
-  append(claim: LogClaim, lines: readonly LogLine[]): Promise<void>
+  append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>
   /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
   discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number): Promise<readonly string[] | undefined>
-  list(): Promise<SessionSummary[]>
+  list(query?: LogQuery): Promise<SessionSummary[]>
   delete(sessionId: string): Promise<boolean>
 }

@@ -116,6 +116,8 @@ export interface Session {
   /** Epoch ms. */
   lastActiveAt: number
   formation: SessionFormation
+  /** The name that somebody gave it. */
+  title?: string
   /** Where it is a sub-agent's. */
   parentSpawnRef?: SpawnRef
   scope: SessionScope

@@ -1,10 +1,10 @@
 // node test/bench/client.ts: CPU time of a run that `remoteSession` reads, as a ratio to the bare parse of the same bytes, in the same run.
 
-import { toSse } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
+import { eventEncoder } from '../../src/ui/native/index.ts'
 
 const samples = 15
 const chunkBytes = 16 * 1024
@@ -13,7 +13,8 @@ const text = Array.from({ length: 20_000 }, (_, index) => `word${index % 97} `)
 async function bytesOfRun(): Promise<{ chunks: Uint8Array[]; events: number }> {
   const frames: string[] = []
   const run = new Agent({ model: scripted([{ text }]) }).prompt('Go.')
-  run.subscribe((event: AgentEvent) => frames.push(toSse(event)))
+  const encoder = eventEncoder()
+  run.subscribe((event: AgentEvent) => frames.push(encoder.sse(event)))
   await run.result
   const bytes = new TextEncoder().encode(frames.join(''))
   const chunks: Uint8Array[] = []

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { askBoth } from '../../examples/recipes/context-translation.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
 import { safePrompt } from '../../examples/recipes/handle-errors.ts'
+import { sessionsApp } from '../../examples/recipes/http-sessions.ts'
 import { recordedRun } from '../../examples/recipes/journal.ts'
 import { weather } from '../../examples/recipes/json-schema-tool.ts'
 import { readOn } from '../../examples/recipes/late-reader.ts'
@@ -33,6 +34,7 @@ import { costOfBoth } from '../../examples/recipes/own-budget.ts'
 import { twoLoops } from '../../examples/recipes/own-loop.ts'
 import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-and-continue.ts'
 import { cachedShare, classifier } from '../../examples/recipes/prompt-caching.ts'
+import { routeHandler } from '../../examples/recipes/route-handler.ts'
 import { answerInSession, clone } from '../../examples/recipes/save-and-restore.ts'
 import { throughRust } from '../../examples/recipes/spec-json.ts'
 import { answerInTime, steerWhileToolsRun } from '../../examples/recipes/steer-and-abort.ts'
@@ -342,5 +344,26 @@ describe('written-messages', () => {
   it('goes on with a conversation that was kept as roles and texts', async () => {
     const model = scripted((request) => ({ text: `${request.systemPrompt} ${request.messages.length}` }))
     expect(await goOn(model, 'And of Denmark?')).toBe('Answer in one word. 3')
+  })
+})
+
+describe('over HTTP', () => {
+  it('http-sessions.ts keeps conversations', async () => {
+    const app = sessionsApp(
+      scripted(() => ({ text: 'Hello.' })),
+      [],
+      'a-test-token',
+    )
+    const headers = { authorization: 'Bearer a-test-token', 'content-type': 'application/json' }
+    const started = await app.request('/sessions/mine/runs', { method: 'POST', headers, body: '{"prompt":"Hi."}' })
+    expect(await started.text()).toContain('"status":"completed"')
+    expect(await (await app.request('/sessions', { headers })).json()).toMatchObject({ sessions: [{ sessionId: 'mine', messages: 2 }] })
+    expect((await app.request('/sessions')).status).toBe(401)
+  })
+
+  it('route-handler.ts answers a request with a run', async () => {
+    const post = routeHandler(scripted(() => ({ text: 'Hello.' })))
+    const answer = await post(new Request('http://localhost/', { method: 'POST', body: '{"prompt":"Hi."}' }))
+    expect(await answer.text()).toContain('"status":"completed"')
   })
 })

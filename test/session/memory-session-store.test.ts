@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver, memorySessionStore } from '../../src/session/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
-import type { LogDriver } from '../../src/types/session-store.ts'
+import type { LogDriver, SessionDigest } from '../../src/types/session-store.ts'
 
 sessionStoreSuite({ describe, it, expect }, { name: 'memorySessionStore', create: memorySessionStore })
 
@@ -32,12 +32,19 @@ sessionStoreSuite(
   },
 )
 
+interface Written {
+  at: number
+  agentId: string
+  lines: string[]
+  digest: SessionDigest | undefined
+}
+
 /** What was written becomes visible to `read`, `claim` and `list` with `settle`; older writers cannot be refused. */
 function delayed(): { driver: LogDriver; settle: () => Promise<void> } {
-  const written = new Map<string, { at: number; agentId: string; lines: string[] }>()
-  let visible = new Map<string, { at: number; agentId: string; lines: string[] }>()
+  const written = new Map<string, Written>()
+  let visible = new Map<string, Written>()
   const agents = new Map<string, string>()
-  let clock = 0
+  let clock = Date.now()
   const driver: LogDriver = {
     promises: { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'nothing' },
     claim: async (sessionId, agentId) => {
@@ -46,13 +53,20 @@ function delayed(): { driver: LogDriver; settle: () => Promise<void> } {
       const epochs = lines.map((line) => Number(/"epoch":(\d+)/.exec(line)?.[1]))
       return { sessionId, epoch: Math.max(0, ...epochs) + 1, lines: [...lines] }
     },
-    append: async ({ sessionId }, added) => {
+    append: async ({ sessionId }, added, digest) => {
       const lines = [...(written.get(sessionId)?.lines ?? []), ...added.map(({ text }) => text)]
-      written.set(sessionId, { at: clock++, agentId: agents.get(sessionId) ?? '', lines })
+      written.set(sessionId, { at: clock++, agentId: agents.get(sessionId) ?? '', lines, digest })
     },
     release: async () => {},
     read: async (sessionId) => visible.get(sessionId)?.lines,
-    list: async () => [...visible].map(([sessionId, { at, agentId }]) => ({ sessionId, agentId, createdAt: 0, lastActiveAt: at })),
+    list: async () =>
+      [...visible].map(([sessionId, { at, agentId, digest = { loops: 0, messages: 0 } }]) => ({
+        ...digest,
+        sessionId,
+        agentId,
+        createdAt: 0,
+        lastActiveAt: at,
+      })),
     delete: async (sessionId) => {
       written.delete(sessionId)
       return visible.has(sessionId)

@@ -19,7 +19,7 @@ const send = defineTool({
   parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
   needsApproval: true,
   execute: ({ to }) => {
-    executed.push(to)
+    executed.push(String(to))
     return 'sent'
   },
 })

@@ -34,7 +34,13 @@ async function answer(upstream: URL, incoming: IncomingMessage, outgoing: Server
   if (fault.type === 'refuse') return void outgoing.destroy()
   if (fault.type === 'html') return void outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please sign in.</html>')
   if (fault.type === 'badGateway') return void outgoing.writeHead(502, { 'content-type': 'text/html', 'retry-after': '0' }).end('<html>')
-  if (fault.type === 'duplicateRequest') ask(upstream, incoming, body, outgoing).then((twin) => twin.destroy())
+  if (fault.type === 'duplicateRequest') {
+    const twin = ask(upstream, incoming, body, outgoing)
+    twin.then(
+      (response) => response.destroy(),
+      () => undefined,
+    )
+  }
   const response = await ask(upstream, incoming, body, outgoing)
   const headers: OutgoingHttpHeaders = { ...response.headers }
   delete headers['content-length']

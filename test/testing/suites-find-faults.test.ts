@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { type FaultFetch, type ProviderFixture, sessionStoreSuite, streamProviderSuite, type TestRunner } from '../../src/testing/index.ts'
-import { ProviderError } from '../../src/types/errors.ts'
+import { ProviderError, SessionError } from '../../src/types/errors.ts'
 import type { AssistantMessage } from '../../src/types/message.ts'
 import type { Model } from '../../src/types/model.ts'
 import type { StreamProvider } from '../../src/types/provider.ts'
@@ -90,7 +90,7 @@ describe('sessionStoreSuite', () => {
     const claimed: SessionSummary[] = []
     const early = await storeFailures((driver) => ({
       claim: async (sessionId, agentId) => {
-        claimed.push({ sessionId, agentId, createdAt: 0, lastActiveAt: 0 })
+        claimed.push({ sessionId, agentId, createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0 })
         return driver.claim(sessionId, agentId)
       },
       list: async () => claimed,
@@ -128,6 +128,116 @@ describe('sessionStoreSuite', () => {
     const name = 'deletes, and says whether there was something to delete'
     expect(await storeFailures(() => ({ delete: async () => true }))).toContain(name)
     expect(await storeFailures((driver) => ({ delete: async (id) => !(await driver.delete(id)) }))).toContain(name)
+  })
+
+  it('finds a delete that keeps lines: they are back when the session begins anew', async () => {
+    const failed = await storeFailures((driver) => {
+      const kept = new Map<string, readonly string[]>()
+      const withKept = (id: string, lines: readonly string[]) => [...(kept.get(id) ?? []), ...lines]
+      return {
+        delete: async (id) => {
+          kept.set(id, withKept(id, (await driver.read(id, 0)) ?? []))
+          return driver.delete(id)
+        },
+        claim: async (id, agentId) => {
+          const claim = await driver.claim(id, agentId)
+          return { ...claim, lines: withKept(id, claim.lines) }
+        },
+        read: async (id, after) => {
+          const lines = await driver.read(id, after)
+          return lines && withKept(id, lines)
+        },
+      }
+    })
+    expect(failed).toContain('begins anew with nothing of a deleted session')
+  })
+
+  it('finds epochs that restart with a session that was deleted: its old writer passes for the new one', async () => {
+    const failed = await storeFailures((driver) => {
+      const epochs = new Map<string, number>()
+      const claims = new Map<string, LogClaim>()
+      const keyOf = ({ sessionId, epoch }: LogClaim) => `${epoch} ${sessionId}`
+      const current = (claim: LogClaim) => claims.get(keyOf(claim)) ?? claim
+      return {
+        claim: async (id, agentId) => {
+          const claim = await driver.claim(id, agentId)
+          epochs.set(id, (epochs.get(id) ?? 0) + 1)
+          const given = { ...claim, epoch: epochs.get(id) ?? 0 }
+          claims.set(keyOf(given), claim)
+          return given
+        },
+        append: (claim, lines, digest) => driver.append(current(claim), lines, digest),
+        release: (claim) => driver.release(current(claim)),
+        delete: async (id) => {
+          epochs.delete(id)
+          return driver.delete(id)
+        },
+      }
+    })
+    expect(failed).toContain('refuses the writer of a deleted session also when the session exists again')
+  })
+
+  it('finds epochs that restart with every claim', async () => {
+    const failed = await storeFailures((driver) => {
+      const inner = new WeakMap<LogClaim, LogClaim>()
+      return {
+        claim: async (id, agentId) => {
+          const claim = await driver.claim(id, agentId)
+          const given = { ...claim, epoch: 1 }
+          inner.set(given, claim)
+          return given
+        },
+        append: (claim, lines, digest) => driver.append(inner.get(claim) ?? claim, lines, digest),
+        release: (claim) => driver.release(inner.get(claim) ?? claim),
+      }
+    })
+    expect(failed).toContain('goes on where the writer before it ended')
+  })
+
+  it('finds a release that removes a newer claim', async () => {
+    const name = 'leaves the newer writer its right when an older one is closed'
+    const forgetful = await storeFailures((driver) => {
+      const newest = new Map<string, LogClaim>()
+      return {
+        claim: async (id, agentId) => {
+          const claim = await driver.claim(id, agentId)
+          newest.set(id, claim)
+          return claim
+        },
+        release: (claim) => driver.release(newest.get(claim.sessionId) ?? claim),
+      }
+    })
+    expect(forgetful).toContain(name)
+    const unclaimed = await storeFailures((driver) => {
+      const free = new Set<string>()
+      return {
+        claim: (id, agentId) => {
+          free.delete(id)
+          return driver.claim(id, agentId)
+        },
+        append: async (claim, lines, digest) => {
+          if (free.has(claim.sessionId)) throw new SessionError('conflict', 'Nobody holds this session.')
+          await driver.append(claim, lines, digest)
+        },
+        release: async (claim) => {
+          free.add(claim.sessionId)
+          await driver.release(claim)
+        },
+      }
+    })
+    expect(unclaimed).toContain(name)
+  })
+
+  it('finds lists that tell nothing, and pages that lose or repeat sessions', async () => {
+    const tellsNothing = await storeFailures((driver) => ({ append: (claim, lines) => driver.append(claim, lines) }))
+    expect(tellsNothing).toContain('tells title, times and counts of a session')
+    const pages = 'gives every session once, page by page'
+    const cut = await storeFailures((driver) => ({
+      list: async ({ limit, ...query } = {}) => (await driver.list(query)).slice(0, (limit ?? 99) - 1),
+    }))
+    expect(cut).toContain(pages)
+    const stuck = await storeFailures((driver) => ({ list: async ({ limit } = {}) => (await driver.list()).slice(0, limit) }))
+    expect(stuck).toContain(pages)
   })
 
   it('finds a store that keeps references', async () => {

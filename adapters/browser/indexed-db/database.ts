@@ -1,4 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
+import type { SessionDigest } from '../../../src/session/index.ts'
 import { storageError } from './storage-error.ts'
 
 /** The newest writer of a session, and what lists tell about it. */
@@ -7,13 +8,15 @@ export interface SessionRow {
   epoch: number
   /** Random, one per claim: a session that was deleted and made again counts its epochs from 1 again. */
   writer: string
-  /** Absent, like the three after it, until the first record is there. Counts over all sessions: the highest was written to last. */
+  /** Absent, like all after it, until the first record is there. Counts over all sessions: the highest was written to last. */
   order?: number
   agentId?: string
   /** Epoch ms. */
   createdAt?: number
   /** Epoch ms. */
   lastActiveAt?: number
+  /** What else lists tell about it. */
+  digest?: SessionDigest
 }
 
 /** A line of a log. */

@@ -1,6 +1,6 @@
 import type { IDBPTransaction } from 'idb'
 import { SessionError } from '../../../src/index.ts'
-import type { LogClaim, LogDriver, LogLine, SessionSummary } from '../../../src/session/index.ts'
+import { type LogClaim, type LogDriver, type LogLine, type LogQuery, pageOf, type SessionSummary } from '../../../src/session/index.ts'
 import type { ClaimWatch } from './claim-watch.ts'
 import { type Connect, connection, type Schema, type SessionRow } from './database.ts'
 import { assertIndexedDb, storageError } from './storage-error.ts'
@@ -53,16 +53,16 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
       return claim
     },
 
-    async append(claim, lines) {
-      const at = Date.now()
+    async append(claim, lines, digest) {
       const agentId = own.get(claim)?.agentId
       try {
         const isFirst = await transact(connect, 'readwrite', async (tx) => {
           const row = await tx.objectStore('sessions').get(claim.sessionId)
           if (!isOwn(row, claim)) throw takenOver(claim)
-          const order = await nextOrder(tx, row)
+          const { order, at } = await nextPlace(tx, row)
           addLines(tx, claim.sessionId, lines)
-          await tx.objectStore('sessions').put({ createdAt: at, ...row, agentId: agentId ?? '', lastActiveAt: at, order })
+          const told = { ...(digest !== undefined && { digest }), agentId: agentId ?? '', lastActiveAt: at }
+          await tx.objectStore('sessions').put({ createdAt: at, ...row, ...told, order })
           return row.order === undefined
         })
         if (isFirst) watch.begun(claim)
@@ -92,8 +92,11 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
         return after > 0 ? linesAfter(tx, sessionId, after) : allLines(tx, sessionId)
       }),
 
-    list: () =>
-      transact(connect, 'readonly', async (tx) => (await tx.objectStore('sessions').index('order').getAll()).reverse().map(summaryOf)),
+    list: (query = {}) =>
+      transact(connect, 'readonly', async (tx) => {
+        if (query.limit !== undefined) return summariesAfter(tx, query, query.limit)
+        return pageOf((await tx.objectStore('sessions').index('order').getAll()).reverse().map(summaryOf), query)
+      }),
 
     async delete(sessionId) {
       const existed = await transact(connect, 'readwrite', async (tx) => {
@@ -162,9 +165,10 @@ async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after:
   return lines
 }
 
-async function nextOrder(tx: Transaction<'readwrite'>, row: SessionRow): Promise<number> {
-  const newest = (await tx.objectStore('sessions').index('order').openKeyCursor(null, 'prev'))?.key ?? 0
-  return row.order === newest ? newest : newest + 1
+/** The order of a list, and a time that fits to it, also when the clock was put back. */
+async function nextPlace(tx: Transaction<'readwrite'>, row: SessionRow): Promise<{ order: number; at: number }> {
+  const { order: newest = 0, lastActiveAt = 0 } = (await tx.objectStore('sessions').index('order').openCursor(null, 'prev'))?.value ?? {}
+  return { order: row.order === newest ? newest : newest + 1, at: Math.max(Date.now(), lastActiveAt) }
 }
 
 /** `add`, never `put`: nothing that is there is ever written over. Whether it worked is what the transaction says. */
@@ -173,8 +177,28 @@ function addLines(tx: Transaction<'readwrite'>, sid: string, lines: readonly Log
   for (const { epoch, seq, text } of lines) records.add({ sid, epoch, seq, text }).catch(() => undefined)
 }
 
-function summaryOf({ sid, agentId = '', createdAt = 0, lastActiveAt = 0 }: SessionRow): SessionSummary {
-  return { sessionId: sid, agentId, createdAt, lastActiveAt }
+/** Reads the rows of one page, and no others. */
+async function summariesAfter(tx: Transaction<'readonly'>, { agentId, after }: LogQuery, limit: number): Promise<SessionSummary[]> {
+  const last = after && (await tx.objectStore('sessions').get(after.sessionId))
+  // One that was active since, or deleted, has no place in the order any more; its time has.
+  const isThere = last?.order !== undefined && last.lastActiveAt === after?.lastActiveAt
+  const range = isThere ? IDBKeyRange.upperBound(last.order, true) : null
+  const summaries: SessionSummary[] = []
+  let cursor = await tx.objectStore('sessions').index('order').openCursor(range, 'prev')
+  while (cursor !== null && summaries.length < limit) {
+    const summary = summaryOf(cursor.value)
+    const isAfter = isThere || after === undefined || summary.lastActiveAt <= after.lastActiveAt
+    if (isAfter && (agentId === undefined || (summary.error === undefined && summary.agentId === agentId))) summaries.push(summary)
+    cursor = await cursor.continue()
+  }
+  return summaries
+}
+
+function summaryOf({ sid, agentId, createdAt, lastActiveAt, digest = { loops: 0, messages: 0 } }: SessionRow): SessionSummary {
+  const times = { createdAt: createdAt ?? 0, lastActiveAt: lastActiveAt ?? 0 }
+  if (typeof agentId === 'string') return { ...digest, sessionId: sid, agentId, ...times }
+  const message = `The entry of session ${sid} cannot be read. Delete it, or open it again.`
+  return { sessionId: sid, agentId: '', ...times, loops: 0, messages: 0, error: { code: 'io', message } }
 }
 
 function takenOver({ sessionId, epoch }: LogClaim): SessionError {

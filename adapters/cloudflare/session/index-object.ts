@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../../src/index.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../src/session/index.ts'
 import type { ObjectNamespace, ObjectState } from './durable-object.ts'
 import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
 
@@ -7,10 +7,12 @@ interface SummaryRow extends Record<string, string | number> {
   agent_id: string
   created_at: number
   last_active_at: number
+  /** JSON of a `SessionDigest`; empty where none was given. */
+  digest: string
 }
 
 /** Input of the calls of an `IndexObject`. */
-type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall
+type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall & { digest?: SessionDigest; query?: LogQuery }
 
 /** What is said of a run: how long it counts without a further word, and how many others there may be. */
 interface RunCall {
@@ -29,7 +31,8 @@ export class IndexObject {
   constructor(state: ObjectState) {
     this.#sql = state.storage.sql
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS sessions (session_id TEXT PRIMARY KEY, agent_id TEXT NOT NULL,
-      created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL) WITHOUT ROWID`)
+      created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL, digest TEXT NOT NULL DEFAULT '') WITHOUT ROWID`)
+    this.#sql.exec('CREATE INDEX IF NOT EXISTS by_activity ON sessions (last_active_at)')
     this.#sql.exec('CREATE TABLE IF NOT EXISTS runs (session_id TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID')
     const [row] = this.#sql.exec<{ latest: number | null }>('SELECT max(last_active_at) AS latest FROM sessions')
     this.#latest = row?.latest ?? 0
@@ -53,26 +56,32 @@ export class IndexObject {
       case 'closeRun':
         return ({ sessionId }) => void this.#sql.exec('DELETE FROM runs WHERE session_id = ?', sessionId)
       case 'list':
-        return () => this.#list()
+        return ({ query }) => this.#list(query)
       default:
         return undefined
     }
   }
 
-  #enter({ sessionId, agentId }: IndexCall): void {
+  #enter({ sessionId, agentId, digest }: IndexCall): void {
     const now = this.#now()
     this.#sql.exec(
-      `INSERT INTO sessions (session_id, agent_id, created_at, last_active_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (session_id) DO UPDATE SET agent_id = excluded.agent_id, last_active_at = excluded.last_active_at`,
+      `INSERT INTO sessions (session_id, agent_id, created_at, last_active_at, digest) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (session_id) DO UPDATE SET agent_id = excluded.agent_id, last_active_at = excluded.last_active_at, digest = excluded.digest`,
       sessionId,
       agentId,
       now,
       now,
+      digest === undefined ? '' : JSON.stringify(digest),
     )
   }
 
-  #update({ sessionId }: IndexCall): void {
-    this.#sql.exec('UPDATE sessions SET last_active_at = ? WHERE session_id = ?', this.#now(), sessionId)
+  #update({ sessionId, digest }: IndexCall): void {
+    this.#sql.exec(
+      'UPDATE sessions SET last_active_at = ?, digest = coalesce(?, digest) WHERE session_id = ?',
+      this.#now(),
+      digest === undefined ? null : JSON.stringify(digest),
+      sessionId,
+    )
   }
 
   /** Counts the run of a session, unless there are too many others. A session has one run at a time. */
@@ -91,14 +100,28 @@ export class IndexObject {
     return this.#latest
   }
 
-  #list(): SessionSummary[] {
-    const rows = this.#sql.exec<SummaryRow>('SELECT * FROM sessions ORDER BY last_active_at DESC').toArray()
-    return rows.map((row) => ({
-      sessionId: row.session_id,
-      agentId: row.agent_id,
-      createdAt: row.created_at,
-      lastActiveAt: row.last_active_at,
-    }))
+  /** No two sessions have the same time. */
+  #list({ agentId, limit, after }: LogQuery = {}): SessionSummary[] {
+    const rows = this.#sql.exec<SummaryRow>(
+      `SELECT * FROM sessions WHERE last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
+       ORDER BY last_active_at DESC LIMIT ?`,
+      after?.lastActiveAt ?? null,
+      agentId ?? null,
+      limit ?? -1,
+    )
+    return [...rows].map(summaryOf)
+  }
+}
+
+function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }: SummaryRow): SessionSummary {
+  const summary = { sessionId: session_id, agentId: agent_id, createdAt: created_at, lastActiveAt: last_active_at, loops: 0, messages: 0 }
+  if (digest === '') return summary
+  try {
+    const { agentId: _, createdAt: __, ...told }: SessionDigest = JSON.parse(digest)
+    return { ...summary, ...told }
+  } catch {
+    const message = `The entry of session ${session_id} cannot be read. The next record written to it replaces it.`
+    return { ...summary, error: { code: 'io', message } }
   }
 }
 
@@ -113,8 +136,8 @@ export class SessionIndex {
   }
 
   /** Enters a session as active now. */
-  enter(sessionId: string, agentId: string): Promise<void> {
-    return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId })
+  enter(sessionId: string, agentId: string, digest?: SessionDigest): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId, digest })
   }
 
   /** Counts the run of a session for `leaseMs` from now; `false` when `limit` others are counted already. Without a limit it always counts. */
@@ -128,8 +151,8 @@ export class SessionIndex {
   }
 
   /** Says that a session was active; nothing when it is not there any more. */
-  update(sessionId: string): Promise<void> {
-    return callObject(this.#namespace, this.#tenant, 'update', { sessionId })
+  update(sessionId: string, digest?: SessionDigest): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'update', { sessionId, digest })
   }
 
   /** Resolves with whether it was there. */
@@ -138,7 +161,7 @@ export class SessionIndex {
   }
 
   /** The most recently active first. */
-  list(): Promise<SessionSummary[]> {
-    return callObject(this.#namespace, this.#tenant, 'list')
+  list(query: LogQuery = {}): Promise<SessionSummary[]> {
+    return callObject(this.#namespace, this.#tenant, 'list', { query })
   }
 }

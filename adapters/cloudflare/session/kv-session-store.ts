@@ -1,18 +1,11 @@
 import { checkOptions, kind, options as optionsOf, withMethods } from '../../../src/base/check-options.ts'
-import {
-  type LogClaim,
-  type LogDriver,
-  type LogLine,
-  SessionError,
-  type SessionStore,
-  type SessionSummary,
-  type StorePromises,
-} from '../../../src/index.ts'
-import { logSessionStore } from '../../../src/session/index.ts'
+import { type LogClaim, type LogDriver, type LogLine, SessionError, type SessionStore, type StorePromises } from '../../../src/index.ts'
+import { type LogQuery, logSessionStore, pageOf, type SessionDigest, type SessionSummary } from '../../../src/session/index.ts'
 import { kvOutcome } from './kv-failure.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
+import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
 
 /** What `kvSessionStore` may be told. */
 export interface KvSessionStoreOptions {
@@ -25,8 +18,6 @@ const storeOptions = optionsOf<KvSessionStoreOptions>({
 })
 const promises: StorePromises = { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'powerCut' }
 const defaultMaxValueBytes = 25 * 1024 * 1024
-/** KV takes 1,024 bytes of metadata; times and punctuation need some. */
-const maxAgentIdBytes = 900
 /** KV takes one write per second and key, and bills each. */
 const summaryIntervalMs = 10_000
 
@@ -47,8 +38,8 @@ interface Writing {
  * - An acknowledged record is durable, but readers elsewhere may see it a minute later or more, and lists too. So may a new writer: it must
  *   not be opened while there may be records that it cannot see. One that meets a key whose value it cannot see yet rejects with `io`.
  * - Two writers at once are not noticed. Their records have keys of their own, so both are kept, and readers report a fork.
- * - Lists give times that are up to 10 s old while a session is written.
- * - `agentId` has at most 900 bytes; `open` rejects with `invalidSession` otherwise. Throws `ConfigError` `invalidOption` for `maxValueBytes`
+ * - Lists give what is up to 10 s old while a session is written. A title is cut to what the metadata of a key has room for.
+ * - `agentId` has at most 900 bytes as JSON; `open` rejects with `invalidSession` otherwise. Throws `ConfigError` `invalidOption` for `maxValueBytes`
  *   below 6.
  * - A record costs one write (more when it is larger than a value), a session one summary; `load` costs one read per 100 writes.
  *
@@ -74,7 +65,7 @@ class KvDriver implements LogDriver {
   }
 
   async claim(sessionId: string, agentId: string): Promise<LogClaim> {
-    const bytes = new TextEncoder().encode(JSON.stringify(agentId)).length
+    const bytes = bytesOf(agentId)
     if (bytes > maxAgentIdBytes) throw agentIdTooLong(bytes)
     const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
     const { lines, unseen } = await kvOutcome('get', readLines(this.#namespace, keys))
@@ -86,16 +77,17 @@ class KvDriver implements LogDriver {
     return claim
   }
 
-  async append(claim: LogClaim, lines: readonly LogLine[]): Promise<void> {
+  async append(claim: LogClaim, lines: readonly LogLine[], digest: SessionDigest = { loops: 0, messages: 0 }): Promise<void> {
     const { sessionId, epoch } = claim
     const writing = this.#writingOf(claim)
     await kvOutcome('put', writeLines(this.#namespace, { sessionId, epoch, writer: writing.writer }, lines, this.#maxValueBytes))
     const lastActiveAt = this.#now()
     const mustBeListed = writing.summary?.agentId !== writing.agentId
-    const createdAt = writing.summary?.createdAt ?? lastActiveAt
-    writing.summary = { sessionId, agentId: writing.agentId, createdAt, lastActiveAt }
+    const isRenamed = writing.summary?.title !== digest.title
+    const createdAt = writing.summary?.createdAt || lastActiveAt
+    writing.summary = { ...digest, sessionId, agentId: writing.agentId, createdAt, lastActiveAt }
     if (mustBeListed) await kvOutcome('put', this.#putSummary(writing, writing.summary))
-    else if (lastActiveAt - writing.storedAt >= summaryIntervalMs) await this.#updateSummary(writing)
+    else if (isRenamed || lastActiveAt - writing.storedAt >= summaryIntervalMs) await this.#updateSummary(writing)
   }
 
   async discardOlder(claim: LogClaim): Promise<void> {
@@ -115,10 +107,10 @@ class KvDriver implements LogDriver {
     return (await kvOutcome('get', readLines(this.#namespace, later))).lines
   }
 
-  async list(): Promise<SessionSummary[]> {
+  async list(query: LogQuery = {}): Promise<SessionSummary[]> {
     const keys = await kvOutcome('list', listKeys(this.#namespace, summaryPrefix))
-    const summaries = keys.flatMap(({ name, metadata }) => summaryFrom(name, metadata) ?? [])
-    return summaries.sort((a, b) => b.lastActiveAt - a.lastActiveAt)
+    const summaries = keys.map(({ name, metadata }) => summaryFrom(name, metadata))
+    return pageOf(summaries, query)
   }
 
   async delete(sessionId: string): Promise<boolean> {
@@ -142,9 +134,9 @@ class KvDriver implements LogDriver {
     return key && summaryFrom(key.name, key.metadata)
   }
 
-  async #putSummary(writing: Writing, { sessionId, agentId, createdAt, lastActiveAt }: SessionSummary): Promise<void> {
-    await this.#namespace.put(summaryKeyName(sessionId), '', { metadata: { agentId, createdAt, lastActiveAt } })
-    writing.storedAt = lastActiveAt
+  async #putSummary(writing: Writing, summary: SessionSummary): Promise<void> {
+    await this.#namespace.put(summaryKeyName(summary.sessionId), '', { metadata: summaryMetadata(summary) })
+    writing.storedAt = summary.lastActiveAt
   }
 
   /** The records are stored, whatever becomes of this: the next summary says it too. */
@@ -157,13 +149,6 @@ class KvDriver implements LogDriver {
     this.#latest = Math.max(Date.now(), this.#latest + 1)
     return this.#latest
   }
-}
-
-function summaryFrom(name: string, metadata: unknown): SessionSummary | undefined {
-  if (typeof metadata !== 'object' || metadata === null) return undefined
-  const { agentId, createdAt, lastActiveAt }: { agentId?: unknown; createdAt?: unknown; lastActiveAt?: unknown } = metadata
-  if (typeof agentId !== 'string' || typeof createdAt !== 'number' || typeof lastActiveAt !== 'number') return undefined
-  return { sessionId: name.slice(summaryPrefix.length, -1), agentId, createdAt, lastActiveAt }
 }
 
 function agentIdTooLong(bytes: number): SessionError {

@@ -39,15 +39,15 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       writings.set(given, { log, claim: { ...claim, lines: [] }, agentId, isListed: false })
       return given
     },
-    append: async (claim, lines) => {
+    append: async (claim, lines, digest) => {
       const writing = writingOf(claim)
       // The records count; when the index does not hear of these, it will of the next.
-      const updated = writing.isListed ? index?.update(claim.sessionId).catch(() => undefined) : undefined
+      const updated = writing.isListed ? index?.update(claim.sessionId, digest).catch(() => undefined) : undefined
       await writing.log.append(writing.claim, lines)
       await updated
       if (writing.isListed) return
       // Not before: a list would name a session that cannot be read.
-      await index?.enter(claim.sessionId, writing.agentId)
+      await index?.enter(claim.sessionId, writing.agentId, digest)
       writing.isListed = true
     },
     discardOlder: (claim) => {
@@ -61,7 +61,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       await writing?.log.release(writing.claim).catch(() => undefined)
     },
     read: (sessionId, after) => logOf(sessionId).read(after),
-    list: async () => (await index?.list()) ?? [],
+    list: async (query) => (await index?.list(query)) ?? [],
     delete: async (sessionId) => {
       const existed = await logOf(sessionId).delete()
       // Last, so that what is left of a deletion that fails is still listed and can be deleted again.

@@ -3,6 +3,7 @@ import {
   Agent,
   AgentBusyError,
   type AgentEvent,
+  type AgentMessage,
   type AgentOptions,
   type AgentRun,
   ConfigError,
@@ -58,6 +59,13 @@ export interface LiveSessionHost {
   }
 }
 
+/** A run, and how long the history of its agent was when it began. */
+interface BegunRun {
+  run: AgentRun
+  agent: Agent
+  length: number
+}
+
 /**
  * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
  *
@@ -71,7 +79,7 @@ export class LiveSession {
   #agent: Promise<Agent> | undefined
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
-  #latest: AgentRun | undefined
+  #latest: BegunRun | undefined
   /** What clients have asked for under keys of theirs: loops, and receipts. */
   readonly #begunByKey = new KeptByKey<string>()
   readonly #queuedByKey = new KeptByKey<QueuedInput>()
@@ -184,12 +192,18 @@ export class LiveSession {
   /** The run of this loop, as long as it is in memory. */
   async runOf(loopId: string): Promise<AgentRun | undefined> {
     const currentRun = await this.currentRun()
-    return [currentRun, this.#latest].find((run) => run?.loopId === loopId)
+    return [currentRun, this.#latest?.run].find((run) => run?.loopId === loopId)
+  }
+
+  /** The conversation as `run` found it; empty for a run that is not the last one. */
+  historyBefore(run: AgentRun): readonly AgentMessage[] {
+    const latest = this.#latest
+    return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
   /** The run that is on, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
-    return (await this.currentRun()) ?? this.#latest
+    return (await this.currentRun()) ?? this.#latest?.run
   }
 
   /** Whether somebody follows the session, from run to run. */
@@ -334,16 +348,18 @@ export class LiveSession {
         ? new Agent({ ...options, sessionId, session: store })
         : await resumeAgent(store, sessionId, { ...options, ...known })
     agent.subscribe((event) => {
-      if (event.type === 'agentStart') this.#begun(agent.currentRun)
+      if (event.type === 'agentStart') this.#begun(agent)
       if (event.type === 'agentEnd') this.#host.runs.close()
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
     })
     return agent
   }
 
-  #begun(run: AgentRun | undefined): void {
-    this.#latest = run
-    if (run !== undefined) for (const watcher of this.#watchers) watcher(run)
+  #begun(agent: Agent): void {
+    const { currentRun: run, messages } = agent
+    if (run === undefined) return
+    this.#latest = { run, agent, length: messages.length }
+    for (const watcher of this.#watchers) watcher(run)
   }
 
   /** What this agent has in memory is not what is in the log; the next run begins from there. */

@@ -26,6 +26,6 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
     const run = made.prompt(messages, { signal: c.req.raw.signal, ...(metadata !== undefined && { metadata }) })
-    return eventStream(run, { ...options, onCancel: (reason) => run.abort(reason) })
+    return eventStream(run, options, { onCancel: (reason) => run.abort(reason) })
   })
 }

@@ -14,6 +14,7 @@ import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
 import { answerProblems } from './answer-problems.ts'
+import { addChatRoutes } from './chat-routes.ts'
 import { keyOf, withKey } from './idempotency-key.ts'
 import { promptOf } from './prompt-body.ts'
 import { type BodyLimits, readJsonObject, readText } from './request-body.ts'
@@ -42,6 +43,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addSteeringRoutes(app, options)
   addApprovalRoutes(app, options)
   addTreeRoutes(app, options)
+  addChatRoutes(app, options)
   app.get('/', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
@@ -88,7 +90,8 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   return async (request, live) => app.fetch(request, { live })
 }
 
-type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
+/** The routes of a session; which one comes with each request. */
+export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
 type SessionContext = Context<{ Bindings: { live: LiveSession } }>
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
@@ -113,7 +116,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const loopId = c.req.query('loopId')
     const closed = new AbortController()
     const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
-    return eventStream(c.env.live.follow(closed.signal, events), { ...options, onClose: () => closed.abort() })
+    return eventStream(c.env.live.follow(closed.signal, events), options, { onClose: () => closed.abort() })
   })
   app.post('/stop', async (c) => {
     const { live } = c.env

@@ -2,7 +2,7 @@ import type { Context, Env, Hono } from 'hono'
 import type { Caller } from '../access/authorize.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
 import { refuse } from '../problem.ts'
-import type { BodyLimits } from './request-body.ts'
+import { type BodyLimits, readText } from './request-body.ts'
 
 /** What the routes have to know of their app. */
 interface SessionsOptions<E extends Env> {
@@ -16,17 +16,44 @@ interface SessionsOptions<E extends Env> {
 const maxPage = 200
 
 /** `GET /sessions`, and everything under `/sessions/:id`, for whoever is let in. */
-export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, routes }: SessionsOptions<E>): void {
+export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, routes, body }: SessionsOptions<E>): void {
   app.get('/sessions', async (c) => {
     const caller = await access(c)
     const cursor = c.req.query('cursor')
     return c.json(await sessions(c).list(caller, { limit: limitOf(c.req.query('limit')), ...(cursor !== undefined && { cursor }) }))
   })
+  app.post('/chat', async (c) => {
+    const caller = await access(c)
+    const text = await readText(c.req.raw, body)
+    const sessionId = chatIdOf(text)
+    const request = new Request(new URL('/chat', c.req.url), { method: 'POST', headers: c.req.raw.headers, body: text })
+    return sessions(c).fetch({ ...caller, sessionId }, request, routes)
+  })
+  app.get('/chat/:id', (c) => ofChat(c, '/chat'))
+  app.get('/chat/:id/stream', (c) => ofChat(c, '/chat/stream'))
+  app.post('/chat/:id/stop', (c) => ofChat(c, '/stop'))
+  const ofChat = async (c: Context<E>, path: string) => {
+    const caller = await access(c)
+    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, within(c.req.raw, path), routes)
+  }
   app.all('/sessions/:id/:rest{.*}?', async (c) => {
     const caller = await access(c)
     const { id, rest = '' } = c.req.param() as { id: string; rest?: string }
     return sessions(c).fetch({ ...caller, sessionId: id }, within(c.req.raw, `/${rest}`), routes)
   })
+}
+
+/** `useChat` says in the body which conversation it is about. What else it says is looked at by the routes of that session. */
+function chatIdOf(text: string): string {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    body = undefined
+  }
+  const id: unknown = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined
+  if (typeof id !== 'string') refuse(400, 'invalidBody', 'The body must be what useChat sends: JSON with the id of the chat.')
+  return id
 }
 
 /** The request as the routes of a session see it: what leads there is gone from its path. */

@@ -1,5 +1,6 @@
 import { type AgentEvent, type AgentRun, CursorExpired } from '../../../src/index.ts'
 import { ProblemError, refuse } from '../problem.ts'
+import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'
 
@@ -16,22 +17,28 @@ export function runStream(run: AgentRun, cursor: string | undefined, options: Ru
   return eventStream(cursor === undefined ? run : eventsAfter(run, cursorOf(cursor)), options)
 }
 
-/** Events as server-sent events. `onCancel` hears when the client gets nothing more although they go on. */
-export function eventStream(
-  events: AsyncIterable<AgentEvent>,
-  { pingMs, turnRequests, streams, onCancel, onClose }: RunStreamOptions & Pick<SseStreamOptions, 'onCancel' | 'onClose'>,
-): Response {
+/** What an answer does besides being read. */
+interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
+  /** Default: our own frames. */
+  writer?: FrameWriter
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Events as an answer of server-sent events. */
+export function eventStream(events: AsyncIterable<AgentEvent>, options: RunStreamOptions, answer: AnswerOptions = {}): Response {
+  const { pingMs, turnRequests, streams } = options
+  const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose } = answer
   const leave = streams.enter()
   const body = sseStream(events, {
+    writer,
     pingMs,
-    turnRequests,
     onClose: () => {
       leave()
       onClose?.()
     },
     ...(onCancel !== undefined && { onCancel }),
   })
-  return new Response(body, { headers: sseHeaders })
+  return new Response(body, { headers })
 }
 
 /** What every answer of server-sent events says. */

@@ -1,11 +1,15 @@
-import { type AgentEvent, PhiError } from '../../../src/index.ts'
-import { type SseOptions, toSse } from './to-sse.ts'
+import type { AgentEvent } from '../../../src/index.ts'
+import type { FrameWriter } from './frame-writer.ts'
 
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
 
+/** How long nothing must happen until a run that probably waits for a person is taken to wait. */
+const stillMs = 250
+
 /** How events are streamed. */
-export interface SseStreamOptions extends SseOptions {
+export interface SseStreamOptions {
+  writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
   /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
@@ -20,12 +24,13 @@ export interface SseStreamOptions extends SseOptions {
  * **Contract**
  * - An event is read only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
+ * - It ends where the run waits for a person, if the protocol wants that; the run waits on.
  * - No timer and no reader outlives the stream, however it ends.
- * - When the events cannot be read on, or one cannot be written as JSON, the last frame is `event: error`, without an `id`. The reader is let go, and
+ * - When the events cannot be read on, or one cannot be written as JSON, the writer says so in the last frames. The reader is let go, and
  *   `onCancel` is called: this client gets nothing more of the run.
  */
 export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
-  const events = source[Symbol.asyncIterator]()
+  const frames = new Frames(source[Symbol.asyncIterator](), options.writer)
   let timer: ReturnType<typeof setInterval> | undefined
   let isOpen = true
   const close = () => {
@@ -40,44 +45,72 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
       }, options.pingMs)
     },
     async pull(controller) {
-      const frame = await nextFrame(events, options)
-      if (frame.text !== undefined) controller.enqueue(encoder.encode(frame.text))
-      if (!frame.isLast) return
+      const { text, isLast, error } = await frames.next()
+      // It may have been cancelled meanwhile.
+      if (!isOpen) return
+      if (text !== '') controller.enqueue(encoder.encode(text))
+      if (!isLast) return
       close()
       controller.close()
-      if (frame.error === undefined) return
-      options.onCancel?.(frame.error)
-      await events.return?.()
+      if (error !== undefined) options.onCancel?.(error)
+      await frames.leave()
     },
     async cancel(reason) {
       close()
       options.onCancel?.(reason)
-      await events.return?.()
+      await frames.leave()
     },
   })
 }
 
 interface Frame {
-  text?: string
+  text: string
   isLast: boolean
   /** Why it is the last before the run has ended. */
   error?: unknown
 }
 
-async function nextFrame(events: AsyncIterator<AgentEvent>, options: SseOptions): Promise<Frame> {
-  try {
-    // A pull that gave nothing would not be repeated: events that are withheld are passed over here.
-    for (let next = await events.next(); next.done !== true; next = await events.next()) {
-      const text = toSse(next.value, options)
-      if (text !== '') return { text, isLast: false }
+/** The frames of one answer, as they are asked for. */
+class Frames {
+  readonly #events: AsyncIterator<AgentEvent>
+  readonly #writer: FrameWriter
+
+  constructor(events: AsyncIterator<AgentEvent>, writer: FrameWriter) {
+    this.#events = events
+    this.#writer = writer
+  }
+
+  async next(): Promise<Frame> {
+    try {
+      // A pull that gave nothing would not be repeated: events that are not shown are passed over here.
+      for (;;) {
+        const { waiting } = this.#writer
+        if (waiting === 'certain') return { text: this.#writer.suspend(), isLast: true }
+        const next = await (waiting === 'no' ? this.#events.next() : this.#unlessStill())
+        if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
+        if (next.done === true) return { text: this.#writer.end(), isLast: true }
+        const text = this.#writer.write(next.value)
+        if (text !== '') return { text, isLast: false }
+      }
+    } catch (error) {
+      return { text: this.#writer.fail(error), isLast: true, error }
     }
-    return { isLast: true }
-  } catch (error) {
-    const code = PhiError.isInstance(error) ? error.code : 'stream'
-    return {
-      text: `event: error\ndata: ${JSON.stringify({ code, message: error instanceof Error ? error.message : String(error) })}\n\n`,
-      isLast: true,
-      error,
+  }
+
+  async leave(): Promise<void> {
+    await this.#events.return?.()
+  }
+
+  /** The next event, or undefined when none comes for a while. */
+  async #unlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const still = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), stillMs)
+    })
+    try {
+      return await Promise.race([this.#events.next(), still])
+    } finally {
+      clearTimeout(timer)
     }
   }
 }

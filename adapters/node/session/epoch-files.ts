@@ -91,8 +91,9 @@ export async function readFiles(
   files: readonly EpochFile[],
   bytes?: number,
 ): Promise<ReadFile[]> {
+  const part = bytes === undefined ? undefined : { bytes }
   const read: ReadFile[] = []
-  for (const file of files.toReversed()) read.push({ ...file, text: await operations.read(join(folder, file.name), bytes) })
+  for (const file of files.toReversed()) read.push({ ...file, text: await operations.read(join(folder, file.name), part) })
   return read.reverse()
 }
 

@@ -1,19 +1,27 @@
 import { join, resolve } from 'node:path'
 import { type LogClaim, type LogDriver, SessionError } from '../../../src/index.ts'
+import type { SessionDigest } from '../../../src/session/index.ts'
 import { claimLog, type HeldLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
 import { syncPathTo } from './durable-directory.ts'
 import { countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
-import { listSessions } from './list-sessions.ts'
+import { type KnownDigests, listSessions } from './list-sessions.ts'
 import { nodeFileOperations } from './node-file-operations.ts'
 import { reported, sessionFailure } from './session-failure.ts'
+import { SummaryFiles, summaryIntervalChars } from './session-summary.ts'
 import { isSnapshotDue, removeFiles, takeSnapshot } from './snapshot.ts'
 
 /** A log that is written, and whether a snapshot is to follow its first record. */
 interface Writing extends HeldLog {
   isSnapshotDue: boolean
+  /** What lists are to tell; absent until there is a record. */
+  digest?: SessionDigest
+  /** The title that the summary has. */
+  toldTitle?: string | undefined
+  /** Written since the last summary. */
+  untoldChars: number
 }
 
 /** How many sessions a driver remembers the order of; only what was written within one tick of the file system's clock needs it. */
@@ -34,12 +42,21 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
   let isRooted = false
   /** Sessions in the order of their last record. */
   const written = new Set<string>()
+  const known: KnownDigests = new Map()
+  const summaries = new SummaryFiles(operations, root)
 
   async function stop(claim: LogClaim): Promise<void> {
     const log = writing.get(claim)
     writing.delete(claim)
     abandoned.unregister(claim)
     if (log !== undefined) await operations.close?.(log.path)
+  }
+
+  async function tell(sessionId: string, log: Writing): Promise<void> {
+    if (log.digest === undefined) return
+    log.toldTitle = log.digest.title
+    log.untoldChars = 0
+    await summaries.write(sessionId, log, log.digest)
   }
 
   function remember(sessionId: string): void {
@@ -56,9 +73,11 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
         const { log, files } = await claimLog(operations, folder(sessionId))
         const claim: LogClaim = { sessionId, epoch: log.epoch, lines: linesOf(files) }
         abandoned.register(claim, async () => operations.close?.(log.path), claim)
-        writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files) })
+        writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files), untoldChars: 0 })
         try {
           if (!isRooted) await syncPathTo(operations, root)
+          // Of a session whose folder somebody has removed by hand.
+          if (claim.epoch === 1) await summaries.remove(sessionId).catch(() => {})
           isRooted = true
           return claim
         } catch (error) {
@@ -66,12 +85,13 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
           throw error
         }
       }),
-    async append(claim, lines) {
+    async append(claim, lines, digest) {
       const log = writing.get(claim)
       if (log === undefined) throw conflict(claim)
       try {
         let text = ''
         for (const line of lines) text += `${line.text}\n`
+        log.untoldChars += text.length
         await operations.append(log.path, text)
         await operations.sync(log.path)
         if (!(await isNewest(operations, log))) throw conflict(claim)
@@ -82,6 +102,8 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
         throw sessionFailure(error, `write to session ${claim.sessionId}`)
       }
       remember(claim.sessionId)
+      if (digest !== undefined) log.digest = digest
+      if (digest?.title !== log.toldTitle || log.untoldChars > summaryIntervalChars) await tell(claim.sessionId, log)
       if (!log.isSnapshotDue) return
       log.isSnapshotDue = false
       // The logs are still there without it, and the next writer tries again.
@@ -100,7 +122,12 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
         )
       })
     },
-    release: (claim) => reported(`close session ${claim.sessionId}`, () => stop(claim)),
+    release: (claim) =>
+      reported(`close session ${claim.sessionId}`, async () => {
+        const log = writing.get(claim)
+        if (log !== undefined && log.untoldChars > 0) await tell(claim.sessionId, log)
+        await stop(claim)
+      }),
     read: (sessionId) =>
       reported(`read session ${sessionId}`, () =>
         withEpochs(operations, folder(sessionId), async (files) => {
@@ -108,8 +135,14 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
           return lines.length === 0 ? undefined : lines
         }),
       ),
-    list: () => reported('list the sessions', () => listSessions(operations, root, [...written])),
-    delete: (sessionId) => reported(`delete session ${sessionId}`, () => deleteFiles(operations, folder(sessionId))),
+    list: (query = {}) =>
+      reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries }, query)),
+    delete: (sessionId) =>
+      reported(`delete session ${sessionId}`, async () => {
+        const existed = await deleteFiles(operations, folder(sessionId))
+        await summaries.remove(sessionId)
+        return existed
+      }),
   }
 }
 

@@ -7,22 +7,23 @@
  * - Nothing is durable before `sync` (what is in a file) and `syncDirectory` (which names a directory holds) have resolved.
  */
 export interface FileOperations {
-  /** Creates an empty file; of several that try, exactly one succeeds and the others get `EEXIST`. */
+  /** Creates an empty file that only its owner may read; of several that try, exactly one succeeds and the others get `EEXIST`. */
   createExclusive(path: string): Promise<void>
   /** Adds to the end of a file that is there. A crash may leave any part of `text`. */
   append(path: string, text: string): Promise<void>
   sync(path: string): Promise<void>
   syncDirectory(path: string): Promise<void>
-  /** The file as text; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many from its start, or more. */
-  read(path: string, bytes?: number): Promise<string>
+  /** The file as text, from byte `from` on; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many, or more. */
+  read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
   /** The names in a directory, in any order. */
   list(directory: string): Promise<string[]>
   /** Replaces `to` at once: whoever looks sees the one or the other. */
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
+  /** Makes a directory that only its owner may enter. */
   makeDirectory(path: string): Promise<void>
-  /** When the file was last written, in epoch ms. */
-  modified(path: string): Promise<number>
+  /** When a file or directory was last written, in epoch ms, and how many bytes it has. */
+  stat(path: string): Promise<{ modified: number; size: number }>
   /** Gives back what is held for `path` between appends. */
   close?(path: string): Promise<void>
 }

@@ -14,10 +14,13 @@ const aDirectory = kind('the path of a directory', (value) => typeof value === '
  *   acknowledgement. No lock is taken, none can be left behind. This rests on exclusive creation and on reading what another process has
  *   just written; network file systems such as NFS and SMB do not guarantee them.
  * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. When the logs have outgrown it,
- *   `snapshot.<epoch>` takes the place of all older ones. A deleted session leaves an empty `deleted.<epoch>`.
+ *   `snapshot.<epoch>` takes the place of all older ones. A deleted session leaves an empty `deleted.<epoch>`. `.summaries/<id>` is what
+ *   lists tell; the logs say it too.
+ * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
  * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
  *   case and noted behind a `+`.
- * - An append costs one write, one sync and one look at the folder, however long the session is.
+ * - An append costs one write, one sync and one look at the folder, however long the session is; every 64 KB, a new title and `close` cost a
+ *   summary more. A list looks into every folder, and reads at most 64 KB of each session that it tells of; all of it where no summary is left.
  * - `quota` when the disk is full, `io` for other failures; no path in any message.
  *
  * Source: docs/concepts/sessions.md

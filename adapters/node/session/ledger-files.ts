@@ -1,11 +1,11 @@
-import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Session, SessionError } from '../../../src/index.ts'
 import { assertSessionId } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import { isAbsent } from './epoch-files.ts'
-import { nodeFileOperations, syncDirectory } from './node-file-operations.ts'
+import { createPrivate, nodeFileOperations, syncDirectory } from './node-file-operations.ts'
 import { reported } from './session-failure.ts'
 
 const ending = '.json'
@@ -57,7 +57,10 @@ export async function loadSession(sessionId: string, directory: string): Promise
   }
 }
 
-/** The ids of the `.json` files in `directory`, the most recently written first; none when there is no such directory. */
+/**
+ * The ids of the `.json` files in `directory`, the most recently written first, those last whose time cannot be read; none when there is no such
+ * directory.
+ */
 export async function listSessionIds(directory: string): Promise<string[]> {
   return reported('list the sessions', async () => {
     const ids = (await namesIn(directory)).filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
@@ -71,12 +74,26 @@ export async function listSessionIds(directory: string): Promise<string[]> {
 }
 
 /**
- * Every session of one agent, the most recently written first. Reads all files of `directory`; rejects as `loadSession` does with the
- * first that cannot be read.
+ * Every session of one agent, the most recently written first. Reads all files of `directory`.
+ *
+ * **Contract**: a file that cannot be read is told to `onUnreadable`, and costs no other; nobody knows whose it is. Without `onUnreadable` the
+ * call rejects, as `loadSession` does, with the first such file: none is left out in silence.
  */
-export async function loadSessionsForAgent(agentId: string, directory: string): Promise<Session[]> {
+export async function loadSessionsForAgent(
+  agentId: string,
+  directory: string,
+  { onUnreadable }: { onUnreadable?: (sessionId: string, error: SessionError) => void } = {},
+): Promise<Session[]> {
   const sessions: Session[] = []
-  for (const sessionId of await listSessionIds(directory)) sessions.push(await loadSession(sessionId, directory))
+  for (const sessionId of await listSessionIds(directory)) {
+    try {
+      sessions.push(await loadSession(sessionId, directory))
+    } catch (error) {
+      if (onUnreadable === undefined || !SessionError.isInstance(error)) throw error
+      // Deleted since it was listed.
+      if (error.code !== 'notFound') onUnreadable(sessionId, error)
+    }
+  }
   return sessions.filter((session) => session.agentId === agentId)
 }
 
@@ -95,10 +112,10 @@ function fileOf(sessionId: string, directory: string): string {
 
 /** Writes and syncs a new file, in a directory that is made where it is missing. */
 async function writeNew(path: string, text: string): Promise<void> {
-  const handle = await open(path, 'wx').catch(async (error: unknown) => {
+  const handle = await createPrivate(path).catch(async (error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error
     await makeDurableDirectory(nodeFileOperations(), dirname(path))
-    return open(path, 'wx')
+    return createPrivate(path)
   })
   try {
     await handle.writeFile(text)
@@ -123,8 +140,7 @@ async function modifiedAt(path: string): Promise<number | undefined> {
     const found = await stat(path)
     return found.isFile() ? found.mtimeMs : undefined
   } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
+    return isAbsent(error) ? undefined : 0
   }
 }
 

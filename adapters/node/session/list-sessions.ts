@@ -1,30 +1,73 @@
 import { join } from 'node:path'
-import type { SessionSummary } from '../../../src/index.ts'
-import { countingFiles, isAbsent, type ReadFile, readFiles, withEpochs } from './epoch-files.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../src/session/index.ts'
+import { isAbsent, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { sessionIdOf } from './folder-name.ts'
+import { sessionFailure } from './session-failure.ts'
+import { endOf, type SummaryFiles } from './session-summary.ts'
 
-/** The first record fits; where it does not, its file is read whole. */
-const headBytes = 4096
 const foldersAtOnce = 32
 
+/** How many sessions a list remembers what it told of. */
+const remembered = 1000
+
+/** What was told of sessions, so that the next list need not read those that have not changed. */
+export type KnownDigests = Map<string, { end: string; digest: SessionDigest }>
+
+/** A session that is there, and when it was written. */
+interface Found {
+  sessionId: string
+  folder: string
+  lastActiveAt: number
+  error?: unknown
+}
+
+/** What a list needs. */
+interface Listing {
+  operations: FileOperations
+  root: string
+  /** Ids in the order of their last record, which decides between files of the same time: the last one is the newest. */
+  written: readonly string[]
+  known: KnownDigests
+  summaries: SummaryFiles
+}
+
 /**
- * What is stored below `root`, the most recently written first; `written` decides between files of the same time, its last id is the newest.
- * Reads the start of each file only.
+ * What is stored below `root`, the most recently written first.
+ *
+ * **Contract**
+ * - Looks into every folder, and reads files only for the summaries it gives: of most a summary of a few hundred bytes.
+ * - A session that cannot be read is listed with `error`, after all others where not even its time is known.
  */
-export async function listSessions(operations: FileOperations, root: string, written: readonly string[]): Promise<SessionSummary[]> {
-  const ids = (await namesIn(operations, root)).flatMap((name) => {
+export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
+  const { agentId, limit = Number.POSITIVE_INFINITY, after } = query
+  const found = await findSessions(listing)
+  const at =
+    after === undefined ? -1 : found.findIndex((each) => each.sessionId === after.sessionId && each.lastActiveAt === after.lastActiveAt)
+  const rest = at >= 0 ? found.slice(at + 1) : found.filter((each) => after === undefined || each.lastActiveAt <= after.lastActiveAt)
+  const summaries: SessionSummary[] = []
+  const atOnce = Math.min(foldersAtOnce, limit)
+  for (let next = 0; next < rest.length && summaries.length < limit; next += atOnce) {
+    const batch = await Promise.all(rest.slice(next, next + atOnce).map((each) => summaryOf(listing, each)))
+    const asked = batch.filter((each) => each !== undefined && (agentId === undefined || (!each.error && each.agentId === agentId)))
+    for (const summary of asked) if (summary !== undefined) summaries.push(summary)
+  }
+  return summaries.slice(0, limit)
+}
+
+async function findSessions({ operations, root, written }: Listing): Promise<Found[]> {
+  const folders = (await namesIn(operations, root)).flatMap((name) => {
     const sessionId = sessionIdOf(name)
     return sessionId === undefined ? [] : [{ sessionId, folder: join(root, name) }]
   })
-  const summaries: SessionSummary[] = []
-  for (let at = 0; at < ids.length; at += foldersAtOnce) {
-    const batch = ids.slice(at, at + foldersAtOnce).map(({ sessionId, folder }) => summaryOf(operations, sessionId, folder))
-    for (const summary of await Promise.all(batch)) if (summary !== undefined) summaries.push(summary)
+  const found: Found[] = []
+  for (let at = 0; at < folders.length; at += foldersAtOnce) {
+    const batch = folders.slice(at, at + foldersAtOnce).map(({ sessionId, folder }) => find(operations, sessionId, folder))
+    for (const each of await Promise.all(batch)) if (each !== undefined) found.push(each)
   }
   const order = new Map(written.map((sessionId, index) => [sessionId, index]))
-  const rank = ({ sessionId }: SessionSummary) => order.get(sessionId) ?? -1
-  return summaries.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
+  const rank = ({ sessionId }: Found) => order.get(sessionId) ?? -1
+  return found.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
 }
 
 async function namesIn(operations: FileOperations, root: string): Promise<string[]> {
@@ -37,32 +80,45 @@ async function namesIn(operations: FileOperations, root: string): Promise<string
 }
 
 /** `undefined` where nothing was recorded: the session was deleted, or only opened. */
-function summaryOf(operations: FileOperations, sessionId: string, folder: string): Promise<SessionSummary | undefined> {
+async function find(operations: FileOperations, sessionId: string, folder: string): Promise<Found | undefined> {
+  try {
+    const end = await withEpochs(operations, folder, (files) => endOf(operations, folder, files))
+    return end && { sessionId, folder, lastActiveAt: end.modified }
+  } catch (error) {
+    const { modified } = await operations.stat(folder).catch(() => ({ modified: 0 }))
+    return { sessionId, folder, lastActiveAt: modified, error }
+  }
+}
+
+/** `undefined` where it was deleted since it was found. */
+async function summaryOf(listing: Listing, { sessionId, folder, lastActiveAt, error }: Found): Promise<SessionSummary | undefined> {
+  if (error !== undefined) return unreadable(sessionId, lastActiveAt, error)
+  try {
+    const digest = await digestIn(listing, sessionId, folder)
+    return digest && { ...digest, sessionId, agentId: digest.agentId ?? '', createdAt: digest.createdAt ?? lastActiveAt, lastActiveAt }
+  } catch (failure) {
+    return unreadable(sessionId, lastActiveAt, failure)
+  }
+}
+
+function digestIn({ operations, known, summaries }: Listing, sessionId: string, folder: string): Promise<SessionDigest | undefined> {
   return withEpochs(operations, folder, async (files) => {
-    const heads = await readFiles(operations, folder, countingFiles(files), headBytes)
-    const recorded = heads.filter(({ text }) => text !== '')
-    const [first, last] = [recorded[0], recorded.at(-1)]
-    if (first === undefined || last === undefined) return undefined
-    const lastActiveAt = await operations.modified(join(folder, last.name))
-    const { at, agentId } = readStart(await firstLine(operations, folder, first))
-    return { sessionId, agentId: agentId ?? '', createdAt: at ?? lastActiveAt, lastActiveAt }
+    const last = await endOf(operations, folder, files)
+    if (last === undefined) return undefined
+    const end = `${last.file.name} ${last.size} ${last.modified}`
+    const told = known.get(sessionId)
+    const digest = told?.end === end ? told.digest : await summaries.digestOf(sessionId, folder, files, last)
+    known.delete(sessionId)
+    known.set(sessionId, { end, digest })
+    for (const oldest of known.keys()) {
+      if (known.size <= remembered) break
+      known.delete(oldest)
+    }
+    return digest
   })
 }
 
-async function firstLine(operations: FileOperations, folder: string, { name, text }: ReadFile): Promise<string> {
-  const [line = ''] = (text.includes('\n') ? text : await operations.read(join(folder, name))).split('\n', 1)
-  return line
-}
-
-/** What the first record says of its session; nothing where it is damaged. */
-function readStart(line: string): { at?: number; agentId?: string } {
-  try {
-    const { at, body } = JSON.parse(line) as { at?: unknown; body?: { agentId?: unknown } | null }
-    return {
-      ...(typeof at === 'number' ? { at } : {}),
-      ...(typeof body?.agentId === 'string' ? { agentId: body.agentId } : {}),
-    }
-  } catch {
-    return {}
-  }
+function unreadable(sessionId: string, lastActiveAt: number, error: unknown): SessionSummary {
+  const { code, message } = sessionFailure(error, `read session ${sessionId}`)
+  return { sessionId, agentId: '', createdAt: 0, lastActiveAt, loops: 0, messages: 0, error: { code, message } }
 }

@@ -5,6 +5,9 @@ import type { FileOperations } from './file-operations.ts'
 /** Unlike `a`, it does not create: a file that was deleted must not come back. */
 const appendOnly = constants.O_WRONLY | constants.O_APPEND
 
+/** Conversations are nobody else's business. */
+const ownerOnly = { file: 0o600, directory: 0o700 }
+
 /** The host's file system. A file stays open from `createExclusive` until `close`, `rename` or `remove`. */
 export function nodeFileOperations(): Required<FileOperations> {
   const held = new Map<string, FileHandle>()
@@ -18,11 +21,11 @@ export function nodeFileOperations(): Required<FileOperations> {
   return {
     close,
     list: (directory) => readdir(directory),
-    makeDirectory: (path) => mkdir(path),
+    makeDirectory: (path) => mkdir(path, { mode: ownerOnly.directory }),
     // In one piece: with an encoding it would be decoded chunk by chunk.
-    read: async (path, bytes) => (bytes === undefined ? (await readFile(path)).toString() : readStart(path, bytes)),
+    read: async (path, part) => (part === undefined ? (await readFile(path)).toString() : readPart(path, part)),
     async createExclusive(path) {
-      held.set(path, await open(path, 'ax'))
+      held.set(path, await createPrivate(path))
     },
     async append(path, text) {
       const handle = held.get(path)
@@ -43,8 +46,9 @@ export function nodeFileOperations(): Required<FileOperations> {
       await close(path)
       await unlink(path)
     },
-    async modified(path) {
-      return (await stat(path)).mtimeMs
+    async stat(path) {
+      const { mtimeMs, size } = await stat(path)
+      return { modified: mtimeMs, size }
     },
   }
 }
@@ -64,9 +68,15 @@ async function using<T>(path: string, flags: string | number, use: (handle: File
   }
 }
 
-function readStart(path: string, bytes: number): Promise<string> {
+async function readPart(path: string, { from = 0, bytes }: { from?: number; bytes?: number }): Promise<string> {
   return using(path, 'r', async (handle) => {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0)
+    const length = bytes ?? Math.max((await handle.stat()).size - from, 0)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from)
     return buffer.toString('utf8', 0, bytesRead)
   })
+}
+
+/** Creates a file that only its owner may read, to append to; fails with `EEXIST` where there is one. */
+export function createPrivate(path: string): Promise<FileHandle> {
+  return open(path, 'ax', ownerOnly.file)
 }

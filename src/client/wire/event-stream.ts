@@ -27,7 +27,10 @@ export class EventStream {
   constructor(body: ReadableStream<Uint8Array>, idleMs: number) {
     const read = createEventReader()
     this.#reader = body.getReader()
-    this.#decoder = createSseDecoder((data, name) => this.#batch.push(read(data, name)))
+    this.#decoder = createSseDecoder((data, name, id) => {
+      const event = read(data, name, id)
+      if (event !== undefined) this.#batch.push(event)
+    })
     this.#idleMs = idleMs
     this.#watch(idleMs)
     this.#stopSignals = onSignal((signal) => (signal === 'online' ? this.#end(newNetwork()) : this.#check()))

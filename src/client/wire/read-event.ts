@@ -1,40 +1,48 @@
-import { PhiError } from '../../types/errors.ts'
+import { errorText } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
+import { eventDecoder } from '../../ui/native/index.ts'
 import { RemoteError } from '../remote-error.ts'
 
+/** One frame of a stream: its data, its name, and the cursor beside it. */
+type ReadFrame = (data: string, name: string | undefined, id: string | undefined) => AgentEvent | undefined
+
 /**
- * How the `data` of one stream becomes events. One reader for each stream: what its events have in common may stand in the first alone.
+ * How the frames of one stream become events. One reader for each stream: what equals the event before is left out of a frame. Undefined for a frame
+ * that came before.
  *
  * Throws `RemoteError` for a frame that is no event of ours: the connection is then taken up again from the last event that was.
  */
-export function createEventReader(): (data: string, name: string | undefined) => AgentEvent {
-  return (data, name) => {
-    const event: AgentEvent = parsed(data)
-    if (name === 'error') throw cutShort(event)
-    if (typeof event?.type !== 'string' || typeof event.seq !== 'number') {
-      throw new RemoteError(
-        'unexpectedAnswer',
-        'A frame of the stream is no event of an agent. Check what stands between here and the server.',
-        retryable,
-      )
-    }
+export function createEventReader(): ReadFrame {
+  const decoder = eventDecoder()
+  let newest = 0
+  return (data, name, id) => {
+    if (name === 'error') throw cutShort(data)
+    // Somebody on the way has sent it twice. What begins a run, or a stream, is whole, and counts anew.
+    if (id !== undefined && Number(id) <= newest && !data.includes('"runId"')) return undefined
+    const event = decoded(() => decoder.decode(data, id))
+    newest = event.seq
     return event
   }
 }
 
-const retryable = { isRetryable: true }
-
-function parsed(data: string) {
+function decoded(decode: () => AgentEvent): AgentEvent {
   try {
-    return JSON.parse(data)
+    return decode()
   } catch (cause) {
-    const message = 'A frame of the stream is no JSON. Check what stands between here and the server.'
-    throw new RemoteError('unexpectedAnswer', message, { ...retryable, ...(PhiError.isInstance(cause) && { cause }) })
+    const advice = 'Check url, and what stands between here and the server.'
+    throw new RemoteError('unexpectedAnswer', `${errorText(cause)} ${advice}`, { cause, isRetryable: true })
   }
 }
 
 /** The server says itself that it cannot read its run on for this reader. */
-function cutShort(said: unknown): RemoteError {
-  const { code, message }: { code?: unknown; message?: unknown } = Object(said)
-  return new RemoteError(typeof code === 'string' ? code : 'stream', `The server cut the stream: ${String(message)}`, retryable)
+function cutShort(data: string): RemoteError {
+  return new RemoteError('connectionLost', `The server cut the stream: ${saidIn(data)}`, { isRetryable: true })
+}
+
+function saidIn(data: string): string {
+  try {
+    return errorText(JSON.parse(data))
+  } catch {
+    return 'it does not say why.'
+  }
 }

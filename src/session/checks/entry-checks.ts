@@ -46,9 +46,12 @@ const entries: Readonly<Record<string, Fields>> = {
       inactivityTimeout: { at: number, thresholdSecs: number, 'previousSessionId?': string },
     }),
     scope: oneOf('ephemeral|persistent'),
+    'title?': string,
     'lastActiveAt?': number,
     'spawnRef?': object({ parentSessionId: string, parentLoopId: string, toolCallId: string, toolName: string }),
   },
+  title: { title: string },
+  events: { events: list(object({ sequence: number, event: object({ type: string, at: number }) })) },
   history: { messages: list(message), state: contextState },
   childLoop: { ref: object({ toolCallId: string, toolName: string, childLoopId: string, childSessionId: string }) },
   parallelGroup: {

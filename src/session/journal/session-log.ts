@@ -4,6 +4,7 @@ import { type AgentMessage, now } from '../../types/message.ts'
 import type { SpawnRef } from '../../types/session.ts'
 import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
 import type { NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session-store.ts'
+import { toTitle } from '../log/digest.ts'
 import { sessionOfChild } from '../views/spawn-links.ts'
 import { HistoryEnds } from './history-ends.ts'
 
@@ -53,7 +54,7 @@ export class SessionLog {
     if (resume?.loopId !== undefined) this.#ends.set(resume.loopId, resume)
   }
 
-  append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
+  async append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
     const { type } = record.entry
     if (type === 'loopStart') this.#refused.delete(conversation)
     else if (this.#refused.has(conversation)) return Promise.reject(this.#refused.get(conversation))
@@ -194,5 +195,7 @@ function childLoop(message: AgentMessage): SessionEntry[] {
 }
 
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {
+  // Of the session as a whole.
+  if (entry.type === 'title') return { at, entry: { ...entry, title: toTitle(entry.title) } }
   return { loopId, turnIndex, at, entry }
 }

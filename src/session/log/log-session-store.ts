@@ -1,11 +1,14 @@
 import { SessionError } from '../../types/errors.ts'
 import type { Session } from '../../types/session.ts'
 import type { LogDamage } from '../../types/session-record.ts'
-import type { LogClaim, LogDriver, SessionStore, SessionSummary, SessionTail } from '../../types/session-store.ts'
+import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
+import { digestOf, toTitle } from './digest.ts'
 import { type LogReading, readLog } from './read-log.ts'
 import { encodeRecord } from './record-codec.ts'
+import { salvageSession } from './salvage.ts'
+import { listIds, listPage } from './session-list.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
 
 const idForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
@@ -30,11 +33,13 @@ export function assertSessionId(id: string): void {
  * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. Whoever wrote it must open it again.
  * - `save` replaces a session as a whole or not at all. Records that this version does not know stay.
  * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.
+ * - A log that nobody of this version can read at all rejects `load` with `newerSchema`.
  * - Failures of the driver that are no `SessionError` become one with code `io`.
  *
  * Source: docs/concepts/sessions.md
  */
 export function logSessionStore(driver: LogDriver): SessionStore {
+  const find = (query: LogQuery) => attempt('The list of sessions', () => driver.list(query))
   return {
     promises: driver.promises,
     open: async (sessionId, { agentId }) => {
@@ -50,10 +55,15 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(sessionId)
       const reading = await readSession(driver, sessionId, 0)
       if (reading.records.length > 0) return sessionOf(reading.records, sessionId)
+      const { kind: found, reason = 'it has no records.' } = reading.damage ?? {}
       throw new SessionError(
-        'invalidSession',
-        `Nothing of session ${sessionId} can be read: ${reading.damage?.reason ?? 'it has no records.'}`,
+        found === 'newerSchema' ? found : 'invalidSession',
+        `Nothing of session ${sessionId} can be read: ${reason} salvage reads what is behind a damaged record.`,
       )
+    },
+    salvage: async (sessionId) => {
+      assertSessionId(sessionId)
+      return salvageSession(await linesOf(driver, sessionId, 0), sessionId)
     },
     save: async (session) => {
       assertSessionId(session.sessionId)
@@ -63,8 +73,13 @@ export function logSessionStore(driver: LogDriver): SessionStore {
     journal(options) {
       return sessionJournal(this, options)
     },
-    listIds: async () => idsOf(await list(driver)),
-    listForAgent: async (agentId) => idsOf((await list(driver)).filter((summary) => summary.agentId === agentId)),
+    rename: async (sessionId, title) => {
+      assertSessionId(sessionId)
+      await renameSession(driver, sessionId, toTitle(title))
+    },
+    list: (options = {}) => listPage(find, options),
+    listIds: () => listIds(find),
+    listForAgent: (agentId) => listIds(find, agentId),
     delete: async (sessionId) => {
       assertSessionId(sessionId)
       return attempt(`Session ${sessionId}`, () => driver.delete(sessionId))
@@ -81,12 +96,16 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number): Promise<LogReading> {
+  return readLog(await linesOf(driver, sessionId, after), after)
+}
+
+async function linesOf(driver: LogDriver, sessionId: string, after: number): Promise<readonly string[]> {
   const lines = await attempt(`Session ${sessionId}`, () => driver.read(sessionId, after))
   // A session exists with its first record, not when somebody has claimed it.
   if (lines === undefined || (after === 0 && lines.length === 0)) {
     throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
   }
-  return readLog(lines, after)
+  return lines
 }
 
 async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
@@ -112,12 +131,14 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
   // Before anything is awaited: what the caller changes from now on does not count.
-  const encoded = recordsOf(session).map(encodeRecord)
+  const records = recordsOf(session)
+  const encoded = records.map(encodeRecord)
+  const digest = digestOf(records)
   const { claim, reading } = await claimLog(driver, session.sessionId, session.agentId)
   const unknown = reading.records.filter((record) => record.entry.type === 'unknown')
   const writer = new LogSessionWriter(driver, claim, reading)
   try {
-    await writer.replace([...encoded, ...unknown.map(encodeRecord)])
+    await writer.replace([...encoded, ...unknown.map(encodeRecord)], digest)
     // The session is stored; room that is not given back now is given back by the next `save`.
     await driver.discardOlder?.(claim).catch(() => undefined)
   } finally {
@@ -125,11 +146,13 @@ async function saveSession(driver: LogDriver, session: Session): Promise<void> {
   }
 }
 
-async function list(driver: LogDriver): Promise<SessionSummary[]> {
-  const summaries = await attempt('The list of sessions', () => driver.list())
-  return summaries.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt)
-}
-
-function idsOf(summaries: readonly SessionSummary[]): string[] {
-  return summaries.map((summary) => summary.sessionId)
+async function renameSession(driver: LogDriver, sessionId: string, title: string): Promise<void> {
+  const { agentId = '' } = digestOf((await readSession(driver, sessionId, 0)).records)
+  const { claim, reading } = await claimLog(driver, sessionId, agentId)
+  const writer = new LogSessionWriter(driver, claim, reading)
+  try {
+    await writer.append([{ entry: { type: 'title', title } }])
+  } finally {
+    await writer.close()
+  }
 }

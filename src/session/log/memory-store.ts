@@ -1,5 +1,6 @@
 import { SessionError } from '../../types/errors.ts'
-import type { LogClaim, LogDriver, LogLine, SessionStore, SessionSummary } from '../../types/session-store.ts'
+import type { LogClaim, LogDriver, LogLine, SessionDigest, SessionStore, SessionSummary } from '../../types/session-store.ts'
+import { emptyDigest } from './digest.ts'
 import { logSessionStore } from './log-session-store.ts'
 
 /** The log of one session. */
@@ -12,8 +13,11 @@ interface MemoryLog {
   agentId: string
   createdAt: number
   lastActiveAt: number
+  digest: SessionDigest
   lines: LogLine[]
 }
+
+const unwritten = { createdAt: 0, lastActiveAt: 0, digest: emptyDigest }
 
 /** A `SessionStore` that lives as long as this object. What goes in and what comes out are copies. */
 export function memorySessionStore(): SessionStore {
@@ -39,17 +43,18 @@ export function memoryDriver(): LogDriver {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'nothing' },
     claim: async (sessionId, agentId) => {
       epochs++
-      const log = logs.get(sessionId) ?? { createdAt: 0, lastActiveAt: 0, lines: [], agentId, claimant: agentId, epoch: epochs }
+      const log = logs.get(sessionId) ?? { ...unwritten, lines: [], agentId, claimant: agentId, epoch: epochs }
       log.epoch = epochs
       log.claimant = agentId
       logs.set(sessionId, log)
       return { sessionId, epoch: epochs, lines: log.lines.map((line) => line.text) }
     },
-    append: async (claim, lines) => {
+    append: async (claim, lines, digest) => {
       const log = claimed(claim)
       if (log === undefined) throw takenOver(claim.sessionId)
       log.lastActiveAt = Date.now()
       log.agentId = log.claimant
+      if (digest !== undefined) log.digest = digest
       if (log.lines.length === 0) log.createdAt = log.lastActiveAt
       for (const line of lines) log.lines.push(line)
       // A map keeps insertion order; re-inserting makes this the newest also among those of the same millisecond.
@@ -80,8 +85,8 @@ export function memoryDriver(): LogDriver {
   }
 }
 
-function summaryOf([sessionId, { agentId, createdAt, lastActiveAt }]: [string, MemoryLog]): SessionSummary {
-  return { sessionId, agentId, createdAt, lastActiveAt }
+function summaryOf([sessionId, { digest, agentId, createdAt, lastActiveAt }]: [string, MemoryLog]): SessionSummary {
+  return { ...digest, sessionId, agentId, createdAt, lastActiveAt }
 }
 
 function takenOver(sessionId: string): SessionError {

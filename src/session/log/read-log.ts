@@ -90,6 +90,7 @@ function partsOf(lines: readonly string[], after: number): Parts {
     if (line === '') continue
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
+      hasNewer ||= decoded.kind === 'newerSchema'
       drop(part, decoded, line.length)
       continue
     }
@@ -127,6 +128,8 @@ function drop(part: Part, damage: LineDamage, chars: number): void {
 
 /** The first reason is the cause of the others. An end is torn only when nothing but torn lines follows it. */
 function bothOf(first: LineDamage, second: LineDamage): LineDamage {
+  const newer = [first, second].find(({ kind }) => kind === 'newerSchema')
+  if (newer !== undefined) return newer
   return { kind: second.kind === 'torn' ? first.kind : second.kind, reason: first.reason }
 }
 
@@ -175,7 +178,8 @@ function follow(chain: readonly Link[], after: number): { counted: Counted[]; lo
       const before = chain[index - 1]?.part
       const rest = chain.slice(index).map((link) => link.part)
       const droppedChars = (before?.droppedChars ?? 0) + sum(rest, (each) => each.droppedChars + sum(each.records, charsOf))
-      return { counted, lost: { kind: 'corrupt', reason: before?.dropped?.reason ?? missing(last + 1).reason, droppedChars } }
+      const cause = before?.dropped ?? missing(last + 1)
+      return { counted, lost: { kind: cause.kind === 'newerSchema' ? cause.kind : 'corrupt', reason: cause.reason, droppedChars } }
     }
     for (const each of part.records) if (each.record.seq < end) counted.push(each)
   }

@@ -37,9 +37,9 @@ export interface DecodedLine {
   isNewer: boolean
 }
 
-/** Why a line does not count. `torn`: its end is missing. */
+/** Why a line does not count. `torn`: its end is missing. `newerSchema`: it is whole, but of a version that writes other lines. */
 export interface LineDamage {
-  kind: 'torn' | 'corrupt'
+  kind: 'torn' | 'corrupt' | 'newerSchema'
   reason: string
 }
 
@@ -51,6 +51,8 @@ const checksumLength = 18
 const checksumForm = /^[0-9a-f]{8}$/
 const checksumStart = ',"crc":"'
 const bodyStart = ',"body":'
+/** Lines of every version begin like this. */
+const versionForm = /^\{"v":([1-9]\d{0,8})(?=[,}])/
 
 /**
  * The part of a line that does not depend on its place, so that what is to be stored is copied at once and placed later. Throws
@@ -106,9 +108,18 @@ function checksumOf(text: string): string {
 /**
  * Reads a line of a log, whatever it holds: never throws.
  *
- * **Contract**: an entry of a type, of a version or with a body that this version does not know is `unknown`, with its text as it was.
+ * **Contract**
+ * - An entry of a type, of a version or with a body that this version does not know is `unknown`, with its text as it was.
+ * - A line that says that it is of a newer version is `newerSchema` where it cannot be read, whatever else is in it: only that version can tell
+ *   whether it is damaged.
  */
 export function decodeLine(line: string): DecodedLine | LineDamage {
+  const decoded = decodeOwn(line)
+  if (!('kind' in decoded) || !isOfNewerVersion(line)) return decoded
+  return { kind: 'newerSchema', reason: 'A line was written by a newer version of this package.' }
+}
+
+function decodeOwn(line: string): DecodedLine | LineDamage {
   const end = Math.max(line.length - checksumLength, 0)
   const text = line.slice(0, end)
   const checksum = line.slice(-10, -2)
@@ -126,6 +137,25 @@ export function decodeLine(line: string): DecodedLine | LineDamage {
     value = undefined
   }
   return decodeValue(value, text) ?? { kind: 'corrupt', reason: 'A line with a fitting checksum is no record.' }
+}
+
+/** Not where a line of this version has a damaged number: with the right one its checksum fits. */
+function isOfNewerVersion(line: string): boolean {
+  const [start = '', digits] = versionForm.exec(line) ?? []
+  const written = Number(digits ?? versionIn(line))
+  if (!(written > version)) return false
+  const text = `{"v":${version}${line.slice(start.length, -checksumLength)}`
+  return digits === undefined || line.slice(-10, -2) !== checksumOf(text)
+}
+
+/** Of a line that begins in another way but is JSON. */
+function versionIn(line: string): unknown {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && 'v' in value && typeof value.v === 'number' ? value.v : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function decodeValue(value: unknown, text: string): DecodedLine | undefined {

@@ -1,13 +1,16 @@
 import { errorText, SessionError } from '../../types/errors.ts'
 import { newId } from '../../types/ids.ts'
 import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
-import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../../types/session-store.ts'
+import type { LogClaim, LogDriver, LogLine, NewSessionRecord, SessionDigest, SessionWriter } from '../../types/session-store.ts'
+import { advanceDigest, digestOf } from './digest.ts'
 import type { LogReading } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
 /** Records that wait for their write. */
 interface Waiting {
   lines: LogLine[]
+  /** What lists say once they are stored. */
+  digest: SessionDigest
   resolve: () => void
   reject: (error: SessionError) => void
 }
@@ -30,6 +33,7 @@ export class LogSessionWriter implements SessionWriter {
   readonly #place: Omit<LinePlace, 'seq'>
   readonly #start: string
   #next: number
+  #digest: SessionDigest
   #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
   #refusal: SessionError | undefined
@@ -45,6 +49,7 @@ export class LogSessionWriter implements SessionWriter {
     this.#place = { epoch: claim.epoch, writer: newId().slice(0, 8), from: cursor + 1, ...(writer !== undefined && { base: writer }) }
     this.#start = lineStart(this.#place)
     this.#next = this.#place.from
+    this.#digest = digestOf(records)
   }
 
   async append(records: readonly NewSessionRecord[]): Promise<void> {
@@ -53,8 +58,9 @@ export class LogSessionWriter implements SessionWriter {
   }
 
   /** What `encodeRecord` gave, as a whole session that replaces what there is. Before any `append`. */
-  async replace(encoded: readonly string[]): Promise<void> {
+  async replace(encoded: readonly string[], digest: SessionDigest): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
+    this.#digest = digest
     await this.#enqueue(this.#number(encoded, this.#next + encoded.length - 1))
   }
 
@@ -71,7 +77,9 @@ export class LogSessionWriter implements SessionWriter {
 
   #encode(records: readonly NewSessionRecord[]): LogLine[] {
     try {
-      return this.#number(records.map(encodeRecord))
+      const lines = this.#number(records.map(encodeRecord))
+      this.#digest = records.reduce(advanceDigest, this.#digest)
+      return lines
     } catch (error) {
       // What comes after a record that is missing would not be what happened.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
@@ -89,7 +97,7 @@ export class LogSessionWriter implements SessionWriter {
 
   #enqueue(lines: LogLine[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ lines, resolve, reject })
+      this.#waiting.push({ lines, digest: this.#digest, resolve, reject })
       this.#writing ??= this.#write()
     })
   }
@@ -101,17 +109,18 @@ export class LogSessionWriter implements SessionWriter {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
-      const failure = await this.#writeBatch(batch.flatMap((each) => each.lines))
+      const failure = await this.#writeBatch(batch)
       if (failure === undefined) for (const each of batch) each.resolve()
       else this.#fail(failure, batch)
     }
     this.#writing = undefined
   }
 
-  async #writeBatch(lines: readonly LogLine[]): Promise<SessionError | undefined> {
+  async #writeBatch(batch: readonly Waiting[]): Promise<SessionError | undefined> {
+    const lines = batch.flatMap((each) => each.lines)
     if (lines.length === 0) return undefined
     try {
-      await this.#driver.append(this.#claim, lines)
+      await this.#driver.append(this.#claim, lines, batch.at(-1)?.digest)
       return undefined
     } catch (error) {
       return sessionErrorOf(error, `Session ${this.sessionId}`)

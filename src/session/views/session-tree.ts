@@ -5,7 +5,7 @@ import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './spawn-links.ts'
 
 /** What concerns one loop. */
-type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'loop' | 'parallelGroup' }>
+type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'loop' | 'parallelGroup' }>
 
 /**
  * The tree that the records of a session amount to.
@@ -42,6 +42,9 @@ class RecordedTree {
     switch (entry.type) {
       case 'sessionStart':
         this.#begin(entry, at)
+        break
+      case 'title':
+        this.#session.title = entry.title
         break
       case 'loop':
         this.#addLoop(copyOf(entry.loop))

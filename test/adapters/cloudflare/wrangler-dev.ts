@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -17,6 +17,8 @@ export async function wranglerDev(vars: Record<string, string> = {}, script?: st
   const scratch = await mkdtemp(join(tmpdir(), 'phi-wrangler-'))
   // A developer's own .dev.vars may hold a real key; an empty file stands in for it.
   const noVars = join(scratch, 'vars')
+  // wrangler.toml serves the built playground, which need not be built here.
+  await mkdir('dist-playground', { recursive: true })
   await writeFile(noVars, '')
   const network = ['--ip', '127.0.0.1', '--port', '0', '--inspector-port', '0', '--show-interactive-dev-session=false']
   const flags = [...network, '--persist-to', join(scratch, 'state'), '--env-file', noVars]

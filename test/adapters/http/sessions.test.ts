@@ -148,7 +148,7 @@ describe('sessions in memory', () => {
       parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
       needsApproval: true,
       execute: ({ to }) => {
-        sent.push(to)
+        sent.push(String(to))
         return 'sent'
       },
     })

@@ -110,7 +110,7 @@ export class SimulatedProcess {
           file.syncedLength = file.text.length
         }),
       syncDirectory: (path) => this.#step(() => disk.directory(path).sync()),
-      read: (path, bytes) => this.#step(() => disk.file(path).text.slice(0, bytes)),
+      read: (path, { from = 0, bytes = Number.POSITIVE_INFINITY } = {}) => this.#step(() => disk.file(path).text.slice(from, from + bytes)),
       list: (path) => this.#step(() => [...disk.directory(path).names.keys()]),
       rename: (from, to) =>
         this.#step(() => {
@@ -123,7 +123,11 @@ export class SimulatedProcess {
           disk.remove(path)
         }),
       makeDirectory: (path) => this.#step(() => disk.makeDirectory(path)),
-      modified: (path) => this.#step(() => disk.file(path).modified),
+      stat: (path) =>
+        this.#step(() => {
+          const { modified, text } = disk.file(path)
+          return { modified, size: text.length }
+        }),
       close: async (path) => void held.delete(path),
     }
   }

@@ -26,7 +26,7 @@ it('examples/cloudflare/live-sessions.ts: a run goes on without its client, and 
   const events = await ask(`/sessions/mine/runs/${data.loopId}/events`, { headers: { 'last-event-id': `${id}` } })
   await fetch(`${baseUrl()}/release${model}`)
   expect(textIn(before) + textIn(await allFrames(events))).toBe('Hello, world.')
-  expect(await (await ask('/sessions')).json()).toEqual(['mine'])
+  expect(await (await ask('/sessions')).json()).toMatchObject({ sessions: [{ sessionId: 'mine', loops: 1, messages: 2 }] })
   const { session } = await (await ask('/sessions/mine')).json()
   expect(session.loops).toMatchObject([{ loopId: data.loopId, messages: [{ role: 'user' }, { role: 'assistant' }] }])
   expect((await ask('/sessions', {}, 'wrong')).status).toBe(401)

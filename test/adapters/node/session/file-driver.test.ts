@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import type { FileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/node-file-operations.ts'
-import type { LogClaim, LogDriver } from '../../../../src/index.ts'
+import type { LogClaim, LogDriver, NewSessionRecord } from '../../../../src/index.ts'
+import { logSessionStore } from '../../../../src/session/index.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
 const line = (claim: LogClaim, seq: number, text = `{"seq":${seq}}`) => ({ epoch: claim.epoch, seq, text })
@@ -20,6 +21,9 @@ async function write(driver: LogDriver, sessionId: string, text: string): Promis
 async function writeAndClose(driver: LogDriver, sessionId: string, text: string): Promise<void> {
   await driver.release(await write(driver, sessionId, text))
 }
+
+const start = (agentId: string) =>
+  ({ type: 'sessionStart', agentId, formation: { type: 'firstLoop', at: 5 }, scope: 'persistent' }) satisfies NewSessionRecord['entry']
 
 /** An error as the system gives it, with a path in its message. */
 function systemError(code: string): Error {
@@ -259,21 +263,29 @@ describe('a snapshot', () => {
 })
 
 describe('the list', () => {
-  it('gives the most recently written first, with what the first record says', async () => {
+  it('gives the most recently written first, with what the records say', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
-    const start = (agentId: string, at: number, more = '') => JSON.stringify({ v: 1, at, type: 'sessionStart', body: { agentId, more } })
-    await writeAndClose(driver, 'a', start('agent-1', 5))
-    await writeAndClose(driver, 'B', start('agent-2', 6, 'x'.repeat(9000)))
+    const store = logSessionStore(driver)
+    for (const [sessionId, agentId, more] of [
+      ['a', 'agent-1', ''],
+      ['B', 'agent-2', 'x'.repeat(9000)],
+    ] as const) {
+      const writer = await store.open(sessionId, { agentId })
+      await writer.append([{ at: 5, entry: { ...start(agentId), more } as NewSessionRecord['entry'] }]) // a key that nobody knows
+      await writer.close()
+    }
     await writeAndClose(driver, 'c', 'not JSON')
     await driver.release(await driver.claim('B', 'agent-2'))
     const [c, b, a, ...rest] = await driver.list()
+    const told = { createdAt: 5, loops: 0, messages: 0 }
     expect([a, b, rest]).toEqual([
-      { sessionId: 'a', agentId: 'agent-1', createdAt: 5, lastActiveAt: a?.lastActiveAt },
-      { sessionId: 'B', agentId: 'agent-2', createdAt: 6, lastActiveAt: b?.lastActiveAt },
+      { sessionId: 'a', agentId: 'agent-1', ...told, lastActiveAt: a?.lastActiveAt },
+      { sessionId: 'B', agentId: 'agent-2', ...told, lastActiveAt: b?.lastActiveAt },
       [],
     ])
-    expect(c).toEqual({ sessionId: 'c', agentId: '', createdAt: c?.lastActiveAt, lastActiveAt: c?.lastActiveAt })
+    const nothing = { agentId: '', createdAt: 0, lastActiveAt: c?.lastActiveAt, loops: 0, messages: 0 }
+    expect(c).toEqual({ sessionId: 'c', ...nothing, error: { code: 'invalidSession', message: expect.any(String) } })
   })
 
   it('goes by the time of the files, so other processes see the same order', async () => {

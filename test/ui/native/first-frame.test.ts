@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toSse } from '../../../adapters/http/index.ts'
+import type { AgentEvent } from '../../../src/index.ts'
+import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
 import { anyRun } from '../../store/arbitrary-run.ts'
 import { asRun, assistant, type EventBody, textDelta } from '../../store/events.ts'
+
+/** The first frame of a connection is whole. */
+const firstFrame = (event: AgentEvent, shown?: ShownEvents): string => eventEncoder(shown).sse(event)
 
 const request: EventBody = {
   type: 'turnRequest',
@@ -24,20 +28,20 @@ function ofChild(...bodies: EventBody[]): EventBody[] {
   return asRun(bodies, 'child').map((event) => ({ type: 'childEvent', toolCallId: 'c', toolName: 'n', event }))
 }
 
-describe('toSse', () => {
-  it('writes cursor, type and the event on one line each', () => {
+describe('the first frame of a connection', () => {
+  it('writes cursor and event on one line each', () => {
     const [event] = asRun([textDelta('m', 'two\nlines')])
     if (event === undefined) throw new Error('no event')
-    expect(toSse(event)).toBe(`id: 1\nevent: messageUpdate\ndata: ${JSON.stringify(event)}\n\n`)
+    expect(firstFrame(event)).toBe(`id: 1\ndata: ${JSON.stringify(event)}\n\n`)
   })
 
   it('never breaks a frame, whatever the model says', () => {
     fc.assert(
       fc.property(anyRun, (events) => {
         for (const event of events) {
-          const lines = toSse(event).split(/\r\n|\r|\n/)
-          expect(lines).toHaveLength(5)
-          expect(JSON.parse(lines[2]?.slice('data: '.length) ?? '')).toMatchObject({ seq: event.seq, type: event.type })
+          const lines = firstFrame(event).split(/\r\n|\r|\n/)
+          expect(lines).toHaveLength(4)
+          expect(JSON.parse(lines[1]?.slice('data: '.length) ?? '')).toMatchObject({ seq: event.seq, type: event.type })
         }
       }),
     )
@@ -47,28 +51,28 @@ describe('toSse', () => {
     const live = assistant('m')
     const [event] = asRun([{ type: 'messageStart', messageId: 'm', message: live }])
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')
-    const before = toSse(event)
+    const before = firstFrame(event)
     live.content.push({ type: 'text', text: 'later' })
     live.stopReason = 'error'
     live.errorMessage = 'later too'
     live.usage = { ...live.usage, output: 5 }
-    expect(toSse(event)).toBe(before)
+    expect(firstFrame(event)).toBe(before)
   })
 
   it('does the same for the message of a child', () => {
     const live = assistant('m')
     const [event] = asRun(ofChild({ type: 'messageStart', messageId: 'm', message: live }))
     if (event === undefined || live.role !== 'assistant') throw new Error('no event')
-    const before = toSse(event)
+    const before = firstFrame(event)
     live.content.push({ type: 'text', text: 'later' })
-    expect(toSse(event)).toBe(before)
+    expect(firstFrame(event)).toBe(before)
   })
 
   it('withholds what the model was sent, unless it is asked for', () => {
     for (const event of asRun([request, ...ofChild(request), ...ofChild(...ofChild(request))])) {
-      expect(toSse(event)).toBe('')
-      expect(toSse(event, { turnRequests: false })).toBe('')
-      expect(toSse(event, { turnRequests: true })).toContain('the secret recipe')
+      expect(firstFrame(event)).toBe('')
+      expect(firstFrame(event, { turnRequests: false })).toBe('')
+      expect(firstFrame(event, { turnRequests: true })).toContain('the secret recipe')
     }
   })
 
@@ -88,7 +92,7 @@ describe('toSse', () => {
       ...ofChild(textDelta('m', 'x')),
     ]
     for (const event of asRun(bodies)) {
-      expect(toSse(event)).toBe(`id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      expect(firstFrame(event)).toBe(`id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`)
     }
   })
 })

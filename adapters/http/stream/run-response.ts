@@ -1,0 +1,52 @@
+import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/base/check-options.ts'
+import type { AgentMessage, AgentRun } from '../../../src/index.ts'
+import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
+import { nativeFrames, uiMessageFrames } from './frame-writer.ts'
+import { sseHeaders } from './run-stream.ts'
+import { sseStream } from './sse-stream.ts'
+
+/** How a run is answered with. */
+export interface RunResponseOptions {
+  /** What the client speaks. Default `native`: the lean form of our events, which `remoteRun` and `eventDecoder` read. */
+  protocol?: 'native' | 'aiSdk'
+  /** The conversation before the run, for `aiSdk`: the run may go on with its last answer. */
+  history?: readonly AgentMessage[]
+  /** Whether the run is stopped when its client leaves. Default `true`: nobody can come back to it. */
+  stopOnLeave?: boolean
+  /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
+  turnRequests?: boolean
+  /** Milliseconds between the comments that keep an idle connection open. Default 15,000. */
+  pingMs?: number
+}
+
+const runResponseOptions = optionsOf<RunResponseOptions>({
+  protocol: oneOf('native', 'aiSdk'),
+  history: listOf(anything),
+  stopOnLeave: aFlag,
+  turnRequests: aFlag,
+  pingMs: aPositiveNumber,
+})
+
+/**
+ * A run as the answer of a route handler: Next.js, SvelteKit, React Router, Hono, or whatever else takes a `Response`.
+ *
+ * **Contract**
+ * - The run is streamed as it happens; a slow client makes it join deltas, not the server buffer them.
+ * - Ask who it is before you begin the run: nothing here does.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; the run goes on then.
+ *
+ * Source: docs/http-and-workers.md
+ *
+ * @example
+ * ```ts
+ * export const POST = async (request: Request) => runResponse(agent.prompt(await request.text()))
+ * ```
+ */
+export function runResponse(run: AgentRun, options: RunResponseOptions = {}): Response {
+  checkOptions(options, runResponseOptions)
+  const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = 15_000 } = options
+  const isNative = protocol === 'native'
+  const writer = isNative ? nativeFrames({ turnRequests }) : uiMessageFrames(uiMessageEncoder({ history }))
+  const onCancel = (reason: unknown) => (stopOnLeave ? run.abort(reason) : undefined)
+  return new Response(sseStream(run, { writer, pingMs, onCancel }), { headers: isNative ? sseHeaders : uiMessageStreamHeaders })
+}

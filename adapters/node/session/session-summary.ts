@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { digestOfLines, type SessionDigest } from '../../../src/session/index.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { countingFiles, type EpochFile, linesOf, readFiles } from './epoch-files.ts'
+import type { FileOperations } from './file-operations.ts'
+import { folderOf } from './folder-name.ts'
+
+/** Where a session ends. */
+export interface LogEnd {
+  file: EpochFile
+  size: number
+  modified: number
+}
+
+/** A log that is written, and its name. */
+type NamedLog = Pick<EpochFile, 'epoch'> & { path: string }
+
+/** How much may be written until the next summary: so much a list has to read. */
+export const summaryIntervalChars = 64 * 1024
+
+/** Beside the sessions: no id begins with a dot. */
+const folderName = '.summaries'
+
+/**
+ * What lists tell of sessions, in `.summaries/<folder of the session>`: as a log had it when it was so many bytes long. Whatever it says the logs
+ * say too, so it is not synced; who finds none, an old or a damaged one, reads them.
+ */
+export class SummaryFiles {
+  readonly #operations: FileOperations
+  readonly #root: string
+
+  constructor(operations: FileOperations, root: string) {
+    this.#operations = operations
+    this.#root = root
+  }
+
+  /** Never rejects: what could not be written is told by the log. */
+  async write(sessionId: string, { path, epoch }: NamedLog, digest: SessionDigest): Promise<void> {
+    const operations = this.#operations
+    const target = this.#pathOf(sessionId)
+    // Names of folders are nearly as long as names may be.
+    const unfinished = join(this.#root, folderName, `~${folderOf(sessionId).slice(0, 200)}.${epoch}`)
+    try {
+      const { size } = await operations.stat(path)
+      await operations.makeDirectory(join(this.#root, folderName)).catch(passing('EEXIST'))
+      await operations.createExclusive(unfinished)
+      await operations.append(unfinished, JSON.stringify({ log: `log.${epoch}`, bytes: size, digest }))
+      await operations.rename(unfinished, target)
+    } catch {
+      await operations.remove(unfinished).catch(() => {})
+    }
+  }
+
+  /** Where there is one. Rejects with the system's error. */
+  async remove(sessionId: string): Promise<void> {
+    await this.#operations.remove(this.#pathOf(sessionId)).catch(passing('ENOENT', 'ENOTDIR'))
+  }
+
+  /** What lists tell of a session that ends there: from its summary and what was written since, else from all that counts. */
+  async digestOf(sessionId: string, folder: string, files: readonly EpochFile[], { file, size }: LogEnd): Promise<SessionDigest> {
+    const operations = this.#operations
+    const told = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
+    if (told?.log !== file.name || told.bytes > size)
+      return digestOfLines(linesOf(await readFiles(operations, folder, countingFiles(files))))
+    if (told.bytes === size) return told.digest
+    const rest = await operations.read(join(folder, file.name), { from: told.bytes })
+    return digestOfLines(rest.split('\n'), told.digest)
+  }
+
+  #pathOf(sessionId: string): string {
+    return join(this.#root, folderName, folderOf(sessionId))
+  }
+}
+
+/** The last file in which something is recorded; `undefined` without one. */
+export async function endOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<LogEnd | undefined> {
+  for (const file of countingFiles(files).toReversed()) {
+    const { size, modified } = await operations.stat(join(folder, file.name))
+    if (size > 0) return { file, size, modified }
+  }
+  return undefined
+}
+
+function passing(...codes: readonly string[]): (error: unknown) => void {
+  return (error) => {
+    if (!codes.includes(systemCode(error) ?? '')) throw error
+  }
+}
+
+function readSummary(text: string): { log: string; bytes: number; digest: SessionDigest } | undefined {
+  try {
+    const { log, bytes, digest } = JSON.parse(text) as { log?: unknown; bytes?: unknown; digest?: Partial<SessionDigest> | null } // checked below
+    if (typeof log !== 'string' || typeof bytes !== 'number') return undefined
+    if (typeof digest?.loops !== 'number' || typeof digest.messages !== 'number') return undefined
+    return { log, bytes, digest: { ...digest, loops: digest.loops, messages: digest.messages } }
+  } catch {
+    return undefined
+  }
+}

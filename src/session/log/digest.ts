@@ -1,0 +1,104 @@
+import { checkOptions, kind } from '../../base/check-options.ts'
+import { SessionError } from '../../types/errors.ts'
+import { type AgentMessage, textOf } from '../../types/message.ts'
+import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
+import type { SessionDigest } from '../../types/session-store.ts'
+import { readLog } from './read-log.ts'
+import { decodeLine } from './record-codec.ts'
+
+/** How long a title may be, in UTF-16 units. */
+export const maxTitleChars = 100
+
+/** Of a text, so much can matter for a title: the rest is not looked at. */
+const lookedAt = 1000
+
+/** What is known before the first record. */
+export const emptyDigest: SessionDigest = { loops: 0, messages: 0 }
+
+/** The digest once `record` is stored too. Gives `digest` itself where the record changes nothing in it. */
+export function advanceDigest(
+  digest: SessionDigest,
+  { entry, at }: { entry: SessionRecord['entry']; at?: number | undefined },
+): SessionDigest {
+  switch (entry.type) {
+    case 'sessionStart': {
+      const { agentId, title = digest.title } = entry
+      return { ...digest, agentId, ...(at !== undefined && { createdAt: at }), ...titled(title) }
+    }
+    case 'title':
+      return { ...digest, ...titled(entry.title) }
+    case 'loopStart':
+      return { ...digest, loops: digest.loops + 1 }
+    case 'input':
+    case 'assistant':
+    case 'toolResult':
+      return { ...digest, messages: digest.messages + 1, ...titled(digest.title ?? saidIn([entry.message])) }
+    case 'recovered':
+      return { ...digest, messages: digest.messages + entry.messages.length }
+    case 'loop':
+      return withLoop(digest, entry)
+    default:
+      return digest
+  }
+}
+
+function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extract<SessionEntry, { type: 'loop' }>): SessionDigest {
+  return { ...digest, loops: loops + 1, messages: messages + loop.messages.length, ...titled(digest.title ?? saidIn(loop.messages)) }
+}
+
+/** What lists say of a session with these records, a title of its own first. */
+export function digestOf(records: Iterable<{ entry: SessionRecord['entry']; at?: number | undefined }>): SessionDigest {
+  let digest = emptyDigest
+  for (const record of records) digest = advanceDigest(digest, record)
+  return digest
+}
+
+/**
+ * What the lines of a log amount to, for a driver that keeps no digest of them. With `before`, the digest of what the same writer wrote before
+ * them. Throws `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
+ */
+export function digestOfLines(lines: readonly string[], before?: SessionDigest): SessionDigest {
+  if (before !== undefined) return lines.reduce(advanceByLine, before)
+  const { records, damage } = readLog(lines)
+  if (records.length > 0 || damage === undefined) return digestOf(records)
+  throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `Nothing of it can be read: ${damage.reason}`)
+}
+
+function advanceByLine(digest: SessionDigest, line: string): SessionDigest {
+  const decoded = decodeLine(line)
+  return 'kind' in decoded ? digest : advanceDigest(digest, decoded.record)
+}
+
+/** What a user said first in them. */
+function saidIn(messages: readonly AgentMessage[]): string | undefined {
+  for (const message of messages) {
+    const text = message.role === 'user' ? textOf(message.content).slice(0, lookedAt).trim() : ''
+    if (text !== '') return text
+  }
+  return undefined
+}
+
+function titled(title: string | undefined): { title?: string } {
+  return title === undefined ? {} : { title: oneLine(title) }
+}
+
+/** On one line, without what turns the direction of writing, and cut between characters. */
+export function oneLine(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ').trim()
+  if (line.length <= maxTitleChars) return line
+  const cut = line.slice(0, maxTitleChars - 1)
+  return `${cut.replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
+
+function isTitle(text: string): boolean {
+  const length = text.length > maxTitleChars ? text.length : oneLine(text).length
+  return length > 0 && length <= maxTitleChars
+}
+
+/** The name that somebody gives a session, on one line. Throws `ConfigError` `invalidOption` for what is none. */
+export function toTitle(title: string): string {
+  checkOptions(title, aTitle, 'title')
+  return oneLine(title)
+}

@@ -1,0 +1,62 @@
+import { aText, checkOptions, kind, options as optionsOf, wholeFrom } from '../../base/check-options.ts'
+import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session-store.ts'
+
+/** What a driver has, or more than it is asked for. */
+type Find = (query: LogQuery) => Promise<SessionSummary[]>
+
+const defaultLimit = 50
+
+const cursorForm = /^(\d+(?:\.\d+)?)\/([A-Za-z0-9._-]{1,200})$/
+
+const listOptions = optionsOf<SessionListOptions>({
+  agentId: aText,
+  limit: wholeFrom(1),
+  cursor: kind('the nextCursor of a page', (value) => typeof value === 'string' && cursorForm.test(value)),
+})
+
+/** One page of what is found. */
+export async function listPage(find: Find, options: SessionListOptions): Promise<SessionPage> {
+  checkOptions(options, listOptions)
+  const { agentId, limit = defaultLimit, cursor } = options
+  const after = cursor === undefined ? undefined : readCursor(cursor)
+  // One more than is shown says whether there is a next page.
+  const query = { limit: limit + 1, ...(agentId !== undefined && { agentId }), ...(after !== undefined && { after }) }
+  const found = pageOf(await find(query), query)
+  const sessions = found.slice(0, limit)
+  const last = sessions.at(-1)
+  return { sessions, ...(found.length > limit && last !== undefined && { nextCursor: writeCursor(last) }) }
+}
+
+/** The ids of all sessions, or of those of one agent. */
+export async function listIds(find: Find, agentId?: string): Promise<string[]> {
+  const query = agentId === undefined ? {} : { agentId }
+  return pageOf(await find(query), query).map(({ sessionId }) => sessionId)
+}
+
+/**
+ * Of all summaries those that a query asks for, the most recently active first; what was active at the same time stays in its order. For a
+ * driver that has them all at hand.
+ */
+export function pageOf(summaries: readonly SessionSummary[], { agentId, limit, after }: LogQuery): SessionSummary[] {
+  const sorted = summaries.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt)
+  const rest = after === undefined ? sorted : sorted.slice(startAfter(sorted, after))
+  const asked = agentId === undefined ? rest : rest.filter((each) => each.error === undefined && each.agentId === agentId)
+  return asked.slice(0, limit)
+}
+
+/** Where the summary that the page before ended with is no more, it has been active since or was deleted: rather one twice than one left out. */
+function startAfter(sorted: readonly SessionSummary[], { sessionId, lastActiveAt }: NonNullable<LogQuery['after']>): number {
+  const at = sorted.findIndex((each) => each.sessionId === sessionId && each.lastActiveAt === lastActiveAt)
+  if (at >= 0) return at + 1
+  const next = sorted.findIndex((each) => each.lastActiveAt <= lastActiveAt)
+  return next < 0 ? sorted.length : next
+}
+
+function writeCursor({ sessionId, lastActiveAt }: SessionSummary): string {
+  return `${lastActiveAt}/${sessionId}`
+}
+
+function readCursor(cursor: string): NonNullable<LogQuery['after']> {
+  const [, time, sessionId = ''] = cursorForm.exec(cursor) ?? []
+  return { sessionId, lastActiveAt: Number(time) }
+}

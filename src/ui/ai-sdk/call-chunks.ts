@@ -1,0 +1,171 @@
+import { isSameJson } from '../../base/copy-json.ts'
+import type { ToolCallContent } from '../../types/content.ts'
+import type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
+} from '../../types/event.ts'
+import type { JsonObject } from '../../types/json.ts'
+import { textOf } from '../../types/message.ts'
+import type { StreamDelta } from '../../types/provider.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
+import { approvalIdOf } from '../shared/approval-id.ts'
+import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
+import { outputOf } from './parts.ts'
+import { callOf, type OpenAnswer, titleOf } from './to-ui-messages.ts'
+import type { UiChunk } from './ui-message.ts'
+
+/** What a run reports of a call. */
+type CallEvent = ApprovalRequestedEvent | ApprovalResolvedEvent | ToolExecutionStartEvent | ToolExecutionUpdateEvent | ToolExecutionEndEvent
+
+/** Turns what happens to tool calls into chunks. */
+export class CallChunks {
+  readonly #calls = new OpenCalls()
+  /** Calls of the live message whose arguments are streamed. */
+  readonly #streamed = new Set<string>()
+  readonly #send: (chunk: UiChunk) => void
+
+  constructor(send: (chunk: UiChunk) => void) {
+    this.#send = send
+  }
+
+  get waiting(): WaitingForPerson {
+    return this.#calls.waiting
+  }
+
+  /** Goes on with the calls that `answer` has left open. */
+  resume({ open, asked }: OpenAnswer): void {
+    for (const { toolCallId, toolName, input } of open) {
+      this.#calls.written({ id: toolCallId, name: toolName, arguments: typeof input === 'string' ? {} : input })
+    }
+    for (const pending of asked) this.#calls.asked(this.#calls.of(pending), pending)
+  }
+
+  /** A new message begins, or a new answer: no call of the one before is open. */
+  clear(): void {
+    this.#calls.clear()
+    this.#streamed.clear()
+  }
+
+  /** A piece of the arguments. */
+  delta({ toolCallId, toolName, delta }: Extract<StreamDelta, { type: 'toolCallDelta' }>): void {
+    if (!this.#streamed.has(toolCallId)) {
+      this.#streamed.add(toolCallId)
+      this.#send({ type: 'tool-input-start', toolCallId, toolName, dynamic: true })
+    }
+    this.#send({ type: 'tool-input-delta', toolCallId, inputTextDelta: delta })
+  }
+
+  /** The call is whole. `isCut`: its answer is not, so it is never run. */
+  written(block: ToolCallContent, isCut: boolean): void {
+    const { toolCallId, toolName, input } = callOf(block)
+    this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
+    if (isCut) this.#failed(toolCallId, notRunText)
+    else this.#calls.written(block)
+  }
+
+  /** What happens to a call after that. */
+  take(event: CallEvent): void {
+    if (event.type === 'approvalRequested') this.#asked(event)
+    else if (event.type === 'approvalResolved') this.#resolved(event)
+    else if (event.type === 'toolExecutionStart') this.#began(event)
+    else if (event.type === 'toolExecutionUpdate') this.#updated(event)
+    else this.ended(event)
+  }
+
+  #asked(event: ApprovalRequestedEvent): void {
+    const call = this.#shown(this.#calls.of(event), event.arguments, event.subAgent?.toolName)
+    this.#calls.asked(call, event)
+    this.#send({ type: 'tool-approval-request', approvalId: approvalIdOf(event), toolCallId: call.key })
+  }
+
+  /** A no is shown when the call has its result: a run that nobody answered in time may ask again. */
+  #resolved(event: ApprovalResolvedEvent): void {
+    const call = this.#calls.resolved(event)
+    if (call !== undefined && event.approved) this.#response(call, true)
+  }
+
+  #began({ toolCallId, toolName, args }: ToolExecutionStartEvent): void {
+    const call = this.#shown(this.#calls.of({ toolCallId, toolName, arguments: args }), args)
+    if (call.refusal === undefined) call.state = 'running'
+  }
+
+  #updated({ toolCallId, partialResult }: ToolExecutionUpdateEvent): void {
+    if (this.#calls.get(toolCallId)?.isShown !== true) return
+    this.#send({
+      type: 'tool-output-available',
+      toolCallId,
+      output: outputOf(partialResult.content),
+      preliminary: true,
+      ...endOf(partialResult),
+    })
+  }
+
+  /** The call has its result. */
+  ended({ toolCallId, result, isError }: Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError'>): void {
+    const { call, asked } = this.#calls.ended(toolCallId)
+    for (const each of asked) this.#closed(each)
+    if (call?.isShown !== true) return
+    const denial = denialOf({ ...result, isError })
+    if (denial !== undefined && call.argumentsHash !== undefined) {
+      this.#response(call, false, denial.reason)
+      this.#send({ type: 'tool-output-denied', toolCallId })
+    } else if (isError) this.#send({ type: 'tool-output-error', toolCallId, errorText: textOf(result.content), ...endOf(result) })
+    else this.#send({ type: 'tool-output-available', toolCallId, output: outputOf(result.content), ...endOf(result) })
+  }
+
+  /** The response ends while the run waits: calls that cannot go on look answered, or the client would never send what a person decides. */
+  holdBack(): void {
+    for (const { key: toolCallId, state, parent, isShown, refusal } of this.#calls.values()) {
+      // Nobody has answered in time: the client still may.
+      const isAsked = state === 'asked' || refusal !== undefined
+      if (!isAsked && parent === undefined && isShown) {
+        this.#send({ type: 'tool-output-available', toolCallId, output: waitsText, dynamic: true })
+      }
+    }
+  }
+
+  /** The run is over: what is still open was not run. */
+  close(): void {
+    for (const call of this.#calls.values()) this.#closed(call)
+    this.clear()
+  }
+
+  /** What a sub-agent asked about shows no result of its own; a call of the run that has none was not run. */
+  #closed(call: OpenCall): void {
+    const { key: toolCallId, refusal, state, parent } = call
+    if (refusal !== undefined) {
+      this.#response(call, false, refusal.reason)
+      this.#send({ type: 'tool-output-denied', toolCallId })
+    } else if (parent !== undefined && state === 'decided') {
+      this.#send({ type: 'tool-output-available', toolCallId, output: '', dynamic: true })
+    } else this.#failed(toolCallId, notRunText)
+  }
+
+  #failed(toolCallId: string, errorText: string): void {
+    this.#send({ type: 'tool-output-error', toolCallId, errorText, dynamic: true })
+  }
+
+  #response({ toolCallId, argumentsHash = '' }: OpenCall, approved: boolean, reason?: string): void {
+    const approvalId = approvalIdOf({ toolCallId, argumentsHash })
+    this.#send({ type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) })
+  }
+
+  /** Shows a call whose arguments are others than those shown, or that no message has shown. */
+  #shown(call: OpenCall, input: JsonObject, subAgent?: string): OpenCall {
+    if (!call.isShown || !isSameJson(input, call.input)) {
+      const title = subAgent === undefined ? {} : { title: titleOf(subAgent, call.toolName) }
+      this.#send({ type: 'tool-input-available', toolCallId: call.key, toolName: call.toolName, input, dynamic: true, ...title })
+    }
+    call.isShown = true
+    call.input = input
+    return call
+  }
+}
+
+function endOf({ details }: ToolResult): { dynamic: true; toolMetadata?: { details: NonNullable<ToolResult['details']> } } {
+  return { dynamic: true, ...(details !== undefined && details !== null && { toolMetadata: { details } }) }
+}

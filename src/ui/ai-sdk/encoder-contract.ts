@@ -1,0 +1,32 @@
+import type { AgentEvent, PendingApproval } from '../../types/event.ts'
+import type { AgentMessage } from '../../types/message.ts'
+import type { WaitingForPerson } from '../shared/open-calls.ts'
+import type { CostOf, UiChunk } from './ui-message.ts'
+
+/** What an encoder has to know besides the events. */
+export interface UiEncoderOptions {
+  /** The conversation before the first event. A run may go on with its last answer: after a pause, or when a model call is tried again. */
+  history?: readonly AgentMessage[]
+  /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
+  approvals?: readonly PendingApproval[]
+  /** Sends what `history` holds of that answer first: for a client that has none of it, such as one that resumes. Default `false`. */
+  restate?: boolean
+  /** Prices, for `metadata.costUsd`. */
+  cost?: CostOf
+}
+
+/** Turns the events of one run into the chunks of one response. */
+export interface UiMessageEncoder {
+  /** The chunks for `event`; any number. After the end of the run: none. */
+  encode(event: AgentEvent): UiChunk[]
+  /** Takes note of an event that the client has seen in a response before this one. */
+  skip(event: AgentEvent): void
+  /** Whether the run waits for a person. `useChat` answers with a new request, and only after the response has ended: end it with `suspend`. */
+  readonly waiting: WaitingForPerson
+  /** The last chunks of a response whose run goes on elsewhere: the client may answer now. */
+  suspend(): UiChunk[]
+  /** The last chunks when the events have ended without `agentEnd`; none after it. */
+  end(): UiChunk[]
+  /** The last chunks when the events could not be read on; none after `agentEnd`. Errors that are not ours are not shown. */
+  fail(error: unknown): UiChunk[]
+}

@@ -1,0 +1,372 @@
+import type { Content } from '../../types/content.ts'
+import { PhiError } from '../../types/errors.ts'
+import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent, PendingApproval } from '../../types/event.ts'
+import type { AgentMessage, AssistantMessage } from '../../types/message.ts'
+import { asEmitted, isWithheld } from '../native/emitted-event.ts'
+import { AnswerLoops } from '../shared/answers.ts'
+import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
+import type { WaitingForPerson } from '../shared/open-calls.ts'
+import { CallChunks } from './call-chunks.ts'
+import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
+import { chunksOf, filePart } from './parts.ts'
+import { blockId, interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
+import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
+
+/**
+ * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
+ *
+ * **Contract**
+ * - Give it every event from the first one of the run, so that a client that resumes builds its message again. One encoder per response.
+ * - All of a run is one message. Its id is that of the first message of the answer, as `toUiMessages` has it; `start` waits for it.
+ * - One text or reasoning block is open at a time. A message whose deltas were missed is shown whole at its end.
+ * - Its state is the open block and the open calls; it keeps no text. Pure: no clock, no ids of its own, and it never throws.
+ *
+ * Source: docs/concepts/ui-protocols.md
+ *
+ * @example
+ * ```ts
+ * const encoder = uiMessageEncoder({ history: agent.messages })
+ * for await (const event of run) for (const chunk of encoder.encode(event)) write(uiMessageSse(chunk))
+ * write(uiMessageStreamEnd)
+ * ```
+ */
+export function uiMessageEncoder(options: UiEncoderOptions = {}): UiMessageEncoder {
+  return new Encoder(options)
+}
+
+/** The block that grows. */
+interface OpenBlock {
+  type: 'text' | 'reasoning'
+  contentIndex: number
+  id: string
+}
+
+/** The message that is streamed, and how much of each of its blocks was shown. */
+interface LiveMessage {
+  id: string
+  shown: number[]
+}
+
+class Encoder implements UiMessageEncoder {
+  readonly #cost: CostOf | undefined
+  readonly #calls = new CallChunks((chunk) => this.#send(chunk))
+  readonly #branches = new BranchedLoops()
+  #out: UiChunk[] = []
+  #isStarted = false
+  #isEnded = false
+  /** Of the answer; known when its first message is. */
+  #id: string | undefined
+  /** The last answer of the history, as long as the run may go on with it. */
+  #earlier: OpenAnswer | undefined
+  readonly #restate: boolean
+  #loops = new AnswerLoops()
+  #metadata: UiMetadata | undefined
+  #steps = 0
+  #isStepOpen = false
+  /** The last answer of the open step failed: what is said next takes its place. */
+  #hasFailed = false
+  #live: LiveMessage | undefined
+  #block: OpenBlock | undefined
+  #stopReason: AssistantMessage['stopReason'] = 'stop'
+
+  constructor({ history = [], restate = false, cost, approvals }: UiEncoderOptions) {
+    this.#cost = cost
+    const { last } = readAnswers(history, { ...(cost !== undefined && { cost }), ...(approvals !== undefined && { approvals }) })
+    this.#restate = restate
+    if (last === undefined) return
+    this.#earlier = last
+    this.#loops = last.loops
+    this.#metadata = last.message.metadata
+    this.#steps = last.steps
+    this.#calls.resume(last)
+  }
+
+  encode(event: AgentEvent): UiChunk[] {
+    if (this.#isEnded) return []
+    this.#out = []
+    if (event.type === 'messageUpdate') this.#delta(event)
+    else this.#take(event)
+    return this.#out
+  }
+
+  skip(event: AgentEvent): void {
+    this.encode(event)
+    this.#isStarted = false
+    this.#block = undefined
+  }
+
+  get waiting(): WaitingForPerson {
+    return this.#live === undefined && !this.#isEnded ? this.#calls.waiting : 'no'
+  }
+
+  suspend(): UiChunk[] {
+    return this.#last(() => {
+      this.#closeBlock()
+      this.#calls.holdBack()
+      this.#finish('tool-calls')
+    })
+  }
+
+  end(): UiChunk[] {
+    return this.#last(() => this.#finish('interrupted'))
+  }
+
+  fail(error: unknown): UiChunk[] {
+    const text = PhiError.isInstance(error) ? error.message : 'The events of the run could not be read on.'
+    return this.#last(() => {
+      this.#fail(text)
+      this.#finish('error')
+    })
+  }
+
+  #last(write: () => void): UiChunk[] {
+    if (this.#isEnded) return []
+    this.#out = []
+    write()
+    return this.#out
+  }
+
+  /** `start` comes before everything but what is transient. */
+  #send(chunk: UiChunk): void {
+    if (!this.#isStarted) {
+      this.#isStarted = true
+      const id = this.#id
+      this.#out.push({ type: 'start', ...(id !== undefined && { messageId: id }) })
+      if (this.#restate && id !== undefined && id === this.#earlier?.message.id) this.#out.push(...chunksOf(this.#earlier.message.parts))
+      this.#earlier = undefined
+    }
+    this.#out.push(chunk)
+  }
+
+  /** The run adds to the answer that the history ends with, if there is one; else its own begins, with `messageId`. */
+  #goOn(messageId?: string): void {
+    this.#id ??= this.#earlier?.message.id ?? messageId
+  }
+
+  #take(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
+    if (this.#branches.has(event)) {
+      this.#takeOfBranch(event)
+      return
+    }
+    switch (event.type) {
+      case 'agentStart':
+      case 'turnStart':
+      case 'turnRequest':
+      case 'inputRejected':
+        return
+      case 'messageStart':
+        if (event.message.role === 'assistant') this.#begin(event.messageId, event.loopId)
+        return
+      case 'messageEnd':
+        this.#messageEnded(event)
+        return
+      case 'approvalRequested':
+      case 'approvalResolved':
+      case 'toolExecutionStart':
+      case 'toolExecutionUpdate':
+      case 'toolExecutionEnd':
+        this.#goOn()
+        this.#loops.add(event.loopId)
+        this.#calls.take(event)
+        return
+      case 'turnEnd':
+        this.#endStep()
+        return
+      case 'agentEnd':
+        this.#ended(event)
+        return
+      case 'parallelLoopStart':
+        this.#branches.begin(event.loopIds)
+        this.#note(event)
+        return
+      case 'parallelLoopEnd':
+        this.#branchChosen(event.selectedLoopId)
+        return
+      case 'providerRetry':
+        if (event.afterOutput) this.#reset()
+        this.#note(event)
+        return
+      default:
+        // Notes, and events of a newer version.
+        this.#note(event)
+        return
+    }
+  }
+
+  /** What has no counterpart, for `onData` of the page; it stays in no message. */
+  #note(event: AgentEvent): void {
+    if (isWithheld(event, {})) return
+    const { type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...data } = asEmitted(event)
+    this.#out.push({ type: `data-phi-${type}`, data, transient: true })
+  }
+
+  #begin(messageId: string, loopId: string): void {
+    this.#goOn(messageId)
+    this.#loops.add(loopId)
+    this.#live = { id: messageId, shown: [] }
+    this.#calls.clear()
+    if (this.#hasFailed) this.#reset()
+    if (this.#isStepOpen) return
+    this.#isStepOpen = true
+    this.#steps += 1
+    this.#send({ type: 'start-step' })
+  }
+
+  #delta({ messageId, delta }: MessageUpdateEvent): void {
+    const live = this.#live
+    // Of a message whose beginning was missed: it is shown whole at its end.
+    if (live === undefined || live.id !== messageId || delta.delta === '') return
+    if (delta.type === 'toolCallDelta') {
+      this.#closeBlock()
+      this.#calls.delta(delta)
+    } else this.#grow(live, delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta)
+  }
+
+  #grow(live: LiveMessage, type: OpenBlock['type'], contentIndex: number, delta: string): void {
+    if (this.#block?.contentIndex !== contentIndex) {
+      this.#closeBlock()
+      this.#block = { type, contentIndex, id: blockId(this.#steps, contentIndex) }
+      this.#send({ type: `${type}-start`, id: this.#block.id })
+    }
+    live.shown[contentIndex] = (live.shown[contentIndex] ?? 0) + delta.length
+    this.#send({ type: `${type}-delta`, id: this.#block?.id ?? '', delta })
+  }
+
+  #closeBlock(): void {
+    const block = this.#block
+    if (block === undefined) return
+    this.#block = undefined
+    this.#send({ type: `${block.type}-end`, id: block.id })
+  }
+
+  #messageEnded({ messageId, message, loopId }: MessageEndEvent): void {
+    if (message.role === 'assistant') {
+      this.#answered(messageId, message, loopId)
+      return
+    }
+    if (message.role === 'toolResult') this.#loops.add(loopId)
+    if (message.role !== 'user') return
+    if (this.#id === undefined && !this.#loops.has(loopId)) {
+      this.#beginAnswer()
+      return
+    }
+    this.#goOn()
+    this.#send(interjection({ ...message, id: messageId }))
+  }
+
+  /** Somebody has said something: the run does not go on with the answer that the history ends with. */
+  #beginAnswer(): void {
+    this.#earlier = undefined
+    this.#loops = new AnswerLoops()
+    this.#metadata = undefined
+    this.#steps = 0
+    this.#calls.clear()
+  }
+
+  #answered(messageId: string, message: AssistantMessage, loopId: string): void {
+    if (this.#live?.id !== messageId) this.#begin(messageId, loopId)
+    const live = this.#live ?? { id: messageId, shown: [] }
+    const isCut = message.stopReason === 'error' || message.stopReason === 'aborted'
+    for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isCut)
+    this.#closeBlock()
+    this.#live = undefined
+    this.#hasFailed = message.stopReason === 'error'
+    this.#stopReason = message.stopReason
+    this.#metadata = metadataAfter(this.#metadata, message, this.#cost)
+    this.#send({ type: 'message-metadata', messageMetadata: this.#metadata })
+  }
+
+  /** Shows of a finished block what was not streamed. */
+  #complete(live: LiveMessage, block: Content, index: number, isCut: boolean): void {
+    if (block.type === 'text' || block.type === 'thinking') {
+      const text = block.type === 'text' ? block.text : block.thinking
+      const rest = text.slice(live.shown[index] ?? 0)
+      if (rest !== '') this.#grow(live, block.type === 'text' ? 'text' : 'reasoning', index, rest)
+      return
+    }
+    this.#closeBlock()
+    if (block.type === 'image') {
+      this.#send(filePart(block))
+      return
+    }
+    this.#calls.written(block, isCut)
+  }
+
+  /** What the failed answer has shown is taken back. */
+  #reset(): void {
+    this.#hasFailed = false
+    if (!this.#isStepOpen) return
+    this.#closeBlock()
+    this.#calls.clear()
+    this.#send({ type: 'reset-step' })
+  }
+
+  #endStep(): void {
+    if (!this.#isStepOpen) return
+    this.#isStepOpen = false
+    this.#hasFailed = false
+    this.#send({ type: 'finish-step' })
+  }
+
+  #ended({ status, error, rejection, limit, totalUsage }: AgentEndEvent): void {
+    this.#closeBlock()
+    if (status === 'paused') this.#calls.holdBack()
+    else this.#calls.close()
+    const problem = error?.message ?? rejection
+    const ending = { status, ...(totalUsage !== undefined && { totalUsage }) }
+    if (problem !== undefined) this.#fail(problem, ending)
+    if (status === 'aborted') this.#send({ type: 'abort' })
+    if (limit !== undefined) this.#out.push({ type: 'data-phi-limit', data: limit, transient: true })
+    this.#finish(reasons[status] ?? finishReasonOf(this.#stopReason), ending)
+  }
+
+  /** The hook reads nothing after an error. */
+  #fail(errorText: string, metadata?: Partial<UiMetadata>): void {
+    this.#closeBlock()
+    this.#endStep()
+    if (this.#id !== undefined && metadata !== undefined) this.#send({ type: 'message-metadata', messageMetadata: metadata })
+    this.#send({ type: 'error', errorText })
+  }
+
+  #finish(finishReason: UiFinishReason, metadata?: Partial<UiMetadata>): void {
+    this.#closeBlock()
+    this.#endStep()
+    // Without a message there is nothing to tell it of, and the hook would make an empty one.
+    const told = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
+    this.#send({ type: 'finish', finishReason, ...told })
+    this.#isEnded = true
+  }
+
+  #takeOfBranch(event: AgentEvent): void {
+    if (event.type === 'agentEnd') this.#branches.keep(event)
+    else if (event.type === 'approvalRequested' || event.type === 'approvalResolved') this.#calls.take(ofBranch(event))
+    else if (event.type === 'toolExecutionEnd') this.#calls.take({ ...event, toolCallId: `${event.loopId}/${event.toolCallId}` })
+  }
+
+  /** Shows the chosen branch whole. A run of branches has no `agentEnd`. */
+  #branchChosen(loopId: string): void {
+    this.#calls.close()
+    for (const message of this.#branches.messagesOf(loopId)) {
+      if (message.role === 'assistant') {
+        this.#endStep()
+        this.#answered(message.id, message, loopId)
+      } else if (message.role === 'toolResult') this.#calls.ended({ ...message, result: message })
+    }
+    this.#calls.close()
+    this.#finish(finishReasonOf(this.#stopReason))
+  }
+}
+
+const reasons: Partial<Record<AgentEndEvent['status'], UiFinishReason>> = {
+  error: 'error',
+  rejected: 'error',
+  aborted: 'interrupted',
+  limit: 'other',
+  paused: 'tool-calls',
+}
+
+function finishReasonOf(stopReason: AssistantMessage['stopReason']): UiFinishReason {
+  if (stopReason === 'length') return 'length'
+  if (stopReason === 'toolUse') return 'tool-calls'
+  return stopReason === 'guardRail' ? 'content-filter' : 'stop'
+}

@@ -1,0 +1,31 @@
+/**
+ * Runs of our agents for `useChat` of the AI SDK: events to chunks, histories to messages, and what its requests say. Pure, in any runtime,
+ * without a package of the AI SDK.
+ *
+ * @module
+ */
+export { approvalIdOf, parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
+export type { Read } from '../shared/client-input.ts'
+export type { WaitingForPerson } from '../shared/open-calls.ts'
+export { uiMessageEncoder } from './encoder.ts'
+export type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
+export { type ChatRequest, readChatRequest } from './read-chat-request.ts'
+export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './sse.ts'
+export { historyIndexOf, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
+export type {
+  CostOf,
+  Interjection,
+  UiChunk,
+  UiFilePart,
+  UiFinishReason,
+  UiMessage,
+  UiMetadata,
+  UiPart,
+  UiReasoningPart,
+  UiTextPart,
+  UiToolCall,
+  UiToolEnd,
+  UiToolOutput,
+  UiToolPart,
+  UiToolState,
+} from './ui-message.ts'

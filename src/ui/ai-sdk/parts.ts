@@ -1,0 +1,80 @@
+import type { Content } from '../../types/content.ts'
+import { textOf } from '../../types/message.ts'
+import type { UiChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput } from './ui-message.ts'
+
+/** Text and images of `content` as a user message shows them. */
+export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
+  return content.flatMap((block): (UiTextPart | UiFilePart)[] => {
+    if (block.type === 'text') return [{ type: 'text', text: block.text }]
+    return block.type === 'image' ? [filePart(block)] : []
+  })
+}
+
+/** An image, inline. */
+export function filePart({ data, mimeType }: { data: string; mimeType: string }): UiFilePart {
+  return { type: 'file', mediaType: mimeType, url: `data:${mimeType};base64,${data}` }
+}
+
+/** What a tool gave back: its text, or its parts where there are images. */
+export function outputOf(content: readonly Content[]): UiToolOutput {
+  return content.some(({ type }) => type === 'image') ? partsOf(content) : textOf(content)
+}
+
+/** The chunks that build `parts` in a client that has none of them. */
+export function chunksOf(parts: readonly UiPart[]): UiChunk[] {
+  const chunks: UiChunk[] = []
+  let isStepOpen = false
+  for (const [index, part] of parts.entries()) {
+    if (part.type === 'step-start') {
+      if (isStepOpen) chunks.push({ type: 'finish-step' })
+      isStepOpen = true
+      chunks.push({ type: 'start-step' })
+    } else chunks.push(...chunksOfPart(part, `${index}`))
+  }
+  return chunks
+}
+
+function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: string): UiChunk[] {
+  if (part.type === 'text') return block('text', textId, part.text)
+  if (part.type === 'reasoning') return block('reasoning', part.id, part.text)
+  if (part.type !== 'dynamic-tool') return [part]
+  const { toolCallId, toolName, input, title } = part
+  const written: UiChunk = {
+    type: 'tool-input-available',
+    toolCallId,
+    toolName,
+    input,
+    dynamic: true,
+    ...(title !== undefined && { title }),
+  }
+  switch (part.state) {
+    case 'input-available':
+      return [written]
+    case 'approval-requested':
+      return [written, { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId }]
+    case 'output-available':
+      return [written, { type: 'tool-output-available', toolCallId, output: part.output, dynamic: true }]
+    case 'output-error':
+      return [written, { type: 'tool-output-error', toolCallId, errorText: part.errorText, dynamic: true }]
+    case 'output-denied':
+      return [written, ...denied(toolCallId, part.approval.id, part.approval)]
+  }
+}
+
+/** A text or a thought, whole. */
+export function block(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
+  return [
+    { type: `${type}-start`, id },
+    { type: `${type}-delta`, id, delta: text },
+    { type: `${type}-end`, id },
+  ]
+}
+
+/** A call that was asked about as `approvalId` and refused. */
+export function denied(toolCallId: string, approvalId: string, { reason }: { reason?: string }): UiChunk[] {
+  return [
+    { type: 'tool-approval-request', approvalId, toolCallId },
+    { type: 'tool-approval-response', approvalId, approved: false, ...(reason !== undefined && { reason }) },
+    { type: 'tool-output-denied', toolCallId },
+  ]
+}

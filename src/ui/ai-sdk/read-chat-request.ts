@@ -1,0 +1,98 @@
+import type { Content } from '../../types/content.ts'
+import type { JsonValue } from '../../types/json.ts'
+import type { UserMessage } from '../../types/message.ts'
+import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
+import {
+  type ClientObject,
+  isId,
+  isObject,
+  objectsOf,
+  problem,
+  type Read,
+  readBody,
+  readDataUrl,
+  readFile,
+} from '../shared/client-input.ts'
+
+/** What `useChat` asks for, as far as a client may say it. */
+export interface ChatRequest {
+  /** Its `id`. */
+  sessionId: string
+  trigger: 'submit-message' | 'regenerate-message'
+  /**
+   * What the person says, under the id that the page knows it by. With `regenerate-message`: what is to be answered again; a server that does not
+   * have it takes it as new. Absent where decisions were sent.
+   */
+  message?: UserMessage & { id: string }
+  /** The message the request is about: the user message that is edited (then it is `message.id`), the answer to make again, or the one with the decisions. */
+  messageId?: string
+  /** What a person has decided about calls of the last answer. A decision that was made before comes again until its call has a result. */
+  decisions: ToolDecision[]
+}
+
+/**
+ * Reads the body that `useChat` sends: JSON, parsed or as text.
+ *
+ * **Contract**
+ * - Of the conversation only the last message is read: what the person says, or has decided. What a client says that an assistant, a tool or
+ *   an earlier message said is not taken.
+ * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
+ * - Files are images, or text; addresses are not fetched. What cannot be read is a `problem`, for a person to read.
+ */
+export function readChatRequest(body: unknown): Read<ChatRequest> {
+  const { value, problem: wrong } = readBody(body)
+  if (value === undefined) return problem(wrong)
+  const { id, trigger = 'submit-message', messageId } = value
+  if (!isId(id)) return problem('id must be the id of the chat.')
+  if (trigger !== 'submit-message' && trigger !== 'regenerate-message')
+    return problem('trigger must be "submit-message" or "regenerate-message".')
+  if (messageId !== undefined && messageId !== null && !isId(messageId)) return problem('messageId must be the id of a message.')
+  const about = isId(messageId) ? { messageId } : {}
+  const last = objectsOf(value.messages).at(-1)
+  if (last === undefined) return problem('messages must be the messages of the chat.')
+  if (last.role !== 'user') {
+    const decisions = decisionsOf(last)
+    if (trigger === 'submit-message' && decisions.length === 0)
+      return problem('The last message is neither from the user nor does it decide about a call.')
+    return { value: { sessionId: id, trigger, ...about, decisions } }
+  }
+  const message = readUserMessage(last)
+  return message.value === undefined ? message : { value: { sessionId: id, trigger, ...about, message: message.value, decisions: [] } }
+}
+
+function decisionsOf(message: ClientObject): ToolDecision[] {
+  return objectsOf(message.parts).flatMap(({ state, approval }) => {
+    if (state !== 'approval-responded' || !isObject(approval)) return []
+    const { id, approved, reason } = approval
+    const request = typeof id === 'string' ? parseApprovalId(id) : undefined
+    if (request === undefined || typeof approved !== 'boolean') return []
+    return [{ ...request, approved, ...(typeof reason === 'string' && reason !== '' && { reason }) }]
+  })
+}
+
+function readUserMessage({ id, parts }: ClientObject): Read<UserMessage & { id: string }> {
+  if (!isId(id)) return problem('The last message has no id.')
+  const content: Content[] = []
+  for (const part of objectsOf(parts)) {
+    const block = readPart(part)
+    if (block.problem !== undefined) return block
+    if (block.value !== undefined) content.push(block.value)
+  }
+  if (content.length === 0) return problem('The message is empty.')
+  return { value: { role: 'user', id, content, timestamp: Date.now() } }
+}
+
+/** A part; none for what a user message does not consist of, such as data of the page. */
+function readPart({ type, text, url, mediaType, filename }: ClientObject): Read<Content | undefined> {
+  if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
+  if (type !== 'file') return { value: undefined }
+  const file = typeof url === 'string' ? readDataUrl(url) : undefined
+  if (file === undefined) return problem('A file must come with its data, as a data: URL. Addresses are not fetched.')
+  // The page may name no more than the kind, such as `image`.
+  const named = typeof mediaType === 'string' && /^[\w-]+\/[\w.+-]+$/.test(mediaType) ? mediaType : file.mimeType
+  return readFile(named, file.data, nameOf(filename))
+}
+
+function nameOf(filename: JsonValue | undefined): string | undefined {
+  return typeof filename === 'string' && filename !== '' ? filename.slice(0, 200) : undefined
+}

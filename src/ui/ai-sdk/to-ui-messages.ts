@@ -1,0 +1,223 @@
+import { argumentsHash } from '../../base/arguments-hash.ts'
+import { waitingApprovals } from '../../base/waiting-approvals.ts'
+import type { Content, ToolCallContent } from '../../types/content.ts'
+import type { PendingApproval } from '../../types/event.ts'
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  type MessageEnvelope,
+  type ToolResultMessage,
+  textOf,
+  type UserMessage,
+} from '../../types/message.ts'
+import { openCallsOf } from '../../types/open-calls.ts'
+import { combineUsage, emptyUsage } from '../../types/usage.ts'
+import { AnswerLoops, denialOf, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
+import { approvalIdOf } from '../shared/approval-id.ts'
+import { filePart, outputOf, partsOf } from './parts.ts'
+import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
+
+/** How a history is shown. */
+export interface UiMessageOptions {
+  /** The calls that wait for a person. Default: those that a paused run has left. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`, knows all. */
+  approvals?: readonly PendingApproval[]
+  /** Prices, for `metadata.costUsd`. */
+  cost?: CostOf
+}
+
+/**
+ * A history as `useChat` shows it: give it as `messages` when a page opens.
+ *
+ * **Contract**
+ * - Equal to what the chunks of the runs have built, except for what only events tell: approvals that were given, arguments that a hook put in place of
+ *   the model's, calls of sub-agents, `details` of results, `status`.
+ * - An answer is one message: all that was said between two things a person said, with steering inside. Its id is that of its first message, that of a user message its
+ *   own; so ids are the same in every process. `historyIndexOf` finds the way back.
+ * - An answer that failed and was repeated is not shown, nor are messages of the application and signatures of services.
+ */
+export function toUiMessages(messages: readonly AgentMessage[], options: UiMessageOptions = {}): UiMessage[] {
+  return readAnswers(messages, options).shown
+}
+
+/** Where the message begins that a client knows as `id`: an index of `messages`, `undefined` where there is none. */
+export function historyIndexOf(messages: readonly AgentMessage[], id: string): number | undefined {
+  const index = messages.findIndex((message) => message.id === id)
+  return index < 0 ? undefined : index
+}
+
+/** What `readAnswers` found: all messages, and the answer at the end, to which a run may add. */
+export interface ReadAnswers {
+  shown: UiMessage[]
+  last: OpenAnswer | undefined
+}
+
+export function readAnswers(messages: readonly AgentMessage[], { approvals, cost }: UiMessageOptions): ReadAnswers {
+  const shown: UiMessage[] = []
+  let answer: OpenAnswer | undefined
+  for (const message of messages) {
+    if (message.role === 'extension') {
+      answer?.heldBack(openCallsOf(message))
+    } else if (message.role === 'user') {
+      if (answer?.takesIn(message) === true) continue
+      answer?.close()
+      answer = undefined
+      shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
+    } else if (message.role === 'toolResult') answer?.result(message)
+    else {
+      if (answer === undefined) {
+        answer = new OpenAnswer(message.id, cost)
+        shown.push(answer.message)
+      }
+      answer.add(message)
+    }
+  }
+  answer?.ask(approvals ?? waitingApprovals(messages))
+  return { shown, last: answer }
+}
+
+/** A call without a result, and where its part is. */
+interface OpenPart {
+  at: number
+  call: UiToolCall
+}
+
+/** An answer while its messages are read. */
+export class OpenAnswer {
+  readonly message: UiMessage
+  readonly loops = new AnswerLoops()
+  readonly #cost: CostOf | undefined
+  readonly #open = new Map<string, OpenPart>()
+  /** Where the parts of the last model call begin. */
+  #step = 0
+  #failedLoop: string | undefined
+  /** How many steps there are. */
+  steps = 0
+  /** What people are asked about. */
+  asked: readonly PendingApproval[] = []
+
+  constructor(id: string, cost: CostOf | undefined) {
+    this.message = { id, role: 'assistant', parts: [] }
+    this.#cost = cost
+  }
+
+  /** Calls without a result. */
+  get open(): UiToolCall[] {
+    return Array.from(this.#open.values(), ({ call }) => call)
+  }
+
+  /** Whether `message` was said while this answer was made; it then is a part of it. */
+  takesIn(message: UserMessage & MessageEnvelope): boolean {
+    if (!this.loops.has(loopOf(message))) return false
+    this.message.parts.push(interjection(message))
+    return true
+  }
+
+  add(message: AssistantMessage & MessageEnvelope): void {
+    const { parts } = this.message
+    const loopId = loopOf(message)
+    if (this.#failedLoop !== undefined && this.#failedLoop === loopId) parts.splice(this.#step + 1)
+    else {
+      this.#step = parts.push({ type: 'step-start' }) - 1
+      this.steps += 1
+    }
+    this.loops.add(loopId)
+    this.#open.clear()
+    const isCut = message.stopReason === 'error' || message.stopReason === 'aborted'
+    this.#failedLoop = message.stopReason === 'error' ? loopId : undefined
+    for (const [index, block] of message.content.entries()) {
+      if (block.type === 'toolCall') this.#call(callOf(block), isCut)
+      else parts.push(...this.#said(block, index))
+    }
+    this.message.metadata = metadataAfter(this.message.metadata, message, this.#cost)
+  }
+
+  #said(block: Exclude<Content, ToolCallContent>, index: number): UiPart[] {
+    if (block.type === 'image') return [filePart(block)]
+    if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
+    return block.thinking === '' ? [] : [{ type: 'reasoning', id: blockId(this.steps, index), text: block.thinking, state: 'done' }]
+  }
+
+  #call(call: UiToolCall, isCut: boolean): void {
+    const at = this.message.parts.push({ ...call, state: 'input-available' }) - 1
+    this.#open.set(call.toolCallId, { at, call })
+    if (isCut) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
+  }
+
+  result(message: ToolResultMessage & MessageEnvelope): void {
+    this.loops.add(loopOf(message))
+    const { toolCallId, content, isError } = message
+    const input = this.#open.get(toolCallId)?.call.input
+    const denial = denialOf({ content, isError })
+    if (denial !== undefined) {
+      const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(typeof input === 'object' ? input : {}) })
+      this.#end(toolCallId, { state: 'output-denied', approval: { id, approved: false, ...denial } })
+    } else if (isError) this.#end(toolCallId, { state: 'output-error', errorText: textOf(content) })
+    else this.#end(toolCallId, { state: 'output-available', output: outputOf(content) })
+  }
+
+  /** Calls that another one holds back. They stay open. */
+  heldBack(toolCallIds: readonly string[]): void {
+    for (const id of toolCallIds) this.#show(id, { state: 'output-available', output: waitsText })
+  }
+
+  /** Somebody is asked about calls, also about those of sub-agents, which no message holds. */
+  ask(approvals: readonly PendingApproval[]): void {
+    this.asked = approvals
+    for (const { toolCallId, toolName, arguments: input, argumentsHash: hash, subAgent } of approvals) {
+      const request: UiToolState = { state: 'approval-requested', approval: { id: approvalIdOf({ toolCallId, argumentsHash: hash }) } }
+      if (subAgent === undefined) {
+        const open = this.#open.get(toolCallId)
+        if (open !== undefined) open.call = { ...open.call, input }
+        this.#show(toolCallId, request)
+      } else {
+        const part = { type: 'dynamic-tool', toolCallId: `${subAgent.loopId}/${toolCallId}`, toolName, input } as const
+        this.message.parts.push({ ...part, title: titleOf(subAgent.toolName, toolName), ...request })
+      }
+    }
+  }
+
+  /** The conversation has gone on: what has no result will not have one. */
+  close(): void {
+    for (const id of [...this.#open.keys()]) this.#end(id, { state: 'output-error', errorText: unansweredText })
+  }
+
+  #end(toolCallId: string, state: UiToolState): void {
+    this.#show(toolCallId, state)
+    this.#open.delete(toolCallId)
+  }
+
+  #show(toolCallId: string, state: UiToolState): void {
+    const open = this.#open.get(toolCallId)
+    if (open !== undefined) this.message.parts[open.at] = { ...open.call, ...state }
+  }
+}
+
+/** What was said while an answer was made. */
+export function interjection(message: UserMessage & { id: string }): Interjection {
+  const text = noticeOf(message)
+  if (text !== undefined) return { type: 'data-phi-notice', data: { text } }
+  return { type: 'steering-message', id: message.id, parts: partsOf(message.content) }
+}
+
+/** Names the call of a sub-agent: by whom, and what. */
+export function titleOf(subAgent: string, toolName: string): string {
+  return `${subAgent}: ${toolName}`
+}
+
+/** The id of a block while it is streamed; it is unique within an answer, and short because every delta has it. */
+export function blockId(step: number, contentIndex: number): string {
+  return `${step}.${contentIndex}`
+}
+
+/** A call as the model wrote it. */
+export function callOf({ id, name, arguments: args, invalidArguments }: ToolCallContent): UiToolCall {
+  return { type: 'dynamic-tool', toolCallId: id, toolName: name, input: invalidArguments ?? args }
+}
+
+/** The sums after one more answer of a model. */
+export function metadataAfter(before: UiMetadata | undefined, message: AssistantMessage, cost: CostOf | undefined): UiMetadata {
+  const { model, provider, usage } = message
+  const price = cost?.(message)
+  const costUsd = price === undefined && before?.costUsd === undefined ? undefined : (before?.costUsd ?? 0) + (price ?? 0)
+  return { model, provider, usage: combineUsage(before?.usage ?? emptyUsage(), usage), ...(costUsd !== undefined && { costUsd }) }
+}

@@ -1,0 +1,117 @@
+import type { RunStatus } from '../../types/event.ts'
+import type { JsonObject, JsonValue } from '../../types/json.ts'
+import type { AssistantMessage } from '../../types/message.ts'
+import type { Usage } from '../../types/usage.ts'
+
+/** What an answer cost, for `message.metadata`. The sums of all that belongs to the answer, so far. */
+export interface UiMetadata {
+  /** Model id of the last model call. */
+  model: string
+  /** Provider name, such as `anthropic`. */
+  provider: string
+  usage: Usage
+  /** USD, where the encoder was told prices. */
+  costUsd?: number
+  /** How the run ended; only while it is streamed, and in nobody's history. */
+  status?: RunStatus
+  /** Also of sub-agents, compactions and tools that ask models; where `status` is. */
+  totalUsage?: Usage
+}
+
+/** The price of one answer of a model in USD; `undefined` where it is not known. */
+export type CostOf = (message: AssistantMessage) => number | undefined
+
+/** Text of a message. */
+export interface UiTextPart {
+  type: 'text'
+  text: string
+  state?: 'done'
+}
+
+/** A file of a message; `url` is a `data:` URL. */
+export interface UiFilePart {
+  type: 'file'
+  mediaType: string
+  url: string
+}
+
+/** What a model thought. */
+export interface UiReasoningPart {
+  type: 'reasoning'
+  id: string
+  text: string
+  state: 'done'
+}
+
+/** What a tool gave back: its text where it is text alone, else its parts in order. */
+export type UiToolOutput = string | (UiTextPart | UiFilePart)[]
+
+/** Where a tool call stands. */
+export type UiToolState =
+  | { state: 'input-available' }
+  | { state: 'approval-requested'; approval: { id: string } }
+  | { state: 'output-available'; output: UiToolOutput }
+  | { state: 'output-error'; errorText: string }
+  | { state: 'output-denied'; approval: { id: string; approved: false; reason?: string } }
+
+/** A tool call as the model wrote it, of a tool that the page need not know. */
+export interface UiToolCall {
+  type: 'dynamic-tool'
+  toolCallId: string
+  toolName: string
+  title?: string
+  /** An object, or the text that is no JSON object. */
+  input: JsonObject | string
+}
+
+/** A tool call of an answer, and where it stands. */
+export type UiToolPart = UiToolCall & UiToolState
+
+/** What was said while an answer was made: by a person, or by the runtime that stopped the run. */
+export type Interjection =
+  | { type: 'steering-message'; id: string; parts: (UiTextPart | UiFilePart)[] }
+  | { type: 'data-phi-notice'; data: { text: string } }
+
+/** One part of a `UiMessage`. */
+export type UiPart = UiTextPart | UiFilePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
+
+/** A message as `useChat` keeps it. What one of its answers consists of may be several messages of our history. */
+export interface UiMessage {
+  id: string
+  role: 'user' | 'assistant'
+  metadata?: UiMetadata
+  parts: UiPart[]
+}
+
+/** One chunk of the stream that `useChat` reads. */
+export type UiChunk =
+  | { type: 'start'; messageId?: string }
+  | { type: 'start-step' | 'finish-step' | 'reset-step' }
+  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
+  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }
+  | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: JsonObject | string; dynamic: true; title?: string }
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
+  | ({ type: 'tool-output-available'; output: UiToolOutput; preliminary?: true } & UiToolEnd)
+  | ({ type: 'tool-output-error'; errorText: string } & UiToolEnd)
+  | { type: 'tool-output-denied'; toolCallId: string }
+  | { type: 'file'; mediaType: string; url: string }
+  | Interjection
+  | { type: `data-phi-${string}`; data: JsonValue | object; transient: true }
+  | { type: 'message-metadata'; messageMetadata: Partial<UiMetadata> }
+  | { type: 'error'; errorText: string }
+  | { type: 'abort'; reason?: string }
+  | { type: 'finish'; finishReason: UiFinishReason; messageMetadata?: Partial<UiMetadata> }
+
+/** What a result of a tool has besides. */
+export interface UiToolEnd {
+  toolCallId: string
+  dynamic: true
+  /** `details` of the result: for the application, never for the model. */
+  toolMetadata?: { details: JsonValue }
+}
+
+/** Why an answer ended. `interrupted`: it was stopped, or the stream of its events broke off. */
+export type UiFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'

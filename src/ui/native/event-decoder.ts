@@ -1,0 +1,95 @@
+import { PhiError } from '../../types/errors.ts'
+import type { AgentEvent } from '../../types/event.ts'
+
+/** Reads the frames of one connection, in their order. */
+export interface EventDecoder {
+  /**
+   * The event that `data`, the JSON of a frame, stands for. `id` is the cursor that came beside it, where the transport has one.
+   *
+   * Throws `PhiError` `brokenStream` when the frame is no event, or rests on one that was not seen: a proxy has lost or doubled something.
+   * Connect again after the cursor of the last event; the first frame of a connection is whole, so the same decoder reads on.
+   */
+  decode(data: string, id?: string): AgentEvent
+}
+
+/**
+ * Restores what `eventEncoder` wrote: each event with all its fields.
+ *
+ * **Contract**
+ * - Events are told apart by `type`; one of a newer server is handed on as it is.
+ * - Keeps the event before, and for each running call the last event of its loop; no text.
+ * - The frame `event: error` of a server-sent stream is no event: look at the field `event` first.
+ */
+export function eventDecoder(): EventDecoder {
+  return new LeanDecoder()
+}
+
+type Frame = Record<string, unknown>
+
+class LeanDecoder implements EventDecoder {
+  #before: AgentEvent | undefined
+  readonly #children = new Map<string, LeanDecoder>()
+
+  decode(data: string, id?: string): AgentEvent {
+    return this.#restore(parsed(data), id)
+  }
+
+  #restore(frame: Frame, id: string | undefined): AgentEvent {
+    const event = this.#event(frame)
+    if (id !== undefined && id !== '' && id !== String(event.seq)) {
+      throw broken(`frame ${id} does not follow event ${this.#before?.seq ?? 'none'}`)
+    }
+    this.#before = event
+    if (event.type === 'toolExecutionEnd') this.#children.delete(event.toolCallId)
+    return event
+  }
+
+  #event(frame: Frame): AgentEvent {
+    const whole = 'runId' in frame ? frame : this.#filled(frame)
+    if (!isEvent(whole)) throw broken('a frame is no event')
+    return whole.type === 'childEvent' ? { ...whole, event: this.#child(whole.toolCallId, whole.event) } : whole
+  }
+
+  #filled(frame: Frame): Frame {
+    const before = this.#before
+    if (before === undefined) throw broken('the first frame is not whole')
+    const { runId, sessionId, loopId, at } = before
+    const filled: Frame = { runId, sessionId, loopId, at, seq: before.seq + 1, ...frame }
+    if ('fromSeq' in frame && frame.fromSeq !== before.seq + 1) throw broken(`events ${before.seq + 1} to ${frame.fromSeq} are missing`)
+    if ('type' in frame) return filled
+    if (before.type !== 'messageUpdate') throw broken('a delta rests on an event that is none')
+    const { type, messageId, delta } = before
+    return { ...filled, type, messageId, delta: { ...delta, ...Object(frame.delta) } }
+  }
+
+  #child(toolCallId: string, frame: unknown): AgentEvent {
+    const child = this.#children.get(toolCallId) ?? new LeanDecoder()
+    this.#children.set(toolCallId, child)
+    return child.#restore(isFrame(frame) ? frame : {}, undefined)
+  }
+}
+
+function parsed(data: string): Frame {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    throw broken('a frame is no JSON')
+  }
+  if (!isFrame(value)) throw broken('a frame is no JSON object')
+  return value
+}
+
+function isFrame(value: unknown): value is Frame {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What is told apart by its type afterwards; a type of a newer server is nobody's, and passes. */
+function isEvent(frame: Frame): frame is Frame & AgentEvent {
+  const { type, runId, sessionId, loopId, seq, at } = frame
+  return [type, runId, sessionId, loopId].every((value) => typeof value === 'string') && typeof seq === 'number' && typeof at === 'number'
+}
+
+function broken(what: string): PhiError {
+  return new PhiError('brokenStream', `The stream of events is broken: ${what}. Connect again after the last event that was read.`)
+}

@@ -1,0 +1,115 @@
+import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../types/event.ts'
+import type { StreamDelta } from '../../types/provider.ts'
+import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
+
+/** Writes the events of one connection, in their order. */
+export interface EventEncoder {
+  /** The JSON of `event`, without what equals the event before; the empty text for one that is withheld. Throws what `JSON.stringify` throws. */
+  encode(event: AgentEvent): string
+  /** The same as a server-sent event: `id` is the cursor `seq`. The empty text for an event that is withheld. */
+  sse(event: AgentEvent): string
+}
+
+/**
+ * The lean form of our own events, for one connection.
+ *
+ * **Contract**
+ * - The first frame of a connection is whole, and so is one that comes after a gap in `seq`. In every other frame
+ *   `runId`, `sessionId`, `loopId` and `seq` (one more) are left out, and `at` where it is the same.
+ * - A delta of the block before leaves out `type`, `messageId`, and in `delta` all but the text: about 80 bytes as a server-sent event.
+ * - The `event` of a `childEvent` is written the same way, against the event before of that call.
+ * - `eventDecoder` restores the events exactly as they were emitted. Types and fields that this version does not know pass unchanged.
+ *
+ * @example
+ * ```ts
+ * const encoder = eventEncoder()
+ * for await (const event of run) socket.send(encoder.encode(event))
+ * ```
+ */
+export function eventEncoder(shown: ShownEvents = {}): EventEncoder {
+  return new LeanEncoder(shown)
+}
+
+/** Where a run stands, as far as the next frame may leave it out. */
+type Place = Pick<AgentEvent, 'runId' | 'sessionId' | 'loopId' | 'seq' | 'at'>
+
+class LeanEncoder implements EventEncoder {
+  readonly #shown: ShownEvents
+  #place: Place | undefined
+  /** The event before, if it was a delta that the next one may rest on. */
+  #update: MessageUpdateEvent | undefined
+  /** What each running call has reported of its loop. */
+  readonly #children = new Map<string, LeanEncoder>()
+
+  constructor(shown: ShownEvents) {
+    this.#shown = shown
+  }
+
+  encode(event: AgentEvent): string {
+    if (isWithheld(event, this.#shown)) return ''
+    const json = event.type === 'messageUpdate' ? this.#delta(event) : this.#other(event)
+    this.#place = event
+    this.#update = event.type === 'messageUpdate' && hasKnownKeys(event) ? event : undefined
+    if (event.type === 'toolExecutionEnd') this.#children.delete(event.toolCallId)
+    return json
+  }
+
+  sse(event: AgentEvent): string {
+    const json = this.encode(event)
+    return json === '' ? '' : `id: ${event.seq}\ndata: ${json}\n\n`
+  }
+
+  /** Written by hand: it comes with every piece of text. */
+  #delta(event: MessageUpdateEvent): string {
+    const before = this.#update
+    if (before === undefined || event.messageId !== before.messageId || event.delta.type !== before.delta.type) return this.#other(event)
+    if (!this.#follows(event) || !hasKnownKeys(event)) return this.#other(event)
+    const at = event.at === before.at ? '' : `"at":${event.at},`
+    const covers = event.fromSeq === undefined ? '' : `"fromSeq":${event.fromSeq},"seq":${event.seq},`
+    return `{${at}${covers}"delta":{${changesOf(event.delta, before.delta)}"delta":${JSON.stringify(event.delta.delta)}}}`
+  }
+
+  #other(event: AgentEvent): string {
+    const shown = asEmitted(event)
+    if (shown.type !== 'childEvent') return JSON.stringify(this.#follows(event) ? this.#lean(shown) : shown)
+    const { event: reported, ...call } = shown
+    const child = this.#children.get(call.toolCallId) ?? new LeanEncoder(this.#shown)
+    this.#children.set(call.toolCallId, child)
+    return `${JSON.stringify(this.#follows(event) ? this.#lean(call) : call).slice(0, -1)},"event":${child.encode(reported)}}`
+  }
+
+  #lean(event: AgentEvent | Omit<ChildEvent, 'event'>): object {
+    const { runId: _run, sessionId: _session, loopId: _loop, at, seq, ...rest } = event
+    return { ...(at !== this.#place?.at && { at }), ...('fromSeq' in rest && { seq }), ...rest }
+  }
+
+  /** Whether nothing lies between the event before and this one, and both are of one loop. */
+  #follows(event: AgentEvent): boolean {
+    const { runId, sessionId, loopId, seq } = event
+    const before = this.#place
+    if (before === undefined || before.runId !== runId || before.loopId !== loopId || before.sessionId !== sessionId) return false
+    const from = 'fromSeq' in event && typeof event.fromSeq === 'number' ? event.fromSeq : seq
+    return from === before.seq + 1
+  }
+}
+
+function changesOf(delta: StreamDelta, before: StreamDelta): string {
+  let changes = delta.contentIndex === before.contentIndex ? '' : `"contentIndex":${delta.contentIndex},`
+  if (delta.type !== 'toolCallDelta' || before.type !== 'toolCallDelta') return changes
+  if (delta.toolCallId !== before.toolCallId) changes += `"toolCallId":${JSON.stringify(delta.toolCallId)},`
+  if (delta.toolName !== before.toolName) changes += `"toolName":${JSON.stringify(delta.toolName)},`
+  return changes
+}
+
+/** Whether the delta holds only what is known here: what a newer version adds to it is written out. */
+function hasKnownKeys(event: MessageUpdateEvent): boolean {
+  return countKeys(event) === (event.fromSeq === undefined ? 8 : 9) && countKeys(event.delta) === keysOf[event.delta.type]
+}
+
+const keysOf: Record<string, number> = { text: 3, thinking: 3, toolCallDelta: 5 } satisfies Record<StreamDelta['type'], number>
+
+function countKeys(value: object): number {
+  let count = 0
+  for (const _ in value) count += 1
+  return count
+}

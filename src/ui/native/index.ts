@@ -1,0 +1,14 @@
+/**
+ * Our own events on a wire: lean frames that leave out what equals the event before, and the way back. Pure, in any runtime.
+ *
+ * ```ts
+ * const encoder = eventEncoder()
+ * for await (const event of run) write(encoder.sse(event))
+ * ```
+ *
+ * @module
+ */
+export type { ShownEvents } from './emitted-event.ts'
+export { asEmitted, isWithheld } from './emitted-event.ts'
+export { type EventDecoder, eventDecoder } from './event-decoder.ts'
+export { type EventEncoder, eventEncoder } from './event-encoder.ts'

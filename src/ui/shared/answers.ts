@@ -1,0 +1,46 @@
+import { type AgentMessage, textOf, type UserMessage } from '../../types/message.ts'
+import type { ToolResult } from '../../types/tool-result.ts'
+
+/** Of a call whose answer failed or was stopped before it was whole. */
+export const notRunText = 'The call was not run: the answer ended before it was whole.'
+/** Of a call that nobody answered before the conversation went on. */
+export const unansweredText = 'The call has no result.'
+/** Shown in place of the result of a call that waits for somebody's decision about another one. */
+export const waitsText = 'Waits for a decision.'
+
+/**
+ * The loops whose messages make up one answer: all that is said between two things a person said. What a person says while one of these loops runs
+ * (steering, follow-ups) belongs to the answer.
+ */
+export class AnswerLoops {
+  readonly #loops = new Set<string>()
+
+  add(loopId: string | undefined): void {
+    if (loopId !== undefined) this.#loops.add(loopId)
+  }
+
+  has(loopId: string | undefined): boolean {
+    return loopId !== undefined && this.#loops.has(loopId)
+  }
+}
+
+/** The loop a message came into the history with. */
+export function loopOf(message: AgentMessage): string | undefined {
+  return message.role === 'extension' ? undefined : message.turnId?.loopId
+}
+
+/** What the runtime itself wrote in the name of the user, because models know no other way to be told: a limit was reached. */
+export function noticeOf(message: UserMessage): string | undefined {
+  const text = textOf(message.content)
+  return text.startsWith('[Agent stopped: ') && text.endsWith(']') ? text : undefined
+}
+
+const denied = 'The user denied this tool call'
+
+/** That a person refused the call, and why; `undefined` when the result says something else. */
+export function denialOf({ content, isError }: ToolResult): { reason?: string } | undefined {
+  const text = textOf(content)
+  if (isError !== true || !text.startsWith(denied)) return undefined
+  const reason = text.slice(denied.length).replace(/^: /, '')
+  return reason === '' ? {} : { reason }
+}

@@ -1,0 +1,110 @@
+import type { ToolCallContent } from '../../types/content.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent, PendingApproval, SubAgentRef } from '../../types/event.ts'
+import type { JsonObject } from '../../types/json.ts'
+
+/**
+ * Whether a run waits for a person, so that a client that answers in a new request has to be let go:
+ * - `certain`: every open call has been asked about, and nothing else happens.
+ * - `likely`: besides, there are calls that have neither begun nor been asked about. Their order holds them back, or they begin in a moment; or
+ *   the loop of a sub-agent asks, which may do other things meanwhile. It is certain once no event came for a while.
+ */
+export type WaitingForPerson = 'no' | 'likely' | 'certain'
+
+/** A call without a result. */
+export interface OpenCall {
+  /** Unique among the open calls: that of a call of the run itself is its id. */
+  readonly key: string
+  readonly toolCallId: string
+  readonly toolName: string
+  /** The arguments as they were shown last. */
+  input: JsonObject
+  state: 'written' | 'asked' | 'decided' | 'running'
+  /** Whether the client has seen it with these arguments. */
+  isShown: boolean
+  /** Of the request that waits, or was decided. */
+  argumentsHash?: string
+  /** A person said no, or nobody said anything. */
+  refusal?: { reason?: string }
+  /** The call of the run whose sub-agent wants to make this one. */
+  parent?: string
+}
+
+/** The calls of an answer that have no result yet, and the requests of sub-agents. O(open calls). */
+export class OpenCalls {
+  readonly #calls = new Map<string, OpenCall>()
+
+  get(key: string): OpenCall | undefined {
+    return this.#calls.get(key)
+  }
+
+  values(): Iterable<OpenCall> {
+    return this.#calls.values()
+  }
+
+  /** The model has made a call, and the client has seen it. */
+  written({ id, name, arguments: input }: Pick<ToolCallContent, 'id' | 'name' | 'arguments'>): void {
+    this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown: true })
+  }
+
+  /** The call that is meant; made where it is not known: it is that of a sub-agent, or its answer was not seen. */
+  of({ toolCallId, toolName, arguments: input, subAgent }: Omit<PendingApproval, 'argumentsHash'>): OpenCall {
+    const key = keyOf(toolCallId, subAgent)
+    const parent = subAgent === undefined ? {} : { parent: subAgent.toolCallId }
+    return this.#calls.get(key) ?? this.#put({ key, toolCallId, toolName, input, state: 'written', isShown: false, ...parent })
+  }
+
+  /** A person is asked about `call`. */
+  asked(call: OpenCall, { arguments: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'arguments' | 'argumentsHash'>): void {
+    Object.assign(call, { state: 'asked', input, argumentsHash })
+    delete call.refusal
+  }
+
+  /** The call that `event` decides about, as it is then; `undefined` for one that was not asked about. */
+  resolved({ toolCallId, subAgent, approved, reason }: ApprovalResolvedEvent): OpenCall | undefined {
+    const call = this.#calls.get(keyOf(toolCallId, subAgent))
+    if (call?.state !== 'asked') return undefined
+    call.state = 'decided'
+    if (!approved) call.refusal = reason === undefined ? {} : { reason }
+    return call
+  }
+
+  /** The call is over: it and what its sub-agent asked about are forgotten. Returns the call, and those of the sub-agent. */
+  ended(key: string): { call: OpenCall | undefined; asked: OpenCall[] } {
+    const call = this.#calls.get(key)
+    this.#calls.delete(key)
+    const asked = [...this.#calls.values()].filter(({ parent }) => parent === key)
+    for (const each of asked) this.#calls.delete(each.key)
+    return { call, asked }
+  }
+
+  clear(): void {
+    this.#calls.clear()
+  }
+
+  get waiting(): WaitingForPerson {
+    let answer: WaitingForPerson = 'no'
+    const asking = new Set<string>()
+    for (const call of this.#calls.values()) {
+      if (call.state !== 'asked') continue
+      answer = 'certain'
+      if (call.parent !== undefined) asking.add(call.parent)
+    }
+    if (answer === 'no') return answer
+    for (const { key, state, parent } of this.#calls.values()) {
+      if (state === 'asked') continue
+      // What was decided about a sub-agent's call goes on inside that sub-agent.
+      if (parent === undefined && (state === 'decided' || (state === 'running' && !asking.has(key)))) return 'no'
+      answer = 'likely'
+    }
+    return answer
+  }
+
+  #put(call: OpenCall): OpenCall {
+    this.#calls.set(call.key, call)
+    return call
+  }
+}
+
+function keyOf(toolCallId: string, subAgent: SubAgentRef | undefined): string {
+  return subAgent === undefined ? toolCallId : `${subAgent.loopId}/${toolCallId}`
+}

@@ -1,0 +1,55 @@
+import { readUIMessageStream, type UIMessageChunk } from 'ai'
+import { createParser } from 'eventsource-parser'
+import { expect, it } from 'vitest'
+import { runResponse } from '../../../adapters/http/index.ts'
+import { Agent, ConfigError } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { allFrames } from './read-sse.ts'
+
+const agentOf = (gate?: () => Promise<void>) =>
+  new Agent({ model: scripted(() => ({ text: ['one ', 'two'] }), gate === undefined ? {} : { gate }) })
+
+/** What the reader of the AI SDK makes of an answer. */
+async function messageOf(response: Response) {
+  const chunks: UIMessageChunk[] = []
+  const parser = createParser({ onEvent: ({ data }) => data !== '[DONE]' && chunks.push(JSON.parse(data)) })
+  parser.feed(await response.text())
+  let last: unknown
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  for await (const message of readUIMessageStream({ stream })) last = message
+  return last
+}
+
+it('answers with the events of a run, or with what the AI SDK reads', async () => {
+  const native = await allFrames(runResponse(agentOf().prompt('Go.')))
+  expect(native.map(({ event }) => event)).toContain('messageUpdate')
+  expect(native.at(-1)?.data.status).toBe('completed')
+  const response = runResponse(agentOf().prompt('Go.'), { protocol: 'aiSdk' })
+  expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1')
+  expect(await messageOf(response)).toMatchObject({ role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'one two' }] })
+})
+
+it.each([
+  [true, 'aborted'],
+  [false, 'completed'],
+])('when the client leaves and stopOnLeave is %s, the run is %s', async (stopOnLeave, status) => {
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const run = agentOf(() => gate).prompt('Go.')
+  await runResponse(run, { stopOnLeave }).body?.cancel()
+  open()
+  expect((await run.result).status).toBe(status)
+})
+
+it('refuses what is no option, and the run goes on', async () => {
+  const run = agentOf().prompt('Go.')
+  expect(() => runResponse(run, { protocol: 'ai-sdk' as never })).toThrow(ConfigError)
+  expect(await run.text()).toBe('one two')
+})

@@ -1,0 +1,275 @@
+import {
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  readUIMessageStream,
+  UI_MESSAGE_STREAM_HEADERS,
+  type UIMessage,
+  type UIMessageChunk,
+  uiMessageChunkSchema,
+  validateUIMessages,
+} from 'ai'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, type AgentRun, type AgentTool, PhiError } from '../../../src/index.ts'
+import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import {
+  readChatRequest,
+  type ToolDecision,
+  toUiMessages,
+  type UiChunk,
+  type UiEncoderOptions,
+  uiMessageEncoder,
+  uiMessageSse,
+  uiMessageStreamHeaders,
+} from '../../../src/ui/ai-sdk/index.ts'
+import { asEmitted } from '../../../src/ui/native/index.ts'
+import { coalesce } from '../../store/arbitrary-run.ts'
+import { add } from '../../support/play.ts'
+import { asks, copy, recordRun, scenarios } from '../scenarios.ts'
+
+/** The chunks of a response, as they arrive. */
+function encoded(events: readonly AgentEvent[], options: UiEncoderOptions = {}): UiChunk[] {
+  const encoder = uiMessageEncoder(options)
+  return copy([...events.flatMap((event) => encoder.encode(event)), ...encoder.end()])
+}
+
+/** What the reader of the AI SDK makes of `chunks`, on top of what it has. */
+async function read(chunks: readonly UiChunk[], message?: UIMessage): Promise<UIMessage | undefined> {
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) if (chunk.type !== 'error') controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+  const errors: unknown[] = []
+  let last = message
+  for await (const next of readUIMessageStream({
+    stream,
+    ...(message !== undefined && { message }),
+    onError: (error) => errors.push(error),
+  }))
+    last = next
+  expect(errors).toEqual([])
+  return last === undefined ? undefined : copy(last)
+}
+
+/** A message without what only events tell. */
+function comparable(message: UIMessage | undefined): unknown {
+  if (message === undefined) return undefined
+  const { status: _status, totalUsage: _total, ...metadata } = Object(message.metadata)
+  const parts = message.parts.map((part) => {
+    if (part.type !== 'dynamic-tool') return part
+    const { toolMetadata: _details, ...rest } = part
+    const { approval, ...asked } = rest
+    return part.state === 'approval-requested' || part.state === 'output-denied' ? rest : asked
+  })
+  // Calls of sub-agents are in no history.
+  return { ...message, metadata, parts: parts.filter((part) => part.type !== 'dynamic-tool' || !part.toolCallId.includes('/')) }
+}
+
+async function whole(history: readonly AgentMessage[]): Promise<unknown> {
+  const last = toUiMessages(history).at(-1)
+  return last?.role === 'assistant' ? comparable(copy(last) as UIMessage) : undefined
+}
+
+describe.each(Object.entries(scenarios))('%s', (name, play) => {
+  it('is a stream as the AI SDK checks it', async () => {
+    const { events, before } = await play()
+    const schema = await uiMessageChunkSchema
+    for (const chunk of encoded(events, { history: before })) {
+      const checked = await (typeof schema === 'function' ? schema() : schema).validate?.(chunk)
+      expect(checked, JSON.stringify(chunk)).toMatchObject({ success: true })
+    }
+  })
+
+  it('is read as the history is shown', async () => {
+    const { events, before, after } = await play()
+    const message = await read(encoded(events, { history: before }))
+    // A hook's arguments are in no history.
+    if (name === 'other arguments by a hook') expect(JSON.stringify(message)).toContain('"input":{"amount":1}')
+    else expect(comparable(message)).toEqual(await whole(after))
+  })
+
+  it('is the same message for a client that resumes, however slow it is', async () => {
+    const { events, before } = await play()
+    const all = comparable(await read(encoded(events, { history: before })))
+    await fc.assert(
+      fc.asyncProperty(fc.nat(events.length), fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), async (cut, merge) => {
+        const seen = encoded(coalesce(events.slice(0, cut), merge), { history: before })
+        const first = await read(seen.filter(({ type }) => type !== 'finish'))
+        // A replay begins with `start`, and the hook builds the message again.
+        const again = await read(encoded(coalesce(events, merge), { history: before, restate: true }), first && { ...first, parts: [] })
+        expect(comparable(again)).toEqual(all)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('ends every block, with one finish', async () => {
+    const { events, before } = await play()
+    const chunks = encoded(events, { history: before })
+    const open = new Set<string>()
+    for (const chunk of chunks) {
+      if (chunk.type === 'text-start' || chunk.type === 'reasoning-start') {
+        expect(open.size).toBe(0)
+        open.add(chunk.id)
+      }
+      if (chunk.type === 'text-end' || chunk.type === 'reasoning-end') expect(open.delete(chunk.id)).toBe(true)
+    }
+    expect(open.size).toBe(0)
+    expect(chunks.filter(({ type }) => type === 'start')).toHaveLength(1)
+    expect(chunks.filter(({ type }) => type === 'finish')).toHaveLength(1)
+    expect(chunks.at(-1)?.type).toBe('finish')
+    const tools = chunks.filter((chunk) => chunk.type === 'tool-input-start' || chunk.type === 'tool-input-available')
+    expect(tools.every((chunk) => chunk.dynamic)).toBe(true)
+  })
+
+  it('gives messages that the AI SDK takes', async () => {
+    const { after } = await play()
+    const messages = copy(toUiMessages(after)) as UIMessage[]
+    if (messages.length > 0) expect(await validateUIMessages({ messages })).toHaveLength(messages.length)
+    else expect(after).toEqual([])
+  })
+})
+
+describe('a run that waits', () => {
+  /** A page in front of a run: its answer ends where the run waits, and what a person decides begins the next one. */
+  async function conversation(
+    tools: AgentTool[],
+    script: Script,
+    decide: (run: AgentRun, decisions: readonly ToolDecision[]) => void,
+    options = {},
+  ) {
+    const agent = new Agent({ model: scripted(script), tools, ...options })
+    const events: AgentEvent[] = []
+    agent.subscribe((event) => events.push(copy(asEmitted(event))))
+    const run = agent.prompt('go')
+    const responses: UiChunk[][] = []
+    let encoder = uiMessageEncoder()
+    let chunks: UiChunk[] = []
+    let message: UIMessage | undefined
+    const quiet = () => new Promise((resolve) => setImmediate(resolve))
+    for (let at = 0; at < events.length || message === undefined || !events.some(({ type }) => type === 'agentEnd'); ) {
+      const event = events[at]
+      if (event !== undefined) {
+        at += 1
+        chunks.push(...encoder.encode(event))
+        continue
+      }
+      await quiet()
+      if (events[at] !== undefined || encoder.waiting === 'no') continue
+      chunks.push(...encoder.suspend())
+      responses.push(copy(chunks))
+      message = await read(copy(chunks), message)
+      const answered = {
+        ...message,
+        parts: message?.parts.map((part) =>
+          part.type === 'dynamic-tool' && part.state === 'approval-requested'
+            ? { ...part, state: 'approval-responded', approval: { ...part.approval, approved: true } }
+            : part,
+        ),
+      }
+      message = copy(answered) as UIMessage
+      expect(lastAssistantMessageIsCompleteWithApprovalResponses({ messages: [message] })).toBe(true)
+      const request = readChatRequest({ id: 's', trigger: 'submit-message', messageId: message.id, messages: [message] })
+      encoder = uiMessageEncoder()
+      chunks = []
+      for (const seen of events.slice(0, at)) encoder.skip(seen)
+      decide(run, request.value?.decisions ?? [])
+    }
+    chunks.push(...encoder.end())
+    responses.push(copy(chunks))
+    return { agent, responses, message: await read(copy(chunks), message) }
+  }
+  const approve = (run: AgentRun, decisions: readonly ToolDecision[]) => {
+    for (const decision of decisions) run.approve(decision)
+  }
+  const calls = {
+    text: 'Two.',
+    toolCalls: [
+      { name: 'pay', arguments: { amount: 1 } },
+      { name: 'add', arguments: { a: 1, b: 2 } },
+    ],
+  }
+
+  it.each(['parallel', 'sequential'] as const)('lets the client answer, and goes on in the next response: %s', async (toolExecution) => {
+    const { agent, responses, message } = await conversation([asks, add], [calls, { text: 'Done.' }], approve, { toolExecution })
+    expect(responses).toHaveLength(2)
+    expect(responses.map(([first]) => first)).toEqual([first(agent), first(agent)])
+    expect(comparable(message)).toEqual(await whole(agent.messages))
+  })
+
+  it('also where a sub-agent asks', async () => {
+    const helper = new SubAgentTool({
+      name: 'helper',
+      description: 'Helps.',
+      model: scripted([{ toolCalls: [calls.toolCalls[0] ?? never()] }, { text: 'ok' }]),
+      tools: [asks],
+    })
+    const { agent, responses, message } = await conversation(
+      [helper],
+      [{ toolCalls: [{ name: 'helper', arguments: { task: 'pay' } }] }, { text: 'Done.' }],
+      approve,
+    )
+    expect(responses).toHaveLength(2)
+    expect(comparable(message)).toEqual(await whole(agent.messages))
+    const asked = message?.parts.find((part) => part.type === 'dynamic-tool' && part.title === 'helper: pay')
+    expect(asked).toMatchObject({ state: 'output-available', input: { amount: 1 } })
+  })
+
+  it('goes on with a run that has ended paused, in another run', async () => {
+    const agent = new Agent({ model: scripted([calls, { text: 'Done.' }]), tools: [asks, add], approvalTimeoutMs: 1 })
+    const paused = await recordRun(agent, () => agent.prompt('go'))
+    const message = await read(encoded(paused.events))
+    const { before, events, after } = await recordRun(
+      agent.with({ approvalTimeoutMs: 60_000 }),
+      (same) => same.continueLoop(),
+      (event, run) => event.type === 'approvalRequested' && run.approve(event),
+    )
+    const went = encoded(events, { history: before })
+    expect(went[0]).toEqual({ type: 'start', messageId: message?.id })
+    expect(comparable(await read(went, message))).toEqual(await whole(after))
+    // A page that was loaded again, and resumes.
+    expect(comparable(await read(encoded(events, { history: before, restate: true })))).toEqual(await whole(after))
+  })
+
+  function first(agent: Agent) {
+    return { type: 'start', messageId: agent.messages.find(({ role }) => role === 'assistant')?.id }
+  }
+  const never = (): never => {
+    throw new Error('there is one')
+  }
+})
+
+it('a new prompt does not touch the answer before it, whatever becomes of it', async () => {
+  const agent = new Agent({
+    model: scripted([{ text: 'One.' }]),
+    inputFilters: [(text) => (text === 'no' ? { type: 'reject', reason: 'not that' } : { type: 'pass' })],
+  })
+  await agent.prompt('yes').result
+  const { events, before } = await recordRun(agent, () => agent.prompt('no'))
+  expect(encoded(events, { history: before })).toEqual([
+    { type: 'start' },
+    { type: 'error', errorText: expect.stringContaining('not that') },
+    { type: 'finish', finishReason: 'error' },
+  ])
+})
+
+it('says what broke, if the error is ours', () => {
+  const fail = (error: unknown) =>
+    uiMessageEncoder()
+      .fail(error)
+      .map((chunk) => (chunk.type === 'error' ? chunk.errorText : chunk.type))
+  expect(fail(new PhiError('x', 'the log is gone'))).toEqual(['start', 'the log is gone', 'finish'])
+  expect(fail(new Error('secret of somebody'))).toEqual(['start', 'The events of the run could not be read on.', 'finish'])
+})
+
+it('has the headers and the end that the hook expects', () => {
+  const { connection: _hop, ...headers } = UI_MESSAGE_STREAM_HEADERS
+  expect(uiMessageStreamHeaders).toEqual(headers)
+})
+
+it('costs no more per delta than the AI SDK itself', () => {
+  const bytes = uiMessageSse({ type: 'text-delta', id: '1.0', delta: '' }).length
+  expect(bytes).toBeLessThanOrEqual(56)
+})
