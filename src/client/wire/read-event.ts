@@ -19,18 +19,14 @@ export function createEventReader(): ReadFrame {
     if (name === 'error') throw cutShort(data)
     // Somebody on the way has sent it twice. What begins a run, or a stream, is whole, and counts anew.
     if (id !== undefined && Number(id) <= newest && !data.includes('"runId"')) return undefined
-    const event = decoded(() => decoder.decode(data, id))
-    newest = event.seq
-    return event
-  }
-}
-
-function decoded(decode: () => AgentEvent): AgentEvent {
-  try {
-    return decode()
-  } catch (cause) {
-    const advice = 'Check url, and what stands between here and the server.'
-    throw new RemoteError('unexpectedAnswer', `${errorText(cause)} ${advice}`, { cause, isRetryable: true })
+    try {
+      const event = decoder.decode(data, id)
+      newest = event.seq
+      return event
+    } catch (cause) {
+      const advice = 'Check url, and what stands between here and the server.'
+      throw new RemoteError('unexpectedAnswer', `${errorText(cause)} ${advice}`, { cause, isRetryable: true })
+    }
   }
 }
 
