@@ -18,6 +18,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
+  client: { layers: ['stream', 'ui'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
     layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema', 'ui'],

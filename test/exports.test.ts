@@ -18,7 +18,7 @@ const expected: Record<string, string> = {
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
-    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
+    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
@@ -115,6 +115,9 @@ const expected: Record<string, string> = {
     agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
     AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
+  './client': `
+    RemoteError remoteSession
+    ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './testing': `
     AgentEndpointSuiteOptions AskEndpoint agentEndpointSuite endpointAgent
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite

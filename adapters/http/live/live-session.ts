@@ -7,6 +7,7 @@ import {
   type AgentRun,
   ConfigError,
   type Logger,
+  type Receipt,
   resumeAgent,
   SessionError,
   type SessionRecord,
@@ -14,6 +15,7 @@ import {
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import { type Problem, ProblemError } from '../problem.ts'
+import { KeptByKey } from './kept-by-key.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
@@ -21,6 +23,12 @@ export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessi
 
 /** How often a run is taken up again that does not get on. */
 export const maxAttempts = 3
+
+/** What a run was handed while it was on. */
+export interface QueuedInput {
+  loopId: string
+  receipt: Receipt
+}
 
 /** What a live session needs of the host in which it lives. */
 export interface LiveSessionHost {
@@ -70,6 +78,9 @@ export class LiveSession {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
+  /** What clients have asked for under keys of theirs: loops, and receipts. */
+  readonly #begunByKey = new KeptByKey<string>()
+  readonly #queuedByKey = new KeptByKey<QueuedInput>()
   /** Who waits for the next run. */
   readonly #watchers = new Set<(run: AgentRun) => void>()
 
@@ -124,6 +135,24 @@ export class LiveSession {
       if (!agent.isStreaming) this.#host.runs.close()
       throw error
     }
+  }
+
+  /**
+   * As `start`, once for each `key`: whoever asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
+   * a prompt is known by its message, where `key` is the id of that.
+   */
+  startOnce(key: string, begin: (agent: Agent) => AgentRun): Promise<string> {
+    return this.#begunByKey.get(key, async () => {
+      const agent = await this.agent()
+      const isSaid = agent.messages.some(({ id }) => id === key)
+      const said = isSaid ? (await this.#records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
+      return said?.loopId ?? (await this.start(begin)).loopId
+    })
+  }
+
+  /** What `add` hands to the run that is on, if any; once for each `key`. */
+  queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
+    return this.#queuedByKey.get(key, async () => add(await this.currentRun()))
   }
 
   /**
