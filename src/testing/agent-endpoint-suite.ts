@@ -275,7 +275,10 @@ function accessTests({ it, expect }: TestRunner, clientOf: ClientOf, ask: AskEnd
       ),
     )
     expect(statuses).toEqual([400, 400, 400, 404])
-    expect((await ask('/sessions', { headers: { origin: 'https://evil.example' } })).status).toBe(403)
+    const foreign = { headers: { origin: 'https://evil.example' } }
+    // In a browser nobody but the browser sets it.
+    const isSettable = new Request('http://localhost/', foreign).headers.has('origin')
+    if (isSettable) expect((await ask('/sessions', foreign)).status).toBe(403)
   })
 }
 
