@@ -25,7 +25,8 @@ function ChatPage({ id, initial, resume }: { id: string; initial: UIMessage[]; r
     transport,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   })
-  const button = (name: string, onClick: () => unknown) => createElement('button', { key: name, onClick: () => void onClick() }, name)
+  const button = (name: string, onClick: () => unknown) =>
+    createElement('button', { type: 'button', key: name, onClick: () => void onClick() }, name)
   return createElement(
     'main',
     {},
