@@ -2,8 +2,9 @@ import { HttpAgent } from '@ag-ui/client'
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { expect } from 'vitest'
-import type { AgentEvent } from '../../src/index.ts'
-import { allEvents, type EndpointClient, eventsOf, eventsUntil, saidIn } from '../../src/testing/endpoint-client.ts'
+import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import type { AgentEvent, AgentRun, PendingApproval } from '../../src/index.ts'
+import { saidIn } from '../../src/testing/endpoint-client.ts'
 
 type Fetch = typeof globalThis.fetch
 
@@ -33,11 +34,13 @@ export function saidTo({ messages }: HttpAgent): string {
 }
 
 /** A fetch whose first answer is cut off after some bytes, as by a train in a tunnel. */
-export function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end'): Fetch {
+export function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end', onCut: (bytes: number) => void = () => undefined): Fetch {
   let isCut = false
   return async (input, init) => {
     const response = await fetch(input, init)
-    if (isCut || response.body === null) return response
+    // What is no stream is never long.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (isCut || !isStream || response.body === null) return response
     isCut = true
     let bytes = 0
     const reader = response.body.getReader()
@@ -48,6 +51,7 @@ export function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end'):
         bytes += value.length
         controller.enqueue(value)
         if (bytes <= afterBytes) return
+        onCut(bytes)
         if (how === 'error') controller.error(new TypeError('network error'))
         else controller.close()
         await reader.cancel().catch(() => undefined)
@@ -61,55 +65,62 @@ export function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end'):
  * Three clients of three protocols talk to one run, each loses its connection in the middle, and one of them answers for all: in the end they
  * have the same text.
  */
-export async function meet({ url, fetch, client }: { url: string; fetch: Fetch; client: EndpointClient }): Promise<void> {
-  const agUi = agUiClientOf(url, client.sessionId, cutOnce(fetch, 1500, 'end'))
+export async function meet({ url, fetch, sessionId }: { url: string; fetch: Fetch; sessionId: string }): Promise<void> {
+  const agUi = agUiClientOf(url, sessionId, cutOnce(fetch, 1500, 'end'))
   agUi.addMessage({ id: crypto.randomUUID(), role: 'user', content: 'Write to her.' })
   const lost = agUi.runAgent()
-  const { runningLoopId = '' } = await running(client)
 
+  const cuts: number[] = []
+  const ours = remoteSession({
+    url,
+    sessionId,
+    fetch: cutOnce(fetch, 2500, 'error', (bytes) => cuts.push(bytes)),
+    reconnect: { initialDelayMs: 10 },
+  })
+  const run = await runOf(ours)
   const seen: AgentEvent[] = []
-  for await (const event of eventsOf(await client.events(runningLoopId))) {
-    seen.push(event)
-    if (seen.length === 15) break // leaves the connection
-  }
-  const chat = chatOf(url, client.sessionId, cutOnce(fetch, 800, 'error'), await messagesOf(client))
+  const asked = new Promise<PendingApproval>((resolve) => {
+    run.subscribe((event) => {
+      seen.push(event)
+      if (event.type === 'approvalRequested') resolve(event)
+    })
+  })
+  const chat = chatOf(url, sessionId, cutOnce(fetch, 800, 'error'), await messagesOf(url, sessionId, fetch))
   await chat.resumeStream().catch(() => undefined)
   await lost
-  const parts = [saidIn(seen), saidTo(agUi), textOf(chat.lastMessage ?? noMessage)]
+  const parts = [saidTo(agUi), textOf(chat.lastMessage ?? noMessage)]
 
-  // All of them come back.
-  const again = agUi.runAgent()
-  const resumed = chat.resumeStream()
-  seen.push(...(await eventsUntil(await client.events(runningLoopId, seen.at(-1)?.seq), 'approvalRequested')))
-  await Promise.all([again, resumed])
-  const request = seen.at(-1)
-  if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+  // Ours comes back by itself; the others are told to.
+  await Promise.all([agUi.runAgent(), chat.resumeStream()])
+  const request = await asked
   expect(agUi.pendingInterrupts.map(({ toolCallId }) => toolCallId)).toEqual([request.toolCallId])
   expect(lastCallOf(chat)).toBe('approval-requested')
 
   // One answers, the others see it.
-  const { toolCallId, argumentsHash } = request
-  expect((await client.post(`/approvals/${toolCallId}`, { approved: true, argumentsHash })).status).toBe(202)
-  seen.push(...(await allEvents(await client.events(runningLoopId, request.seq))))
+  run.approve(request)
+  const { text, status } = await run.result
+  expect([status, cuts.length]).toEqual(['completed', 1])
   const [interrupt] = agUi.pendingInterrupts
   await agUi.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
-  const back = chatOf(url, client.sessionId, fetch, await messagesOf(client))
+  const back = chatOf(url, sessionId, fetch, await messagesOf(url, sessionId, fetch))
   expect(lastCallOf(back)).toBe('output-available')
-  const whole = saidIn(await allEvents(await client.events(runningLoopId)))
-  expect([saidIn(seen), textOf(back.lastMessage ?? noMessage), saidTo(agUi)]).toEqual([whole, whole, whole])
-  // In the middle each had the beginning alone.
+  const whole = saidIn(seen)
+  expect(whole.endsWith(text)).toBe(true)
+  expect([textOf(back.lastMessage ?? noMessage), saidTo(agUi)]).toEqual([whole, whole])
+  // In the middle the others had the beginning alone.
   for (const part of parts) expect([whole.startsWith(part), part.length < whole.length]).toEqual([true, true])
+  await ours.close()
 }
 
-async function running(client: EndpointClient): Promise<{ runningLoopId?: string }> {
+/** The run that is on, once there is one. */
+async function runOf(session: RemoteSession): Promise<AgentRun> {
   for (;;) {
-    const response = await client.get('')
-    const body = response.ok ? await response.json() : {}
-    if (body.runningLoopId !== undefined) return body
+    await session.load().catch(() => undefined)
+    if (session.currentRun !== undefined) return session.currentRun
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-async function messagesOf(client: EndpointClient): Promise<UIMessage[]> {
-  return (await (await client.get('/chat')).json()).messages
+async function messagesOf(url: string, sessionId: string, fetch: Fetch): Promise<UIMessage[]> {
+  return (await (await fetch(`${url}/chat/${sessionId}`)).json()).messages
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import app from '../../../adapters/cloudflare/worker.ts'
 import { serve } from '../../../examples/node/serve.ts'
-import { EndpointClient } from '../../../src/testing/endpoint-client.ts'
 import { baseUrl } from '../../harness/env.ts'
 import { meet } from '../../support/three-clients.ts'
 import { allFrames, frames } from '../http/read-sse.ts'
@@ -46,8 +45,7 @@ describe('the Worker in wrangler dev, Node compatibility off', () => {
   })
 
   it('lets three clients of three protocols meet in one run', { timeout: 60_000 }, async () => {
-    const client = new EndpointClient((path, init) => fetch(`${worker.url}${path}`, init), 'mine')
-    await meet({ url: worker.url, fetch, client })
+    await expect(meet({ url: worker.url, fetch, sessionId: 'mine' })).resolves.toBeUndefined()
   })
 
   it('answers a bad request with a problem', async () => {

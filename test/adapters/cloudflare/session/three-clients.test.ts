@@ -1,5 +1,4 @@
-import { afterAll, it } from 'vitest'
-import { EndpointClient } from '../../../../src/testing/endpoint-client.ts'
+import { afterAll, expect, it } from 'vitest'
 import { meet } from '../../../support/three-clients.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 
@@ -7,11 +6,11 @@ const worker = await startWorker({ main: 'test/workers/endpoint-worker.ts', obje
 afterAll(() => worker.close())
 
 it('a chat of the AI SDK, a client of AG-UI and our own meet in one run of a Worker', { timeout: 60_000 }, async () => {
-  const asAda: typeof fetch = (input, init = {}) => {
-    const headers = new Headers(init.headers)
-    headers.set('authorization', 'Bearer ada-secret')
-    return fetch(input, { ...init, headers })
+  const asAda: typeof fetch = (input, init) => {
+    const request = new Request(input, init)
+    request.headers.set('authorization', 'Bearer ada-secret')
+    return fetch(request)
   }
   const url = String(worker.url).replace(/\/$/, '')
-  await meet({ url, fetch: asAda, client: new EndpointClient((path, init) => asAda(new URL(path, worker.url), init), 'meet') })
+  await expect(meet({ url, fetch: asAda, sessionId: `meet-${crypto.randomUUID()}` })).resolves.toBeUndefined()
 })
