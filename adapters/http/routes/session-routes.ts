@@ -58,10 +58,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {
-    const { live } = c.env
-    await live.release()
-    if (!(await live.store.delete(live.sessionId))) return refuseUnknown()
-    live.forget()
+    if (!(await c.env.live.delete())) return refuseUnknown()
     return c.body(null, 204)
   })
   return async (request, live) => app.fetch(request, { live })
@@ -164,13 +161,12 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     }),
   )
   app.post('/branch', (c) =>
-    begin(c, async (live, body) => {
+    begin(c, (live, body) => {
       const { loopId, tag = 'branch' } = body
       if (typeof loopId !== 'string' || typeof tag !== 'string')
         refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
       const { messages } = promptOf(body)
-      await live.goBackTo(loopId)
-      return live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
+      return live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }), { from: loopId })
     }),
   )
 }
