@@ -102,6 +102,18 @@ const expected: Record<string, string> = {
     allMessages childOf createStore initialState reduce restoredState
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
+  './ui/native': `
+    asEmitted eventDecoder eventEncoder isWithheld
+    EventDecoder EventEncoder ShownEvents`,
+  './ui/ai-sdk': `
+    approvalIdOf historyIndexOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
+    uiMessageStreamHeaders
+    ChatRequest CostOf Interjection Read ToolDecision UiChunk UiEncoderOptions UiFilePart UiFinishReason UiMessage UiMessageEncoder
+    UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState WaitingForPerson`,
+  './ui/ag-ui': `
+    agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
+    AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
+    AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
   './testing': `
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions

@@ -1,4 +1,4 @@
-import { type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
 import { refuse } from '../problem.ts'
 import type { LiveSession } from './live-session.ts'
 
@@ -43,6 +43,16 @@ export async function decide(live: LiveSession, decisions: readonly Decision[]):
   for (const request of run.pendingApprovals()) answer(request)
   if (open.size === 0) stop()
   return run
+}
+
+/** What a client has seen of a run when it decides: everything up to the first answer to its requests. */
+export function untilResolved(decisions: readonly Pick<Decision, 'toolCallId'>[]): (event: AgentEvent) => boolean {
+  const decided = new Set(decisions.map(({ toolCallId }) => toolCallId))
+  let isBefore = true
+  return (event) => {
+    if (event.type === 'approvalResolved' && decided.has(event.toolCallId)) isBefore = false
+    return isBefore
+  }
 }
 
 function assertPending(pending: readonly PendingApproval[], { toolCallId, argumentsHash, approved }: Decision): void {

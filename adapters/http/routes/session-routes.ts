@@ -5,6 +5,7 @@ import type { LiveSession } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
+import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { answerProblems } from './answer-problems.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { promptOf } from './prompt-body.ts'
@@ -35,6 +36,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addApprovalRoutes(app, options)
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
+  addAgUiRoutes(app, options)
   app.get('/', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
