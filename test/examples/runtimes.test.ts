@@ -49,13 +49,12 @@ const denoFlags = [
 ]
 
 describe('examples with sessions', () => {
-  const file = (runtime: string, name = 'sessions') => `examples/${runtime}/${name}.ts`
   it.each<[answer: string, mount: string, command: [string, ...string[]]]>([
-    ['Node', '', ['node', file('node')]],
-    ['Express', '/api', ['node', file('node', 'express')]],
-    ['Fastify', '/api', ['node', file('node', 'fastify')]],
-    ['Deno', '', ['deno', 'run', ...denoFlags, file('deno')]],
-    ['Bun', '', ['bun', file('bun')]],
+    ['Node', '', ['node', 'examples/node/sessions.ts']],
+    ['Express', '/api', ['node', 'examples/node/express.ts']],
+    ['Fastify', '/api', ['node', 'examples/node/fastify.ts']],
+    ['Deno', '', ['deno', 'run', ...denoFlags, 'examples/deno/sessions.ts']],
+    ['Bun', '', ['bun', 'examples/bun/sessions.ts']],
   ])('%s keeps the conversation', { timeout: 60_000 }, async (name, mount, command) => {
     const { port }: { port: number } = JSON.parse(await started(...command))
     const url = `http://127.0.0.1:${port}${mount}/sessions/s`

@@ -15,7 +15,7 @@ import {
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import { errorText } from '../../../src/types/errors.ts'
-import { type Problem, ProblemError } from '../problem.ts'
+import { leaving, type Problem, ProblemError } from '../problem.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
@@ -50,8 +50,6 @@ export interface LiveSessionHost {
     takeBack(): Promise<void>
   }
 }
-
-const leaving: Problem = { status: 503, code: 'unavailable', detail: 'The session has just left the memory of this server. Ask again.' }
 
 /** A run, and how long the history of its agent was when it began. */
 interface BegunRun {
@@ -118,8 +116,7 @@ export class LiveSession {
 
   /**
    * Begins a run with what `begin` does to the agent; with `from`, from the end of that loop, not from what was said last. Throws `ProblemError`
-   * where none may begin, `AgentBusyError` while one is on, `SessionError` `notFound` for a loop that is not in the session, and what `begin`
-   * throws.
+   * where none may begin, `AgentBusyError` while one is on, `SessionError` `notFound` for an unknown loop, and what `begin` throws.
    */
   start(begin: (agent: Agent) => AgentRun, { from }: { from?: string } = {}): Promise<AgentRun> {
     return this.#inTurn(async () => {
@@ -150,8 +147,7 @@ export class LiveSession {
 
   /** The run of this loop, as long as it is in memory. */
   async runOf(loopId: string): Promise<AgentRun | undefined> {
-    const currentRun = await this.currentRun()
-    return [currentRun, this.#latest?.run].find((run) => run?.loopId === loopId)
+    return [await this.currentRun(), this.#latest?.run].find((run) => run?.loopId === loopId)
   }
 
   /** The conversation as `run` found it; empty for a run that is not the last one. */
@@ -250,9 +246,7 @@ export class LiveSession {
   delete(): Promise<boolean> {
     return this.#inTurn(async () => {
       await this.#release()
-      const existed = await this.#host.store.delete(this.#host.sessionId)
-      this.forget()
-      return existed
+      return this.#host.store.delete(this.#host.sessionId)
     })
   }
 
