@@ -131,8 +131,8 @@ const expected: Record<string, string> = {
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
-    BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms NodeEnv NodeHandler NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions

@@ -68,3 +68,10 @@ export const tooManyRuns: Problem = {
   code: 'tooManyRuns',
   detail: 'As many runs are on as may be at once. Wait for one to end, stop one, or raise maxOpenRuns on the server.',
 }
+
+/** Who came in just before its session was closed. */
+export const leaving: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'The session has just left the memory of this server. Ask again.',
+}

@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../types/event.ts'
+import { accessTests } from './agent-endpoint-access.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 import type { TestRunner } from './test-runner.ts'
 
@@ -223,67 +224,6 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     expect(JSON.stringify(await (await client.list()).json()).includes(client.sessionId)).toBe(false)
   })
 }
-
-function accessTests({ it, expect }: TestRunner, clientOf: ClientOf, ask: AskEndpoint): void {
-  const routes: [method: 'get' | 'post', path: string, body?: Record<string, string | boolean>][] = [
-    ['get', ''],
-    ['get', '/approvals'],
-    ['get', '/history'],
-    ['post', '/stop'],
-    ['post', '/steer', { prompt: 'x' }],
-    ['post', '/compact', {}],
-    ['post', '/regenerate', {}],
-    ['post', '/edit', { messageId: 'm', prompt: 'x' }],
-    ['post', '/title', { title: 'Mine' }],
-  ]
-
-  it('lets nobody in who is not named', async () => {
-    const client = clientOf('talk').as('nobody')
-    for (const [method, path, body] of routes) {
-      expect((await (method === 'get' ? client.get(path) : client.post(path, body))).status).toBe(401)
-    }
-    expect([(await client.prompt()).status, (await client.list()).status, (await client.delete()).status]).toEqual([401, 401, 401])
-  })
-
-  it('keeps the sessions of one user from every other', async () => {
-    const ada = clientOf('ask')
-    const seen = await eventsUntil(await ada.prompt(), 'approvalRequested')
-    const request = seen.at(-1)
-    const bob = ada.as('bob')
-    for (const [method, path, body] of routes) {
-      const answer = await (method === 'get' ? bob.get(path) : bob.post(path, body))
-      const nothing = nothingFor[path]
-      expect([path, nothing === undefined ? answer.status : await answer.json()]).toEqual([
-        path,
-        nothing ?? (path === '/steer' ? 409 : 404),
-      ])
-    }
-    expect((await bob.events(request?.loopId ?? '')).status).toBe(404)
-    expect(
-      (await bob.post(`/approvals/${request?.type === 'approvalRequested' ? request.toolCallId : ''}`, { approved: false })).status,
-    ).toBe(404)
-    expect((await bob.delete()).status).toBe(404)
-    expect(JSON.stringify(await (await bob.list()).json()).includes(ada.sessionId)).toBe(false)
-    expect((await ada.session()).runningLoopId).toBe(request?.loopId)
-    await ada.post('/stop')
-  })
-
-  it('refuses ids that are none, foreign pages, and unknown routes', async () => {
-    const statuses = await Promise.all(
-      ['/sessions/..%2Fetc/runs', '/sessions/%00', `/sessions/${'x'.repeat(300)}`, '/sessions/a/nothing'].map(
-        async (path) => (await ask(path)).status,
-      ),
-    )
-    expect(statuses).toEqual([400, 400, 400, 404])
-    const foreign = { headers: { origin: 'https://evil.example' } }
-    // In a browser nobody but the browser sets it.
-    const isSettable = new Request('http://localhost/', foreign).headers.has('origin')
-    if (isSettable) expect((await ask('/sessions', foreign)).status).toBe(403)
-  })
-}
-
-/** What is answered where nothing was ever said. */
-const nothingFor: Partial<Record<string, object>> = { '/approvals': { approvals: [] }, '/history': { messages: [], approvals: [] } }
 
 const problemType = 'application/problem+json'
 

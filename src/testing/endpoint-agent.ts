@@ -6,6 +6,15 @@ import type { Message } from '../types/message.ts'
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
+function mailing(id?: string): Script {
+  return ({ messages }) => {
+    const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
+    const call = { name: 'send_mail', arguments: { to: 'ada@example.org' }, ...(id !== undefined && { id }) }
+    if (results.length === 0) return { toolCalls: [call] }
+    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : 'Sent.' }
+  }
+}
+
 /** What the model says depends on the results it sees, not on how often it was asked: hosts are started anew. */
 const scripts: Record<string, Script> = {
   talk: () => ({ text: words }),
@@ -15,11 +24,9 @@ const scripts: Record<string, Script> = {
     if (isSent) return { text: words }
     return { text: counted, toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
   },
-  ask: ({ messages }) => {
-    const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
-    if (results.length === 0) return { toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
-    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : 'Sent.' }
-  },
+  ask: mailing(),
+  // Of a service that gives ids of its own kind.
+  odd: mailing('call/1?%2f#ö'),
 }
 
 /**

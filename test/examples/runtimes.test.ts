@@ -39,6 +39,32 @@ async function started(...command: [string, ...string[]]): Promise<string> {
   return (await Promise.race([firstLine, ended])).replace(/\/runs$/, '')
 }
 
+const denoFlags = [
+  '--config',
+  'examples/deno/deno.json',
+  '--no-check',
+  '--unstable-no-legacy-abort',
+  '--allow-net=127.0.0.1',
+  '--allow-env',
+]
+
+describe('examples with sessions', () => {
+  it.each<[answer: string, mount: string, command: [string, ...string[]]]>([
+    ['Node', '', ['node', 'examples/node/sessions.ts']],
+    ['Express', '/api', ['node', 'examples/node/express.ts']],
+    ['Fastify', '/api', ['node', 'examples/node/fastify.ts']],
+    ['Deno', '', ['deno', 'run', ...denoFlags, 'examples/deno/sessions.ts']],
+    ['Bun', '', ['bun', 'examples/bun/sessions.ts']],
+  ])('%s keeps the conversation', { timeout: 60_000 }, async (name, mount, command) => {
+    const { port }: { port: number } = JSON.parse(await started(...command))
+    const url = `http://127.0.0.1:${port}${mount}/sessions/s`
+    for (let time = 0; time < 2; time++) expect(await streamedText(url, token)).toBe(`Hello from ${name}.`)
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    const { session }: { session: { loops: unknown[] } } = await answer.json()
+    expect([session.loops.length, (await fetch(url)).status]).toEqual([2, 401])
+  })
+})
+
 describe('examples of each runtime', () => {
   it('node/hello.ts prints the answer as it comes', async () => {
     vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
@@ -82,15 +108,7 @@ describe('examples of each runtime', () => {
   })
 
   it('deno/server.ts', { timeout: 30_000 }, async () => {
-    const flags = [
-      '--config',
-      'examples/deno/deno.json',
-      '--no-check',
-      '--unstable-no-legacy-abort',
-      '--allow-net=127.0.0.1',
-      '--allow-env',
-    ]
-    expect(await streamedText(await started('deno', 'run', ...flags, 'examples/deno/server.ts'), token)).toBe('Hello from Deno.')
+    expect(await streamedText(await started('deno', 'run', ...denoFlags, 'examples/deno/server.ts'), token)).toBe('Hello from Deno.')
   })
 
   it('bun/server.ts', { timeout: 30_000 }, async () => {

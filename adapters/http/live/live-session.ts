@@ -14,7 +14,7 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import { type Problem, ProblemError } from '../problem.ts'
+import { leaving, type Problem, ProblemError } from '../problem.ts'
 import { KeptByKey } from './kept-by-key.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
@@ -81,6 +81,9 @@ export class LiveSession {
   /** What clients have asked for under keys of theirs: loops, and receipts. */
   readonly #begunByKey = new KeptByKey<string>()
   readonly #queuedByKey = new KeptByKey<QueuedInput>()
+  /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #hasLeft = false
   /** Who waits for the next run. */
   readonly #watchers = new Set<(run: AgentRun) => void>()
 
@@ -102,6 +105,7 @@ export class LiveSession {
 
   /** The agent; a run that a restart has cut off is on again. */
   agent(): Promise<Agent> {
+    if (this.#hasLeft) return Promise.reject(new ProblemError(leaving))
     this.#agent ??= this.#open()
     const agent = this.#agent
     // Another try may work.
@@ -117,24 +121,6 @@ export class LiveSession {
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
     return (await this.#agent?.catch(() => undefined))?.isStreaming === true
-  }
-
-  /** Begins a run with what `begin` does to the agent. Throws `ProblemError` where none may begin, and what `begin` throws. */
-  async start(begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
-    await this.#dropOutdated()
-    const agent = await this.agent()
-    // It says itself that it is busy.
-    if (agent.isStreaming) return begin(agent)
-    const problem = await this.#host.runs.open()
-    if (problem !== undefined) throw new ProblemError(problem)
-    try {
-      await this.#host.keepAwake?.()
-      return begin(agent)
-    } catch (error) {
-      // Somebody else may have begun one meanwhile: then the room is taken.
-      if (!agent.isStreaming) this.#host.runs.close()
-      throw error
-    }
   }
 
   /**
@@ -156,16 +142,15 @@ export class LiveSession {
   }
 
   /**
-   * The agent goes on from the end of loop `loopId`, not from what was said last; until it says something, a restart forgets that. Throws
-   * `AgentBusyError` while a run is on, and `SessionError` `notFound` for a loop that is not in the session.
+   * Begins a run with what `begin` does to the agent; with `from`, from the end of that loop, not from what was said last. Throws `ProblemError`
+   * where none may begin, `AgentBusyError` while one is on, `SessionError` `notFound` for an unknown loop, and what `begin` throws.
    */
-  async goBackTo(loopId: string): Promise<void> {
-    if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
-    const before = await this.#agent?.catch(() => undefined)
-    const agent = await this.#make({ loopId })
-    // Its writer would be a second one.
-    await before?.close()
-    this.#agent = Promise.resolve(agent)
+  start(begin: (agent: Agent) => AgentRun, { from }: { from?: string } = {}): Promise<AgentRun> {
+    return this.#inTurn(async () => {
+      await this.#dropOutdated()
+      if (from !== undefined) await this.#goBackTo(from)
+      return this.#start(begin)
+    })
   }
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
@@ -189,8 +174,7 @@ export class LiveSession {
 
   /** The run of this loop, as long as it is in memory. */
   async runOf(loopId: string): Promise<AgentRun | undefined> {
-    const currentRun = await this.currentRun()
-    return [currentRun, this.#latest?.run].find((run) => run?.loopId === loopId)
+    return [await this.currentRun(), this.#latest?.run].find((run) => run?.loopId === loopId)
   }
 
   /** The conversation as `run` found it; empty for a run that is not the last one. */
@@ -254,31 +238,45 @@ export class LiveSession {
   }
 
   /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
-  async stop(): Promise<void> {
-    const run = (await this.#agent?.catch(() => undefined))?.currentRun
-    run?.abort()
-    await run?.result
-    const unfinished = unfinishedRun(await this.#records())
-    if (unfinished === undefined) return
-    await this.#end(unfinished, { status: 'aborted' })
-    // It does not know that end.
-    this.#agent = undefined
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      const run = (await this.#agent?.catch(() => undefined))?.currentRun
+      run?.abort()
+      await run?.result
+      const unfinished = unfinishedRun(await this.#records())
+      if (unfinished === undefined) return
+      await this.#end(unfinished, { status: 'aborted' })
+      // It does not know that end.
+      this.#agent = undefined
+    })
   }
 
   /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
-  async exported(): Promise<string> {
-    if (await this.isRunning()) throw new AgentBusyError()
-    // What it has not written yet.
-    await (await this.#agent?.catch(() => undefined))?.close()
-    return exportSession(this.#host.store, this.#host.sessionId)
+  exported(): Promise<string> {
+    return this.#inTurn(async () => {
+      if (await this.isRunning()) throw new AgentBusyError()
+      // What it has not written yet.
+      await (await this.#agent?.catch(() => undefined))?.close()
+      return exportSession(this.#host.store, this.#host.sessionId)
+    })
   }
 
   /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
-  async take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
-    if (await this.isRunning()) throw new AgentBusyError()
-    await (await this.#agent?.catch(() => undefined))?.close()
-    this.forget()
-    await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
+  take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (await this.isRunning()) throw new AgentBusyError()
+      await (await this.#agent?.catch(() => undefined))?.close()
+      this.forget()
+      await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
+    })
+  }
+
+  /** Stops what is on and deletes all that was said. Resolves with whether there was anything. */
+  delete(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      await this.#release()
+      return this.#host.store.delete(this.#host.sessionId)
+    })
   }
 
   /** Forgets the agent, because its session is gone. */
@@ -292,8 +290,46 @@ export class LiveSession {
     )
   }
 
-  /** Stops what is on, gives back the right to write, and forgets the agent: the session can go on elsewhere. */
-  async release(): Promise<void> {
+  /** Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. */
+  leave(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#hasLeft = true
+      await this.#release()
+    })
+  }
+
+  #inTurn<Value>(act: () => Promise<Value>): Promise<Value> {
+    const done = this.#turn.then(act)
+    this.#turn = done.catch(() => undefined)
+    return done
+  }
+
+  async #start(begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
+    const agent = await this.agent()
+    // It says itself that it is busy.
+    if (agent.isStreaming) return begin(agent)
+    const problem = await this.#host.runs.open()
+    if (problem !== undefined) throw new ProblemError(problem)
+    try {
+      await this.#host.keepAwake?.()
+      return begin(agent)
+    } catch (error) {
+      this.#host.runs.close()
+      throw error
+    }
+  }
+
+  /** The agent goes on from the end of this loop; until it says something, a restart forgets that. */
+  async #goBackTo(loopId: string): Promise<void> {
+    if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
+    const before = await this.#agent?.catch(() => undefined)
+    const agent = await this.#make({ loopId })
+    // Its writer would be a second one.
+    await before?.close()
+    this.#agent = Promise.resolve(agent)
+  }
+
+  async #release(): Promise<void> {
     const agent = await this.#agent?.catch(() => undefined)
     const run = agent?.currentRun
     run?.abort()

@@ -70,6 +70,8 @@ class MemoryLiveSessions implements LiveSessions {
   readonly #options: MemoryLiveSessionsOptions
   /** The one used last comes last. */
   readonly #residents = new Map<string, Resident>()
+  /** Those that are about to have left: a second agent of one session would take it from the first. */
+  readonly #leaving = new Map<string, Promise<void>>()
   readonly #runsOf = new Map<string, number>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -80,7 +82,6 @@ class MemoryLiveSessions implements LiveSessions {
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
     const resident = await this.#enter(address)
-    resident.asking += 1
     try {
       return await routes(request, resident.live)
     } finally {
@@ -97,17 +98,25 @@ class MemoryLiveSessions implements LiveSessions {
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const residents = [...this.#residents.values()]
-    this.#residents.clear()
-    await Promise.all(residents.map(({ live }) => this.#release(live)))
+    const leave = Array.from(this.#residents, ([key, resident]) => this.#leave(key, resident))
+    await Promise.all([...leave, ...this.#leaving.values()])
   }
 
+  /** The session of a request, which holds it from now on. */
   async #enter(address: SessionAddress): Promise<Resident> {
     const key = keyOf(address)
-    const known = this.#residents.get(key)
-    // Not while it leaves: two agents of one session would take it from each other.
-    if (known === undefined && this.#residents.size >= (this.#options.maxSessions ?? 1000)) await this.#makeRoom()
-    const resident = this.#residents.get(key) ?? { live: this.#host(address), asking: 0, usedAt: Date.now() }
+    for (;;) {
+      const leaving = this.#leaving.get(key)
+      if (leaving !== undefined) await leaving
+      else if (this.#residents.has(key) || this.#residents.size < this.#maxSessions) return this.#hold(key, address)
+      else await this.#makeRoom()
+    }
+  }
+
+  #hold(key: string, address: SessionAddress): Resident {
+    const resident = this.#residents.get(key) ?? { live: this.#host(address), asking: 0, usedAt: 0 }
+    resident.asking += 1
+    resident.usedAt = Date.now()
     this.#residents.delete(key)
     this.#residents.set(key, resident)
     return resident
@@ -163,6 +172,7 @@ class MemoryLiveSessions implements LiveSessions {
     for (const [key, resident] of [...this.#residents]) {
       if (await this.#letGo(key, resident)) return
     }
+    if (this.#residents.size < this.#maxSessions) return
     refuse(503, 'tooManySessions', 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.')
   }
 
@@ -185,20 +195,27 @@ class MemoryLiveSessions implements LiveSessions {
 
   /** Unless it is needed. Resolves with whether it has left. */
   async #letGo(key: string, resident: Resident): Promise<boolean> {
-    const isRunning = await resident.live.isRunning()
+    if (resident.asking > 0 || (await resident.live.isRunning())) return false
     // Looked at after the wait: somebody may have asked meanwhile.
-    if (isRunning || resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
-    this.#residents.delete(key)
-    await this.#release(resident.live)
+    if (resident.asking > 0 || resident.live.isWatched || this.#residents.get(key) !== resident) return false
+    await this.#leave(key, resident)
     return true
   }
 
-  async #release(live: LiveSession): Promise<void> {
-    try {
-      await live.release()
-    } catch (error) {
-      this.#options.logger?.warn('sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
-    }
+  #leave(key: string, { live }: Resident): Promise<void> {
+    this.#residents.delete(key)
+    const left = live
+      .leave()
+      .catch((error: unknown) => {
+        this.#options.logger?.warn('sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
+      })
+      .finally(() => this.#leaving.delete(key))
+    this.#leaving.set(key, left)
+    return left
+  }
+
+  get #maxSessions(): number {
+    return this.#options.maxSessions ?? 1000
   }
 
   get #idleMs(): number {

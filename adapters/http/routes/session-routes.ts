@@ -73,10 +73,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {
-    const { live } = c.env
-    await live.release()
-    if (!(await live.store.delete(live.sessionId))) return refuseUnknown()
-    live.forget()
+    if (!(await c.env.live.delete())) return refuseUnknown()
     return c.body(null, 204)
   })
   return async (request, live) => app.fetch(request, { live })
@@ -186,8 +183,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
     const { messages } = promptOf(body)
     options.streams.assertRoom()
-    await c.env.live.goBackTo(loopId)
-    const run = await c.env.live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
+    const run = await c.env.live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }), { from: loopId })
     return runStream(run, undefined, options)
   })
 }

@@ -41,9 +41,17 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   }
   app.all('/sessions/:id/:rest{.*}?', async (c) => {
     const caller = await access(c)
-    const { id, rest = '' } = c.req.param() as { id: string; rest?: string }
-    return sessions(c).fetch({ ...caller, sessionId: id }, within(c.req.raw, `/${rest}`), routes)
+    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, within(c.req.raw, restOf(c)), routes)
   })
+}
+
+/** What stands behind the id, as it was sent: an id of a call may have a slash in it, and the routes of the session decode it themselves. */
+function restOf(c: Context): string {
+  const depth = c.req.routePath.split('/').lastIndexOf(':id')
+  return `/${new URL(c.req.url).pathname
+    .split('/')
+    .slice(depth + 1)
+    .join('/')}`
 }
 
 /** The session that a body names. What else it says is looked at by the routes of that session. */

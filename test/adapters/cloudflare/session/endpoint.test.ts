@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../src/testing/index.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 
@@ -12,3 +13,20 @@ const ask: AskEndpoint = (path, init = {}, user = 'ada') => {
 }
 
 agentEndpointSuite({ describe, it, expect }, { name: 'sessions in Durable Objects', ask })
+
+describe('one Durable Object', () => {
+  it('streams one run to 100 at once, and refuses the next', async () => {
+    const client = new EndpointClient(ask, 'ask')
+    const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
+    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    const { loopId, toolCallId, argumentsHash } = request
+    const readers = await Promise.all(Array.from({ length: 100 }, () => client.events(loopId)))
+    const accepted = readers.filter(({ ok }) => ok)
+    // workerd may not have heard yet that the first reader left.
+    expect(accepted.length).toBeGreaterThanOrEqual(99)
+    expect((await problemOf(await client.events(loopId))).code).toBe('tooManyStreams')
+    await client.post(`/approvals/${toolCallId}`, { approved: true, argumentsHash })
+    const said = await Promise.all(accepted.map(async (reader) => saidIn(await allEvents(reader))))
+    expect(new Set(said)).toEqual(new Set(['Sent.']))
+  })
+})

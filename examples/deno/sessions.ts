@@ -1,0 +1,17 @@
+// npx deno run --config examples/deno/deno.json --allow-net=127.0.0.1 --allow-env --unstable-no-legacy-abort examples/deno/sessions.ts
+// In a project of your own, `npm:` imports take the place of that configuration. No key needed, the model is scripted.
+import { scripted } from 'phi-core/providers/scripted'
+import { sessionsApp } from '../recipes/http-sessions.ts'
+
+declare const Deno: {
+  env: { get(name: string): string | undefined }
+  serve(options: { hostname: string; port: number; onListen(at: { port: number }): void }, fetch: (request: Request) => unknown): void
+}
+
+const app = sessionsApp(
+  scripted(() => ({ text: 'Hello from Deno.' })),
+  [],
+  Deno.env.get('ACCESS_TOKEN'),
+)
+const onListen = (at: { port: number }) => console.log(JSON.stringify(at))
+Deno.serve({ hostname: '127.0.0.1', port: Number(Deno.env.get('PORT') ?? 3000), onListen }, app.fetch)

@@ -1,0 +1,21 @@
+// node examples/node/fastify.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { toNodeHandler } from 'phi-core/adapters/node'
+import { scripted } from 'phi-core/providers/scripted'
+import { sessionsApp } from '../recipes/http-sessions.ts'
+
+const agents = sessionsApp(
+  scripted(() => ({ text: 'Hello from Fastify.' })),
+  [],
+  process.env.ACCESS_TOKEN,
+)
+const handler = toNodeHandler(new Hono().route('/api', agents).fetch)
+const app = fastify({ forceCloseConnections: true })
+app.register(async (api) => {
+  api.removeAllContentTypeParsers()
+  api.addContentTypeParser('*', (_request, _body, done) => done(null)) // it reads bodies itself
+  api.all('/api/*', (request, reply) => handler(request.raw, reply.hijack().raw))
+})
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) })
+console.log(JSON.stringify(app.server.address()))

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, it, onTestFinished } from 'vitest'
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { allFrames, type Frame, frames } from './read-sse.ts'
+
+/** `HOST_KILLS=50 npx vitest run --project node test/adapters/http/kill.test.ts` for more. */
+const kills = Number(process.env.HOST_KILLS ?? 5)
+
+/** The host over one directory, as often as it is started. */
+function killableHost() {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-host-'))
+  let child: ChildProcess | undefined
+  const kill = async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+  onTestFinished(async () => {
+    await kill()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const start = async (): Promise<string> => {
+    const started = spawn(process.execPath, [resolve('test/adapters/http/killed-host.ts'), directory], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    child = started
+    const [port] = await once(createInterface({ input: started.stdout }), 'line')
+    return `http://127.0.0.1:${port}/sessions`
+  }
+  return { start, kill }
+}
+
+/** The next frames until there are `count`, or the connection broke. */
+async function some(response: Response, count: number): Promise<Frame[]> {
+  const read: Frame[] = []
+  for await (const frame of frames(response)) if (read.push(frame) >= count) break
+  return read
+}
+
+it(`brings runs to their end when the Node host is killed ${kills} times with a client attached`, {
+  timeout: 30_000 + kills * 5000,
+}, async () => {
+  const random = seededRandom(11)
+  const host = killableHost()
+  let url = await host.start()
+  let sessions = 0
+  let begun = 0
+  for (let kill = 0; kill < kills; sessions++) {
+    const headers = { 'content-type': 'application/json' }
+    let response = await fetch(`${url}/s${sessions}/runs`, { method: 'POST', headers, body: '{"prompt":"Go."}' })
+    expect(response.status).toBe(200)
+    const ended = new Set<string>()
+    for (let isOn = true; isOn && kill < kills; kill++) {
+      // A client that is shown the end of a message may count on it.
+      const seen = await some(response, 4 + Math.floor(random() * 40))
+      for (const { event, data } of seen) if (event === 'messageEnd') ended.add(data.messageId)
+      const { loopId } = seen[0]?.data ?? {}
+      await host.kill()
+      url = await host.start()
+      const again = await fetch(`${url}/s${sessions}/runs/${loopId}/events`)
+      const problem = await again.json()
+      expect([again.status, problem.code]).toEqual([410, 'gone'])
+      const text = await (await fetch(`${url}/s${sessions}`)).text()
+      expect([...ended].filter((id) => !text.includes(id))).toEqual([])
+      isOn = problem.continuedBy !== undefined
+      if (isOn) response = await fetch(`${url}/s${sessions}/runs/${problem.continuedBy}/events`)
+      if (isOn) expect(response.status).toBe(200)
+    }
+    if (!response.bodyUsed) expect((await allFrames(response)).at(-1)?.data.status).toBe('completed')
+    const { session: stored } = await (await fetch(`${url}/s${sessions}`)).json()
+    begun += stored.loops.length
+    expect(stored.loops.at(-1).status).toBe('completed')
+    const results = stored.loops.flatMap(({ messages }: { messages: { role: string; toolCallId?: string }[] }) =>
+      messages.flatMap(({ role, toolCallId }) => (role === 'toolResult' ? [toolCallId] : [])),
+    )
+    expect(results).toEqual(['call-0', 'call-1', 'call-2', 'call-3', 'call-4', 'call-5'])
+  }
+  console.log(`${kills} kills of the Node host: ${sessions} runs in ${begun} attempts, all completed`)
+})

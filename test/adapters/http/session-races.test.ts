@@ -1,0 +1,181 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type SessionAddress } from '../../../adapters/http/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { logSessionStore, memoryDriver, memorySessionStore } from '../../../src/session/index.ts'
+import { allFrames, type Frame } from './read-sse.ts'
+
+/** Sessions of a model that speaks while the gate of `hold` is open. */
+function hosted(options: Partial<MemoryLiveSessionsOptions> = {}) {
+  let held = Promise.resolve()
+  let free = (): void => undefined
+  const hold = (): void => {
+    held = new Promise((resolve) => {
+      free = resolve
+    })
+  }
+  const model = scripted(() => ({ text: 'hello' }), { gate: () => held })
+  const agent = vi.fn<(address: SessionAddress) => Promise<{ model: typeof model }>>(async () => {
+    // Others come in while it is made.
+    await nextTurn()
+    return { model }
+  })
+  const store = memorySessionStore()
+  const sessions = memoryLiveSessions({ store, agent, ...options })
+  const app = createAgentApp({ sessions, authorize: () => true })
+  const get = async (path: string) => app.request(`/sessions${path}`)
+  const post = async (path: string, body: object = { prompt: 'hi' }) =>
+    app.request(`/sessions${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const loopsOf = async (id: string) => (await store.load(id)).loops.map(({ status }) => status)
+  return { model, agent, sessions, get, post, loopsOf, hold, free: () => free() }
+}
+
+/** Everything that waits for no timer has happened then. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** The ends of answers: the status of the run, or the code of the problem. */
+async function endOf(response: Response): Promise<string> {
+  if (!response.ok) return (await response.json()).code
+  return (await allFrames(response)).at(-1)?.data.status
+}
+
+const counted = (all: readonly string[]): Record<string, number> =>
+  Object.fromEntries([...new Set(all)].toSorted().map((each) => [each, all.filter((other) => other === each).length]))
+
+describe('many who ask at once', () => {
+  it('get one agent and one run, when nothing was said before', async () => {
+    const { agent, post, loopsOf, hold, free } = hosted()
+    hold()
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post('/s/runs')))
+    free()
+    expect(counted(await Promise.all(answers.map(endOf)))).toEqual({ busy: 49, completed: 1 })
+    expect([agent.mock.calls.length, await loopsOf('s')]).toEqual([1, ['completed']])
+  })
+
+  it.each([[[true, true]], [[true, true, false]], [[true, true, false, true, false]], [[false, true]]])(
+    'begin one run, when some go back in the conversation: %j',
+    async (kinds) => {
+      const { post, get, loopsOf, hold, free } = hosted()
+      const first: Frame[] = await allFrames(await post('/s/runs'))
+      hold()
+      const back = { loopId: first[0]?.data.loopId, prompt: 'Again.' }
+      const asked = kinds.map((isBack) => (isBack ? post('/s/branch', back) : post('/s/runs')))
+      const answers = await Promise.all(asked)
+      expect((await (await get('/s')).json()).runningLoopId).toBeTypeOf('string')
+      free()
+      expect(counted(await Promise.all(answers.map(endOf)))).toEqual({ busy: kinds.length - 1, completed: 1 })
+      expect(await loopsOf('s')).toEqual(['completed', 'completed'])
+    },
+  )
+
+  it('stop and delete what is on, and nothing of it goes on', async () => {
+    const { model, post, get, sessions, hold } = hosted()
+    hold()
+    const run = await post('/s/runs')
+    const path = '/s/runs'
+    const answers = await Promise.all([post('/s/stop', {}), post(path), sessions.close(), post('/s/stop', {})])
+    expect(await endOf(run)).toBe('aborted')
+    for (const answer of answers) await answer?.body?.cancel()
+    await sessions.close()
+    const asked = model.provider.requests.length
+    expect((await (await get('/s')).json()).runningLoopId).toBeUndefined()
+    expect(model.provider.requests.length).toBe(asked)
+    await sessions.close()
+  })
+})
+
+describe('a session that leaves the memory', () => {
+  it('does not while somebody comes in', async () => {
+    for (const order of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ]) {
+      const { agent, post, get, sessions, hold, free } = hosted({ maxSessions: 1 })
+      await allFrames(await post('/a/runs'))
+      hold()
+      const answers = await Promise.all(order.map((id) => post(`/${id}/runs`)))
+      const made = agent.mock.calls.length
+      for (const id of order) if (answers[order.indexOf(id)]?.ok) expect((await get(`/${id}`)).status).toBe(200)
+      expect(agent.mock.calls.length).toBe(made)
+      free()
+      expect(counted(await Promise.all(answers.map(endOf)))).toEqual({ completed: 1, tooManySessions: 1 })
+      await sessions.close()
+    }
+  })
+
+  it('has left before it comes in again', async () => {
+    const driver = memoryDriver()
+    let closes = 0
+    let closeHeld = (): void => undefined
+    const held = new Promise<void>((resolve) => {
+      closeHeld = resolve
+    })
+    const release: typeof driver.release = async (claim) => {
+      closes += 1
+      await held
+      await driver.release(claim)
+    }
+    const slow = { ...driver, release }
+    const { post, agent, sessions } = hosted({ maxSessions: 1, store: logSessionStore(slow) })
+    await allFrames(await post('/a/runs'))
+    const other = post('/b/runs')
+    await vi.waitFor(() => expect(closes).toBe(1))
+    const both = [other, post('/a/runs')]
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+    expect(agent.mock.calls.map(([{ sessionId }]) => sessionId)).toEqual(['a'])
+    closeHeld()
+    const ends = await Promise.all(both.map(async (answer) => endOf(await answer)))
+    expect(ends.toSorted()[0]).toBe('completed')
+    await sessions.close()
+  })
+
+  it('makes room for as many as may be in, however many ask', async () => {
+    const { post, hold, free, sessions } = hosted({ maxSessions: 2 })
+    for (const id of ['a', 'b']) await allFrames(await post(`/${id}/runs`))
+    hold()
+    const answers = await Promise.all(['c', 'd', 'e', 'f', 'g'].map((id) => post(`/${id}/runs`)))
+    free()
+    expect(counted(await Promise.all(answers.map(endOf)))).toEqual({ completed: 2, tooManySessions: 3 })
+    await sessions.close()
+  })
+})
+
+describe('close', () => {
+  it('lets no run begin that was asked for before', async () => {
+    let made = (): void => undefined
+    const model = scripted(() => ({ text: 'hello' }))
+    const agent = () =>
+      new Promise<{ model: typeof model }>((resolve) => {
+        made = () => resolve({ model })
+      })
+    const { post, sessions } = hosted({ agent })
+    const asked = post('/s/runs')
+    await vi.waitFor(() => expect(made.length).toBe(0))
+    await nextTurn()
+    const closed = sessions.close()
+    made()
+    await closed
+    const answer = await asked
+    const end = await endOf(answer)
+    // Either it was refused, or it had begun and was stopped.
+    expect(['unavailable', 'aborted']).toContain(end)
+    expect(model.provider.requests.length).toBe(0)
+  })
+
+  it('stops all that is on, and leaves nothing behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] })
+    try {
+      const { post, get, hold, sessions, loopsOf } = hosted()
+      hold()
+      const answers = await Promise.all(['a', 'b', 'c'].map((id) => post(`/${id}/runs`)))
+      await sessions.close()
+      expect(await Promise.all(answers.map(endOf))).toEqual(['aborted', 'aborted', 'aborted'])
+      expect(vi.getTimerCount()).toBe(0)
+      expect(await loopsOf('a')).toEqual(['aborted'])
+      expect((await get('/a')).status).toBe(200)
+      await sessions.close()
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

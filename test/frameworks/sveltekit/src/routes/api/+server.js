@@ -1,0 +1,3 @@
+import { answer } from './agent.js'
+
+export const POST = ({ request }) => answer(request)
