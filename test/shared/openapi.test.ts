@@ -49,7 +49,8 @@ components:
 `
 
 describe('calls of OpenAPI tools are what the document demands', () => {
-  it.each(callCases.map((each) => [each.name, each] as const))('%s', async (name, { method, args, target, headers = {}, sent = '' }) => {
+  it.each(callCases.map(({ name }) => name))('%s', async (name) => {
+    const { method = '', args = {}, target = '', headers = {}, sent = '' } = callCases.find((each) => each.name === name) ?? {}
     const tools = await openApiTools(caseDocument('https://cases.test'), { fetch: echoService() })
     const answer = textOf((await tools.find((tool) => tool.name === name)?.execute(args as never, context())) ?? '')
     const [path] = target.split('?')
