@@ -44,7 +44,7 @@ function checkVersion(root: JsonSchema): void {
   const { openapi, swagger } = root
   if (/^3(\.[0-2])?(\.|$)/.test(String(openapi))) return
   const found = swagger !== undefined ? `Swagger ${text(swagger)}` : openapi !== undefined ? `OpenAPI ${text(openapi)}` : undefined
-  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI document.')
+  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI api.')
   throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read. Convert it first.`)
 }
 
@@ -79,8 +79,8 @@ export function entriesField(node: unknown, key: string): [string, unknown][] {
  * What `node` is, or what its `$ref` leads to, through further ones: `undefined` where that is nowhere, a circle, or another document. Other
  * documents are never fetched.
  */
-export function dereference(document: OpenApiDocument, node: unknown): unknown {
-  return follow(document.root, node, new Set())
+export function dereference(api: OpenApiDocument, node: unknown): unknown {
+  return follow(api.root, node, new Set())
 }
 
 function follow(root: JsonSchema, node: unknown, seen: Set<object>): unknown {

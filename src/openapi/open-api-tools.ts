@@ -91,7 +91,7 @@ function unavailable(from: URL, why: string): OpenApiError {
   return new OpenApiError('unavailable', `The OpenAPI document ${from.host}${from.pathname} cannot be had: ${why}.`)
 }
 
-function toolsOf(document: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[] {
+function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[] {
   const told = new Set<string>()
   const lose = (tool: string, lost: ReadonlySet<string>): void => {
     const fresh = [...lost].filter((what) => !told.has(what)).slice(0, 100)
@@ -100,9 +100,9 @@ function toolsOf(document: OpenApiDocument, options: OpenApiToolsOptions): Agent
   }
   const tools: AgentTool[] = []
   const failed: { operation: string; error: OpenApiError }[] = []
-  for (const operation of operationsOf(document, options)) {
+  for (const operation of operationsOf(api, options)) {
     try {
-      tools.push(operationTool(document, operation, options, lose))
+      tools.push(operationTool(api, operation, options, lose))
     } catch (error) {
       if (!OpenApiError.isInstance(error) || error.code !== 'noServer') throw error
       failed.push({ operation: `${operation.method} ${operation.path}`, error })

@@ -16,9 +16,9 @@ export interface Operation extends OperationInfo {
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
 /** The operations that `options` chooses, in the order of the document, named. Others are skipped; those that were not meant to be are logged. */
-export function operationsOf(document: OpenApiDocument, options: OpenApiToolsOptions): Operation[] {
+export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions): Operation[] {
   const { namePrefix, nameUnnamed = false, filter, logger } = options
-  const all = everyOperation(document, logger)
+  const all = everyOperation(api, logger)
   const isNamed = ({ operationId }: Unnamed): boolean => operationId !== undefined || nameUnnamed
   const unnamed = all.filter((operation) => !isNamed(operation) && fits(operation, filter))
   if (unnamed.length > 0) warn(logger, 'openApiOperationsWithoutId', unnamed)
@@ -38,10 +38,10 @@ export function operationsOf(document: OpenApiDocument, options: OpenApiToolsOpt
 
 type Unnamed = Omit<Operation, 'name'>
 
-function everyOperation(document: OpenApiDocument, logger: Logger | undefined): Unnamed[] {
+function everyOperation(api: OpenApiDocument, logger: Logger | undefined): Unnamed[] {
   const found: Unnamed[] = []
-  for (const [path, written] of entriesField(document.root, 'paths')) {
-    const target = dereference(document, written)
+  for (const [path, written] of entriesField(api.root, 'paths')) {
+    const target = dereference(api, written)
     // A host, or a way out of the server's path, is none.
     const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
     if (!isUsable) {

@@ -65,13 +65,13 @@ const ownHeaders =
  * apart: the later one is called after its place. Throws `OpenApiError` `invalidDocument` for references that lead nowhere.
  */
 export function inputsOf(
-  document: OpenApiDocument,
+  api: OpenApiDocument,
   { path, item, node, where }: { path: string; item: unknown; node: unknown; where: string },
   sent: SentByCaller,
 ): Inputs {
   const found = new Map<string, { name: string; place: ParameterPlace; node: unknown }>()
   for (const written of [...listField(item, 'parameters'), ...listField(node, 'parameters')]) {
-    const parameter = required(document, written, `A parameter of ${where}`)
+    const parameter = required(api, written, `A parameter of ${where}`)
     const [name, place] = [field(parameter, 'name'), field(parameter, 'in')]
     if (typeof name !== 'string' || name === '' || !isPlace(place) || isOwn(name, place, sent)) continue
     found.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, { name, place, node: parameter })
@@ -87,7 +87,7 @@ export function inputsOf(
     taken.add(key)
     return parameterOf(each, key)
   })
-  const body = bodyOf(document, field(node, 'requestBody'), where, taken)
+  const body = bodyOf(api, field(node, 'requestBody'), where, taken)
   return { parameters, ...(body !== undefined && { body }) }
 }
 
@@ -119,9 +119,9 @@ function parameterOf({ name, place, node }: { name: string; place: ParameterPlac
   }
 }
 
-function bodyOf(document: OpenApiDocument, written: unknown, where: string, taken: ReadonlySet<string>): Body | undefined {
+function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: ReadonlySet<string>): Body | undefined {
   if (written === undefined) return undefined
-  const node = required(document, written, `The body of ${where}`)
+  const node = required(api, written, `The body of ${where}`)
   const media = entriesField(node, 'content')
   if (media.length === 0) return undefined
   const { type, format, value } = chosenMedia(media)
@@ -156,11 +156,11 @@ function chosenMedia(media: readonly [string, unknown][]): Chosen {
   return { format: 'none', value: undefined }
 }
 
-function required(document: OpenApiDocument, node: unknown, what: string): unknown {
-  const target = dereference(document, node)
+function required(api: OpenApiDocument, node: unknown, what: string): unknown {
+  const target = dereference(api, node)
   if (isObject(target)) return target
   const ref = textField(node, '$ref')
-  const why = ref === undefined ? 'is no object' : `has a $ref that leads to nothing in this document, ${JSON.stringify(ref.slice(0, 200))}`
+  const why = ref === undefined ? 'is no object' : `has a $ref that leads to nothing in this api, ${JSON.stringify(ref.slice(0, 200))}`
   throw new OpenApiError(
     'invalidDocument',
     `${what} ${why}. Mend the document (bundle what lies in other files), or leave the operation out by filter.`,

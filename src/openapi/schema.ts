@@ -16,7 +16,7 @@ const maxNodes = 20_000
  * - What cannot be enforced is left out, which leaves it to the server, and is named in `lost`.
  */
 export class SchemaWriter {
-  readonly #document: OpenApiDocument
+  readonly #api: OpenApiDocument
   readonly #defs = new Map<object, string>()
   readonly #written: Record<string, JsonSchema | boolean> = {}
   readonly #names = new Set<string>()
@@ -26,13 +26,13 @@ export class SchemaWriter {
   /** Keywords and references that were left out. */
   readonly lost = new Set<string>()
 
-  constructor(document: OpenApiDocument) {
+  constructor(api: OpenApiDocument) {
     this.#document = document
   }
 
   /** The schema of one argument. */
   write(node: unknown): JsonSchema {
-    const target = isPureRef(node, this.#document.is30) ? dereference(this.#document, node) : node
+    const target = isPureRef(node, this.#api.is30) ? dereference(this.#api, node) : node
     if (target === undefined && isObject(node)) this.lost.add(`$ref ${String(node.$ref).slice(0, 100)}`)
     const schema = this.#schema(target, 0)
     if (schema === false) return { not: {} }
@@ -70,9 +70,9 @@ export class SchemaWriter {
     const ref = field(node, '$ref')
     if (typeof ref === 'string') {
       const target = this.#reference(ref)
-      if (typeof target === 'boolean' && this.#document.is30) return target
+      if (typeof target === 'boolean' && this.#api.is30) return target
       if (typeof target === 'string') copy.$ref = target
-      if (this.#document.is30) return copy
+      if (this.#api.is30) return copy
     }
     for (const [keyword, value] of Object.entries(node)) this.#keyword(copy, keyword, value, node, depth)
     return nullable(bounds(copy, node), node)
@@ -110,12 +110,12 @@ export class SchemaWriter {
   }
 
   #isReadOnly(property: unknown): boolean {
-    return field(property, 'readOnly') === true || field(dereference(this.#document, property), 'readOnly') === true
+    return field(property, 'readOnly') === true || field(dereference(this.#api, property), 'readOnly') === true
   }
 
   /** The name under `$defs` as a reference; a schema that is true or false itself. */
   #reference(ref: string): string | boolean {
-    const target = dereference(this.#document, { $ref: ref })
+    const target = dereference(this.#api, { $ref: ref })
     if (typeof target === 'boolean') return target
     if (!isObject(target)) return this.#any(`$ref ${ref.slice(0, 100)}`)
     let name = this.#defs.get(target)

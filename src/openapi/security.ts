@@ -26,17 +26,17 @@ export interface Authorized {
  * What the caller's options send with an operation: `bearer` and `apiKey` always; of the schemes it asks for the first set for which
  * `credentials` has everything. Schemes for which there is nothing are left out: the service says so.
  */
-export function authorizationsOf(document: OpenApiDocument, node: unknown, options: OpenApiToolsOptions): Authorization[] {
+export function authorizationsOf(api: OpenApiDocument, node: unknown, options: OpenApiToolsOptions): Authorization[] {
   const { bearer, apiKey, credentials = {} } = options
   const found: Authorization[] = []
   if (bearer !== undefined) found.push(header('authorization', bearer, 'Bearer '))
   if (apiKey !== undefined) found.push(header(apiKey.header, apiKey.value, ''))
-  const schemes = field(field(document.root, 'components'), 'securitySchemes')
-  const asked = Array.isArray(field(node, 'security')) ? listField(node, 'security') : listField(document.root, 'security')
+  const schemes = field(field(api.root, 'components'), 'securitySchemes')
+  const asked = Array.isArray(field(node, 'security')) ? listField(node, 'security') : listField(api.root, 'security')
   const sets = asked.map((set) => (isObject(set) ? Object.keys(set) : []))
   const chosen = sets.find((names) => names.length > 0 && names.every((name) => Object.hasOwn(credentials, name))) ?? []
   for (const name of chosen) {
-    const scheme = dereference(document, field(schemes, name))
+    const scheme = dereference(api, field(schemes, name))
     const credential = credentials[name]
     const authorization = credential === undefined ? undefined : authorizationOf(scheme, credential)
     if (authorization !== undefined) found.push(authorization)

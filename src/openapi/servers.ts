@@ -7,24 +7,24 @@ import type { OpenApiToolsOptions } from './options.ts'
  * Where an operation is called, without a slash at the end: `baseUrl`, else the first server of the operation, of its path or of the document.
  * Throws `OpenApiError` `noServer` where there is none that can be called, `ConfigError` for a `baseUrl` or a variable that cannot be used.
  */
-export function baseUrlOf(document: OpenApiDocument, levels: readonly unknown[], options: OpenApiToolsOptions): string {
+export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], options: OpenApiToolsOptions): string {
   const { baseUrl } = options
   if (baseUrl !== undefined) {
     const fault = urlFault(baseUrl)
     if (fault !== undefined) throw new ConfigError('invalidOption', `baseUrl ${fault}.`)
     return trimmed(new URL(baseUrl))
   }
-  const server = [...levels, document.root].map((level) => listField(level, 'servers')[0]).find((found) => found !== undefined)
+  const server = [...levels, api.root].map((level) => listField(level, 'servers')[0]).find((found) => found !== undefined)
   // A document without servers is served by whoever serves the document.
-  const written = server === undefined && document.url !== undefined ? '/' : textField(server, 'url')
+  const written = server === undefined && api.url !== undefined ? '/' : textField(server, 'url')
   if (written === undefined) throw noServer('The document names no server')
   const filled = withVariables(written, server, options.serverVariables ?? {})
-  const url = URL.parse(filled, document.url)
+  const url = URL.parse(filled, api.url)
   if (url === null) throw noServer(`The server ${JSON.stringify(filled)} is no absolute address`)
   const fault = urlFault(url.href)
   if (fault !== undefined) throw noServer(`The server ${fault}`)
-  if (document.url !== undefined && isPrivate(url.hostname) && !isPrivate(document.url.hostname)) {
-    throw noServer(`A document from ${document.url.host} names ${url.host}, an address of your own network, as its server`)
+  if (api.url !== undefined && isPrivate(url.hostname) && !isPrivate(api.url.hostname)) {
+    throw noServer(`A document from ${api.url.host} names ${url.host}, an address of your own network, as its server`)
   }
   return trimmed(url)
 }

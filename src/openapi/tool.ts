@@ -17,12 +17,12 @@ import { baseUrlOf } from './servers.ts'
 export type LostParts = (tool: string, lost: ReadonlySet<string>) => void
 
 /** A tool that calls `operation`. Its schema is written when it is first asked for. */
-export function operationTool(document: OpenApiDocument, operation: Operation, options: OpenApiToolsOptions, lose: LostParts): AgentTool {
+export function operationTool(api: OpenApiDocument, operation: Operation, options: OpenApiToolsOptions, lose: LostParts): AgentTool {
   const { name, operationId, method, path, node, item } = operation
   const where = `${method} ${path}`
-  const authorizations = authorizationsOf(document, node, options)
-  const inputs = inputsOf(document, { path, item, node, where }, sentByCaller(authorizations, options.headers))
-  const plan = { operation, baseUrl: baseUrlOf(document, [node, item], options), inputs, authorizations, options }
+  const authorizations = authorizationsOf(api, node, options)
+  const inputs = inputsOf(api, { path, item, node, where }, sentByCaller(authorizations, options.headers))
+  const plan = { operation, baseUrl: baseUrlOf(api, [node, item], options), inputs, authorizations, options }
   const summary = textField(node, 'summary') ?? textField(item, 'summary')
   const rule = ruleOf(operation, options)
   const reads = method === 'GET' || method === 'HEAD'
@@ -34,7 +34,7 @@ export function operationTool(document: OpenApiDocument, operation: Operation, o
     label: summary ?? operationId ?? name,
     description: (textField(node, 'description') ?? summary ?? textField(item, 'description') ?? where) + bodyNote(unsent),
     get parameters() {
-      parameters ??= parametersOf(document, name, inputs, reads, lose)
+      parameters ??= parametersOf(api, name, inputs, reads, lose)
       return parameters
     },
     ...(rule !== undefined && { needsApproval: rule }),
@@ -53,8 +53,8 @@ function ruleOf(operation: Operation, { needsApproval }: OpenApiToolsOptions): A
   return needsApproval === 'unsafe' ? operation.method !== 'GET' && operation.method !== 'HEAD' : needsApproval
 }
 
-function parametersOf(document: OpenApiDocument, name: string, inputs: Inputs, reads: boolean, lose: LostParts): JsonSchema {
-  const writer = new SchemaWriter(document)
+function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads: boolean, lose: LostParts): JsonSchema {
+  const writer = new SchemaWriter(api)
   const schema = objectSchema(inputs, reads, (node) => writer.write(node))
   const $defs = writer.definitions()
   if ($defs !== undefined) schema.$defs = $defs
