@@ -44,7 +44,7 @@ function checkVersion(root: JsonSchema): void {
   const { openapi, swagger } = root
   if (/^3(\.[0-2])?(\.|$)/.test(String(openapi))) return
   const found = swagger !== undefined ? `Swagger ${text(swagger)}` : openapi !== undefined ? `OpenAPI ${text(openapi)}` : undefined
-  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI api.')
+  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI document.')
   throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read. Convert it first.`)
 }
 

@@ -27,7 +27,7 @@ export class SchemaWriter {
   readonly lost = new Set<string>()
 
   constructor(api: OpenApiDocument) {
-    this.#document = document
+    this.#api = api
   }
 
   /** The schema of one argument. */
