@@ -87,13 +87,13 @@ export interface OpenApiToolsOptions {
   logger?: Logger
 }
 
-/** Options of `readOpenApiTools`. */
+/** How tools are made of a document in a workspace: as {@link OpenApiToolsOptions}, and where the file is. */
 export interface ReadOpenApiOptions extends OpenApiToolsOptions {
   /** Where the file is. */
   workspace: Workspace
 }
 
-/** Options of `fetchOpenApiTools`. */
+/** How tools are made of a document on the web: as {@link OpenApiToolsOptions}, and the bounds of its download. */
 export interface FetchOpenApiOptions extends OpenApiToolsOptions {
   /** Bytes of the document. Default 64 MiB. */
   maxDocumentBytes?: number
