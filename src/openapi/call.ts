@@ -156,7 +156,7 @@ async function exchange(send: typeof fetch, request: Prepared, signal: AbortSign
     const next = URL.parse(location, url)
     const reads = method === 'GET' || method === 'HEAD' || response.status === 303
     if (next === null || next.origin !== url.origin || !reads || hops === maxRedirects || next.username !== '') {
-      return { response, note: `\n\n(A redirect to ${next?.href ?? percentEncode(location)}, which was not followed.)` }
+      return { response, note: `\n\n(A redirect to ${(next?.href ?? percentEncode(location)).slice(0, 1000)}, which was not followed.)` }
     }
     response.body?.cancel().catch(() => undefined)
     if (method !== 'HEAD') method = 'GET'

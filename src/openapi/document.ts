@@ -13,6 +13,9 @@ export interface OpenApiDocument {
   readonly url?: URL
 }
 
+/** References through which one leads on: far more than documents have, and far from the end of a stack. */
+const maxHops = 100
+
 const yaml = lateChunk('the YAML parser', () => import('yaml'))
 
 /**
@@ -86,7 +89,7 @@ export function dereference(api: OpenApiDocument, node: unknown): unknown {
 function follow(root: JsonSchema, node: unknown, seen: Set<object>): unknown {
   let target = node
   for (let ref = field(target, '$ref'); typeof ref === 'string'; ref = field(target, '$ref')) {
-    if (!isObject(target) || seen.has(target)) return undefined
+    if (!isObject(target) || seen.has(target) || seen.size === maxHops) return undefined
     seen.add(target)
     target = resolve(root, ref, seen)
   }

@@ -4,7 +4,7 @@ import { logWarning } from '../base/log-warning.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool.ts'
 import { readBytes } from './answer.ts'
-import { type OpenApiDocument, readDocument } from './document.ts'
+import { entriesField, field, type OpenApiDocument, readDocument } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import { operationsOf } from './operations.ts'
 import {
@@ -92,6 +92,9 @@ function unavailable(from: URL, why: string): OpenApiError {
 }
 
 function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[] {
+  const schemes = new Set(entriesField(field(api.root, 'components'), 'securitySchemes').map(([name]) => name))
+  const unknown = Object.keys(options.credentials ?? {}).filter((name) => !schemes.has(name))
+  if (unknown.length > 0) logWarning(options.logger, 'openApiSchemeNotFound', { credentials: unknown, schemes: [...schemes].slice(0, 100) })
   const told = new Set<string>()
   const lose = (tool: string, lost: ReadonlySet<string>): void => {
     const fresh = [...lost].filter((what) => !told.has(what)).slice(0, 100)

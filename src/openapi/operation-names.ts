@@ -48,6 +48,7 @@ export function nameOfPlace(method: string, path: string): string {
 export function legalKey(name: string, taken: ReadonlySet<string>): string {
   const base = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, longest) || '_'
   let key = base
-  for (let at = 2; taken.has(key); at += 1) key = `${base.slice(0, longest - 1 - String(at).length)}_${at}`
+  // By checksum: counting would take the square of how many there are.
+  for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, longest - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
   return key
 }

@@ -20,6 +20,8 @@ export class SchemaWriter {
   readonly #defs = new Map<object, string>()
   readonly #written: Record<string, JsonSchema | boolean> = {}
   readonly #names = new Set<string>()
+  /** How often a name was wanted. */
+  readonly #wanted = new Map<string, number>()
   readonly #open = new Set<object>()
   readonly #waiting: { name: string; target: object }[] = []
   #nodes = 0
@@ -81,10 +83,10 @@ export class SchemaWriter {
   #keyword(copy: JsonSchema, keyword: string, value: unknown, node: JsonSchema, depth: number): void {
     if (silent.has(keyword) || keyword.startsWith('x-')) return
     if (keyword === 'example') {
-      if (!Object.hasOwn(node, 'examples')) copy.examples = [value]
+      if (!Object.hasOwn(node, 'examples') && isSmall(value)) copy.examples = [value]
       return
     }
-    if (!isUsableKeyword(keyword, value)) {
+    if (!isUsableKeyword(keyword, value) || (plain.has(keyword) && !isSmall(value))) {
       if (!(keyword.startsWith('exclusiveM') && typeof value === 'boolean')) this.lost.add(keyword.slice(0, 100))
       return
     }
@@ -131,7 +133,10 @@ export class SchemaWriter {
     const last = ref.slice(ref.lastIndexOf('/') + 1).replace(/[^a-zA-Z0-9_.-]/g, '_')
     const base = last === '' || last in {} ? `schema_${last}` : last.slice(0, 80)
     let name = base
-    for (let at = 2; this.#names.has(name); at += 1) name = `${base}_${at}`
+    for (let at = this.#wanted.get(base) ?? 2; this.#names.has(name); at += 1) {
+      name = `${base}_${at}`
+      this.#wanted.set(base, at + 1)
+    }
     this.#names.add(name)
     return name
   }
@@ -163,8 +168,20 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const one = words('additionalProperties propertyNames items contains not if then else unevaluatedProperties unevaluatedItems')
 const several = words('allOf anyOf oneOf prefixItems')
 const byName = words('patternProperties dependentSchemas')
+/** Values, not schemas. */
+const plain = words('default examples const enum')
 /** Of use to others, or, as containers, only to references, which find them in the document. */
 const silent = words('$ref $schema $id $comment id $defs definitions xml externalDocs discriminator nullable readOnly writeOnly')
+
+/** Whether a value of a document can be written as JSON in reasonable length: aliases of YAML make some that are endless. */
+function isSmall(value: unknown): boolean {
+  let left = 10_000
+  const open: unknown[] = [value]
+  for (let next = open.pop(); next !== undefined && left > 0; next = open.pop(), left -= 1) {
+    if (typeof next === 'object' && next !== null) open.push(...Object.values(next).slice(0, left))
+  }
+  return left > 0
+}
 
 /** `exclusiveMinimum: true` beside a `minimum`, as 3.0 has it. */
 function bounds(copy: JsonSchema, node: JsonSchema): JsonSchema {

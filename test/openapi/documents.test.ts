@@ -148,6 +148,40 @@ describe('schemas', () => {
     ])
   })
 
+  it('hold no values that cannot be written', async () => {
+    const self: unknown[] = []
+    self.push(self)
+    let doubled: unknown = 'x'
+    for (let at = 0; at < 60; at += 1) doubled = [doubled, doubled]
+    const body = { type: 'array', default: self, example: doubled, enum: [doubled], const: { a: [null, undefined, 1] } }
+    expect(await bodyOf(body)).toEqual({ body: { type: 'array', const: { a: [null, undefined, 1] } } })
+  })
+
+  it('and names stay fast where thousands want the same', async () => {
+    const parameters = Array.from({ length: 4_000 }, (_, at) => ({
+      name: `${String.fromCodePoint(0x4e00 + at)}`,
+      in: 'query',
+      schema: {},
+    }))
+    const schemas = Object.fromEntries(Array.from({ length: 7_000 }, (_, at) => [`s${at}`, { a: { title: String(at) } }]))
+    const refs = Object.keys(schemas).map((name) => ({ $ref: `#/x/${name}/a` }))
+    const requestBody = { content: { 'application/json': { schema: { allOf: refs } } } }
+    const schema = await schemaOf(documentOf({ '/a': { post: { operationId: 'a', parameters, requestBody } } }, { x: schemas }))
+    expect(Object.keys(schema.properties as object)).toHaveLength(4_001)
+    expect(Object.keys(schema.$defs as object)).toHaveLength(7_000)
+  })
+
+  it('follow references for a while, not for ever', async () => {
+    const chain = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`c${at}`, { $ref: `#/c${at + 1}/x` }]))
+    expect((await bodyOf({ $ref: '#/c0' }, chain)).body).toEqual({})
+  })
+
+  it('credentials for schemes that there are not are named', async () => {
+    const { heard, logger } = listening()
+    await openApiTools(shop, { baseUrl, logger, credentials: { petKey: 'sk-1234' }, filter: { tags: ['pet'] } })
+    expect(heard).toEqual([['openApiSchemeNotFound', { credentials: ['petKey'], schemes: [] }]])
+  })
+
   it('of hostile documents end', async () => {
     const self: Record<string, unknown> = { type: 'object' }
     self.properties = { a: self, b: self }
