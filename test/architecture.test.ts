@@ -16,6 +16,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
+  openapi: { layers: ['validation'], packages: ['yaml'] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
   client: { layers: ['stream', 'ui'], packages: [] },

@@ -77,6 +77,10 @@ const expected: Record<string, string> = {
     resolvePath revertTool searchTool workspaceSearcher writeFileTool
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
+  './openapi': `
+    OpenApiError fetchOpenApiTools openApiTools readOpenApiTools
+    FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
+    OperationInfo ReadOpenApiOptions`,
   './session': `
     ImportSessionOptions exportSession importSession scopedSessionStore
     EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver

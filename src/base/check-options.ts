@@ -209,7 +209,7 @@ function distance(a: string, b: string): number {
 }
 
 // Counts of tokens are none.
-const secret = /key|token(?!s)|secret|auth|password|credential|header/i
+const secret = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
 
 function shown(value: unknown, name: string): string {
   if (typeof value === 'string') return secret.test(name) ? 'a text' : JSON.stringify(value.slice(0, 60))

@@ -95,6 +95,12 @@ function refuse(pointer: string, reason: string): ConfigError {
   return new ConfigError('unsupportedSchema', `Schema at ${pointer}: ${reason}.`)
 }
 
+/** Whether a schema may have `keyword` with this value. Says nothing of the schemas inside of it, and nothing of where a `$ref` leads. */
+export function isUsableKeyword(keyword: string, value: unknown): boolean {
+  const shape = keywordShapes.get(keyword)
+  return shape !== undefined && matchesShape(shape, value)
+}
+
 /** What the value of a keyword must look like. `annotation` may be anything and constrains nothing. */
 type KeywordShape =
   | 'annotation'

@@ -15,6 +15,7 @@ import { hooked } from '../../examples/recipes/hooks.ts'
 import { filtered } from '../../examples/recipes/input-filters.ts'
 import { weather } from '../../examples/recipes/json-schema-tool.ts'
 import { withSummaries } from '../../examples/recipes/llm-summaries.ts'
+import { petKeeper } from '../../examples/recipes/openapi.ts'
 import { judged } from '../../examples/recipes/parallel-loops.ts'
 import { profiled } from '../../examples/recipes/profiles.ts'
 import { pruned } from '../../examples/recipes/pruning.ts'
@@ -57,6 +58,7 @@ function inDirectory(program: (directory: string, write: (line: string) => void)
 describe('a page says what its program writes', () => {
   it.each([
     ['hooks', hooked],
+    ['openapi', petKeeper],
     ['input-filters', filtered],
     ['budgets', sharedBudget],
     ['context-and-compaction', longTalk],

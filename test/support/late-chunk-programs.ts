@@ -58,6 +58,13 @@ import { searchTool } from 'phi-core/tools'
 const workspace = memoryWorkspace({ 'a.txt': 'one' })
 globalThis.outcome = outcomeOf({ model: ${calling('search', { pattern: 'o.e' })}, tools: [searchTool({ workspace })] })
 `,
+  yaml: `${prelude}
+import { openApiTools } from 'phi-core/openapi'
+const tool = defineTool({
+  name: 'load', description: 'Loads.', parameters: { type: 'object' }, execute: async () => (await openApiTools('openapi: 3.1.0')).length,
+})
+globalThis.outcome = outcomeOf({ model: ${calling('load', {})}, tools: [tool] })
+`,
   'src/loop/view/index.ts': `${prelude}
 import { revertTool } from 'phi-core/tools'
 globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), tools: [revertTool()] })

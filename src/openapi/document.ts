@@ -1,0 +1,112 @@
+import { lateChunk } from '../base/late-chunk.ts'
+import { errorText, LoadError } from '../types/errors.ts'
+import type { JsonSchema } from '../types/json.ts'
+import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
+import { OpenApiError } from './open-api-error.ts'
+
+/** A document that was read. */
+export interface OpenApiDocument {
+  readonly root: JsonSchema
+  /** In 3.0 nothing beside a `$ref` counts. */
+  readonly is30: boolean
+  /** Where it was fetched from: relative servers are relative to it. */
+  readonly url?: URL
+}
+
+/** References through which one leads on: far more than documents have, and far from the end of a stack. */
+const maxHops = 100
+
+const yaml = lateChunk('the YAML parser', () => import('yaml'))
+
+/**
+ * Reads a document: JSON where the text begins with `{` or `[`, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
+ * other than 3; with `LoadError` where the YAML parser cannot be had.
+ */
+export async function readDocument(source: string | object, url?: URL): Promise<OpenApiDocument> {
+  const root = typeof source === 'string' ? await parse(source.replace(/^\uFEFF/, '')) : source
+  if (!isObject(root)) throw new OpenApiError('invalidDocument', 'The OpenAPI document is no object: it must have "openapi" and "paths".')
+  checkVersion(root)
+  return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...(url !== undefined && { url }) }
+}
+
+async function parse(text: string): Promise<unknown> {
+  const isJson = /^\s*[{[]/.test(text)
+  try {
+    if (isJson) return JSON.parse(text)
+    const { parse: parseYaml } = await yaml.load()
+    // Looking for keys that come twice takes the square of their number.
+    return parseYaml(text, { merge: true, uniqueKeys: false, logLevel: 'error', maxAliasCount: 1000 })
+  } catch (error) {
+    if (LoadError.isInstance(error)) throw error
+    const why = errorText(error).split('\n', 1)[0]
+    throw new OpenApiError('invalidDocument', `The OpenAPI document is not valid ${isJson ? 'JSON' : 'YAML'}: ${why}`)
+  }
+}
+
+function checkVersion(root: JsonSchema): void {
+  const { openapi, swagger } = root
+  if (/^3(\.[0-2])?(\.|$)/.test(String(openapi))) return
+  const found = swagger !== undefined ? `Swagger ${text(swagger)}` : openapi !== undefined ? `OpenAPI ${text(openapi)}` : undefined
+  if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI document.')
+  throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read. Convert it first.`)
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 20) : typeof value
+}
+
+/** A field of an object, looking at own properties only: names of a document may be those of every object. */
+export function field(node: unknown, key: string): unknown {
+  return isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined
+}
+
+/** As {@link field}, where it is a text that says something. */
+export function textField(node: unknown, key: string): string | undefined {
+  const value = field(node, key)
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** The values of a field that is a list. */
+export function listField(node: unknown, key: string): readonly unknown[] {
+  const value = field(node, key)
+  return Array.isArray(value) ? value : []
+}
+
+/** The entries of a field that is an object. */
+export function entriesField(node: unknown, key: string): [string, unknown][] {
+  const value = field(node, key)
+  return isObject(value) ? Object.entries(value) : []
+}
+
+/**
+ * What `node` is, or what its `$ref` leads to, through further ones: `undefined` where that is nowhere, a circle, or another document. Other
+ * documents are never fetched.
+ */
+export function dereference(api: OpenApiDocument, node: unknown): unknown {
+  return follow(api.root, node, new Set())
+}
+
+function follow(root: JsonSchema, node: unknown, seen: Set<object>): unknown {
+  let target = node
+  for (let ref = field(target, '$ref'); typeof ref === 'string'; ref = field(target, '$ref')) {
+    if (!isObject(target) || seen.has(target) || seen.size === maxHops) return undefined
+    seen.add(target)
+    target = resolve(root, ref, seen)
+  }
+  return target
+}
+
+/** A pointer may lead through other references, for which {@link follow} looks out. */
+function resolve(root: JsonSchema, ref: string, seen: Set<object>): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return undefined
+  let node: unknown = root
+  for (const segment of pointerSegments(ref)) {
+    if (typeof node !== 'object' || node === null) return undefined
+    const isHere = Object.hasOwn(node, segment)
+    const place: unknown = isHere ? node : follow(root, node, seen)
+    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, segment)) return undefined
+    node = Reflect.get(place, segment)
+  }
+  return node
+}

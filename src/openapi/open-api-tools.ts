@@ -1,0 +1,119 @@
+import { AbortScope, startTimer } from '../base/abort.ts'
+import { checkOptions } from '../base/check-options.ts'
+import { logWarning } from '../base/log-warning.ts'
+import { errorText, PhiError } from '../types/errors.ts'
+import type { AgentTool } from '../types/tool.ts'
+import { readBytes } from './answer.ts'
+import { entriesField, field, type OpenApiDocument, readDocument } from './document.ts'
+import { OpenApiError } from './open-api-error.ts'
+import { operationsOf } from './operations.ts'
+import {
+  aDocumentOrText,
+  type FetchOpenApiOptions,
+  fetchOptions,
+  type OpenApiToolsOptions,
+  type ReadOpenApiOptions,
+  readOptions,
+  toolsOptions,
+} from './options.ts'
+import { statusText } from './status-text.ts'
+import { operationTool } from './tool.ts'
+
+/**
+ * Makes a tool of each operation of an OpenAPI 3.0 or 3.1 document: a text of JSON or YAML, or what was parsed of one.
+ *
+ * **Contract**
+ * - Schemas are written when they are first asked for. The document is kept and must not be changed.
+ * - What a service answers is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
+ * - Operations without an `operationId`, or without a server that can be called, are skipped; the logger hears which.
+ * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used, `LoadError` where the YAML parser cannot be had.
+ * - Nothing is fetched: references to other documents lead nowhere.
+ *
+ * Source: docs/concepts/openapi.md
+ *
+ * @example
+ * const tools = await openApiTools(document, { bearer: token, filter: { tags: ['pet'] }, needsApproval: 'unsafe' })
+ * const agent = new Agent({ model, tools })
+ */
+export async function openApiTools(document: string | object, options: OpenApiToolsOptions = {}): Promise<AgentTool[]> {
+  checkOptions(document, aDocumentOrText, 'document')
+  checkOptions(options, toolsOptions)
+  return toolsOf(await readDocument(document), options)
+}
+
+/** As {@link openApiTools}, of a file in a workspace. Rejects with the workspace's error where it cannot be read. */
+export async function readOpenApiTools(path: string, options: ReadOpenApiOptions): Promise<AgentTool[]> {
+  checkOptions(options, readOptions)
+  const { workspace, ...rest } = options
+  const bytes = await workspace.read(path)
+  return toolsOf(await readDocument(new TextDecoder().decode(bytes)), rest)
+}
+
+/**
+ * As {@link openApiTools}, of a document on the web.
+ *
+ * **Contract**
+ * - The document is fetched without credentials: `bearer`, `apiKey`, `credentials` and `headers` are for its operations.
+ * - Relative servers are relative to where it came from, and so is a document without servers. One from the open net that names an address of your own network
+ *   is refused with `noServer`: only `baseUrl` leads there.
+ * - Rejects with `OpenApiError` `unavailable` when it cannot be had within `timeoutMs` and `maxDocumentBytes`; with the reason of `signal`.
+ */
+export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApiOptions = {}): Promise<AgentTool[]> {
+  checkOptions(options, fetchOptions)
+  const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
+  const from = URL.parse(String(url))
+  if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is no absolute address.`)
+  const scope = new AbortScope(signal ?? new AbortController().signal)
+  const { timeoutMs = 30_000 } = rest
+  const stopTimer = startTimer(timeoutMs, () => scope.abort(unavailable(from, `there was no answer within ${timeoutMs} ms`)))
+  try {
+    const { text, place } = await scope.race(download(from, rest.fetch ?? fetch, scope.signal, maxDocumentBytes))
+    return toolsOf(await readDocument(text, place), rest)
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason
+    throw PhiError.isInstance(error) ? error : unavailable(from, errorText(error))
+  } finally {
+    stopTimer()
+    scope.release()
+  }
+}
+
+async function download(from: URL, send: typeof fetch, signal: AbortSignal, limit: number): Promise<{ text: string; place: URL }> {
+  const response = await send(from.href, { headers: { accept: 'application/json, application/yaml, */*;q=0.5' }, signal })
+  if (!response.ok) throw unavailable(from, `the answer was ${statusText(response.status)}`)
+  const { bytes, isWhole } = await readBytes(response, limit)
+  if (!isWhole) throw unavailable(from, `it is larger than ${limit} bytes; raise maxDocumentBytes`)
+  return { text: new TextDecoder().decode(bytes), place: URL.parse(response.url) ?? from }
+}
+
+/** Neither name nor query of an address is shown: keys stand in both. */
+function unavailable(from: URL, why: string): OpenApiError {
+  return new OpenApiError('unavailable', `The OpenAPI document ${from.host}${from.pathname} cannot be had: ${why}.`)
+}
+
+function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[] {
+  const schemes = new Set(entriesField(field(api.root, 'components'), 'securitySchemes').map(([name]) => name))
+  const unknown = Object.keys(options.credentials ?? {}).filter((name) => !schemes.has(name))
+  if (unknown.length > 0) logWarning(options.logger, 'openApiSchemeNotFound', { credentials: unknown, schemes: [...schemes].slice(0, 100) })
+  const told = new Set<string>()
+  const lose = (tool: string, lost: ReadonlySet<string>): void => {
+    const fresh = [...lost].filter((what) => !told.has(what)).slice(0, 100)
+    for (const what of fresh) told.add(what)
+    if (fresh.length > 0) logWarning(options.logger, 'openApiSchemaNotEnforced', { tool, parts: fresh })
+  }
+  const tools: AgentTool[] = []
+  const failed: { operation: string; error: OpenApiError }[] = []
+  for (const operation of operationsOf(api, options)) {
+    try {
+      tools.push(operationTool(api, operation, options, lose))
+    } catch (error) {
+      if (!OpenApiError.isInstance(error) || error.code !== 'noServer') throw error
+      failed.push({ operation: `${operation.method} ${operation.path}`, error })
+    }
+  }
+  const [first] = failed
+  // One server that cannot be called must not cost the others; none at all is a mistake of the caller.
+  if (first !== undefined && tools.length === 0) throw first.error
+  for (const { operation, error } of failed) logWarning(options.logger, 'openApiOperationWithoutServer', { operation, why: error.message })
+  return tools
+}

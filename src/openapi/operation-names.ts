@@ -1,0 +1,54 @@
+import { crc32 } from '../base/crc32.ts'
+
+const longest = 64
+
+/**
+ * Names for tools that every provider takes, `[a-zA-Z0-9_-]{1,64}`, no two alike: of those that become equal the one that needed no change keeps
+ * its name, else the first, and the others end in a checksum of where they are. A name does not depend on which operations are chosen.
+ */
+export function legalNames(wanted: readonly { name: string; place: string }[]): string[] {
+  const taken = new Set<string>()
+  const names = wanted.map(({ name }) => {
+    if (!isLegal(name) || taken.has(name)) return undefined
+    taken.add(name)
+    return name
+  })
+  return wanted.map(({ name, place }, at) => names[at] ?? free(legal(name), `${name} ${place}`, taken))
+}
+
+function isLegal(name: string): boolean {
+  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+}
+
+function legal(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || '_'
+}
+
+function free(name: string, place: string, taken: Set<string>): string {
+  let found = name
+  for (let at = 0; found.length > longest || taken.has(found); at += 1) {
+    const mark = checksum(at === 0 ? place : `${place} ${at}`)
+    found = `${name.slice(0, longest - mark.length - 1)}_${mark}`
+  }
+  taken.add(found)
+  return found
+}
+
+function checksum(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  return crc32(bytes, 0, bytes.length).toString(16).padStart(8, '0')
+}
+
+/** `GET /pets/{petId}` as `get_pets_petId`. */
+export function nameOfPlace(method: string, path: string): string {
+  return `${method.toLowerCase()}_${path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/^_+|_+$/g, '')}`.replace(/_+$/, '')
+}
+
+/** Names for arguments that every provider takes, `[a-zA-Z0-9_.-]{1,64}`, no two alike. */
+export function legalKey(name: string, taken: ReadonlySet<string>): string {
+  const base = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, longest) || '_'
+  let key = base
+  // By checksum: counting would take the square of how many there are.
+  for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, longest - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
+  return key
+}

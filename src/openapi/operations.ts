@@ -1,0 +1,99 @@
+import { logWarning } from '../base/log-warning.ts'
+import type { JsonValue } from '../types/json.ts'
+import type { Logger } from '../types/logger.ts'
+import { isObject } from '../validation/enforceable-schema.ts'
+import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
+import { legalNames, nameOfPlace } from './operation-names.ts'
+import type { OpenApiToolsOptions, OperationInfo } from './options.ts'
+
+/** An operation of a document, with the objects that describe it. */
+export interface Operation extends OperationInfo {
+  readonly node: unknown
+  readonly item: unknown
+}
+
+/** In the order in which the specification lists them. `fetch` sends no TRACE. */
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+
+/** The operations that `options` chooses, in the order of the document, named. Others are skipped; those that were not meant to be are logged. */
+export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions): Operation[] {
+  const { namePrefix, nameUnnamed = false, filter, logger } = options
+  const all = everyOperation(api, logger)
+  const isNamed = ({ operationId }: Unnamed): boolean => operationId !== undefined || nameUnnamed
+  const unnamed = all.filter((operation) => !isNamed(operation) && fits(operation, filter))
+  if (unnamed.length > 0) warn(logger, 'openApiOperationsWithoutId', unnamed)
+  const named = all.filter(isNamed)
+  const prefix = namePrefix === undefined || namePrefix === '' ? '' : `${namePrefix}__`
+  const names = legalNames(
+    named.map(({ operationId, method, path }) => ({
+      name: prefix + (operationId ?? nameOfPlace(method, path)),
+      place: `${method} ${path}`,
+    })),
+  )
+  const chosen = named.map((operation, at) => ({ ...operation, name: names[at] ?? '' })).filter((operation) => fits(operation, filter))
+  warnOfTwins(chosen, logger)
+  warnOfMissing(chosen, options)
+  return chosen
+}
+
+type Unnamed = Omit<Operation, 'name'>
+
+function everyOperation(api: OpenApiDocument, logger: Logger | undefined): Unnamed[] {
+  const found: Unnamed[] = []
+  for (const [path, written] of entriesField(api.root, 'paths')) {
+    const target = dereference(api, written)
+    // A host, or a way out of the server's path, is none.
+    const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
+    if (!isUsable) {
+      if (!path.startsWith('x-')) logWarning(logger, 'openApiPathSkipped', { path: path.slice(0, 200) })
+      continue
+    }
+    const item = target === written ? target : { ...target, ...written }
+    for (const method of methods) {
+      const node = field(item, method)
+      if (!isObject(node)) continue
+      const operationId = textField(node, 'operationId')
+      const tags = listField(node, 'tags').filter((tag) => typeof tag === 'string')
+      found.push({ method: method.toUpperCase(), path, tags, node, item, ...(operationId !== undefined && { operationId }) })
+    }
+    if (isObject(field(item, 'trace'))) logWarning(logger, 'openApiMethodSkipped', { operation: `TRACE ${path}` })
+  }
+  return found
+}
+
+/** Whether a path leads through `.` or `..`, in any spelling that the parser of URLs understands. */
+export function hasDotSegment(path: string): boolean {
+  return path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
+}
+
+function fits({ operationId, tags, path }: Unnamed, filter: OpenApiToolsOptions['filter']): boolean {
+  if (filter === undefined || filter === 'all') return true
+  const { operationIds, tags: wanted, pathPrefix } = filter
+  if (operationIds !== undefined && (operationId === undefined || !operationIds.includes(operationId))) return false
+  return (wanted === undefined || wanted.some((tag) => tags.includes(tag))) && (pathPrefix === undefined || path.startsWith(pathPrefix))
+}
+
+/** A text that names at most 100 operations. */
+function warn(logger: Logger | undefined, event: string, operations: readonly Unnamed[]): void {
+  const shown: JsonValue = operations.slice(0, 100).map(({ method, path }) => `${method} ${path}`)
+  logWarning(logger, event, { operations: shown, count: operations.length })
+}
+
+function warnOfTwins(operations: readonly Operation[], logger: Logger | undefined): void {
+  const seen = new Set<string>()
+  const twins = operations.filter(({ operationId }) => {
+    if (operationId === undefined) return false
+    const isTwin = seen.has(operationId)
+    seen.add(operationId)
+    return isTwin
+  })
+  if (twins.length > 0) warn(logger, 'openApiOperationIdTwice', twins)
+}
+
+function warnOfMissing(operations: readonly Operation[], { filter, logger }: OpenApiToolsOptions): void {
+  if (typeof filter !== 'object') return
+  const found = new Set(operations.map(({ operationId }) => operationId))
+  const missing = (filter.operationIds ?? []).filter((id) => !found.has(id))
+  if (missing.length > 0) logWarning(logger, 'openApiOperationsNotFound', { operationIds: missing })
+  else if (operations.length === 0) logWarning(logger, 'openApiNothingFits', {})
+}

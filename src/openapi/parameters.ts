@@ -1,0 +1,168 @@
+import { isObject } from '../validation/enforceable-schema.ts'
+import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
+import { OpenApiError } from './open-api-error.ts'
+import { legalKey } from './operation-names.ts'
+import { isHeaderName } from './options.ts'
+import { schemaOfParameter } from './schema.ts'
+
+/** Where a parameter is sent. Those of cookies are not: a browser would not send them. */
+export type ParameterPlace = 'path' | 'query' | 'header'
+
+/** A parameter of an operation. */
+export interface Parameter {
+  readonly name: string
+  /** What the model calls it. */
+  readonly key: string
+  readonly place: ParameterPlace
+  readonly isRequired: boolean
+  readonly style: string
+  readonly explode: boolean
+  readonly allowReserved: boolean
+  /** It is written as JSON. */
+  readonly isJson: boolean
+  readonly schema: unknown
+  readonly description?: string
+  readonly isDeprecated: boolean
+}
+
+/** The body of an operation. */
+export interface Body {
+  readonly key: string
+  /** What is sent as `content-type`; absent where this package cannot write what the operation takes. */
+  readonly mediaType?: string
+  readonly format: 'json' | 'form' | 'text' | 'none'
+  readonly isRequired: boolean
+  readonly schema: unknown
+  readonly encoding: unknown
+  readonly description?: string
+  /** All that the operation takes. */
+  readonly mediaTypes: readonly string[]
+}
+
+/** The inputs of an operation, in the order of path, query, header. */
+export interface Inputs {
+  readonly parameters: readonly Parameter[]
+  readonly body?: Body
+}
+
+/** What the caller sends himself: names in lower case for headers, as they are for queries. */
+export interface SentByCaller {
+  readonly headers: ReadonlySet<string>
+  readonly query: ReadonlySet<string>
+}
+
+const places: readonly string[] = ['path', 'query', 'header']
+
+/**
+ * What decides who is asked, where a call goes, how it is read and what was approved is not for arguments. `accept`, `content-type` and
+ * `authorization` the specification itself ignores.
+ */
+const ownHeaders =
+  /^(accept|content-type|authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie2?|set-cookie2?|origin|referer|via|date|dnt|forwarded|x-forwarded-.*|x-http-method.*|x-method-override|access-control-.*|proxy-.*|sec-.*)$/i
+
+/**
+ * What an operation takes. Parameters of the path stand behind those of the operation. Names that come twice, in several places, are kept
+ * apart: the later one is called after its place. Throws `OpenApiError` `invalidDocument` for references that lead nowhere.
+ */
+export function inputsOf(
+  api: OpenApiDocument,
+  { path, item, node, where }: { path: string; item: unknown; node: unknown; where: string },
+  sent: SentByCaller,
+): Inputs {
+  const found = new Map<string, { name: string; place: ParameterPlace; node: unknown }>()
+  for (const written of [...listField(item, 'parameters'), ...listField(node, 'parameters')]) {
+    const parameter = required(api, written, `A parameter of ${where}`)
+    const [name, place] = [field(parameter, 'name'), field(parameter, 'in')]
+    if (typeof name !== 'string' || name === '' || !isPlace(place) || isOwn(name, place, sent)) continue
+    found.set(`${place} ${place === 'header' ? name.toLowerCase() : name}`, { name, place, node: parameter })
+  }
+  const inPath = new Set(Array.from(path.matchAll(/\{([^{}]+)\}/g), (match) => match[1] ?? ''))
+  for (const name of inPath) if (!found.has(`path ${name}`)) found.set(`path ${name}`, { name, place: 'path', node: undefined })
+  const used = [...found.values()].filter(({ name, place }) => place !== 'path' || inPath.has(name))
+  used.sort((a, b) => places.indexOf(a.place) - places.indexOf(b.place))
+  const taken = new Set<string>()
+  const parameters = used.map((each) => {
+    const plain = legalKey(each.name, new Set())
+    const key = legalKey(taken.has(plain) ? `${each.place}_${each.name}` : each.name, taken)
+    taken.add(key)
+    return parameterOf(each, key)
+  })
+  const body = bodyOf(api, field(node, 'requestBody'), where, taken)
+  return { parameters, ...(body !== undefined && { body }) }
+}
+
+function isPlace(place: unknown): place is ParameterPlace {
+  return typeof place === 'string' && places.includes(place)
+}
+
+function isOwn(name: string, place: ParameterPlace, sent: SentByCaller): boolean {
+  if (place === 'query') return sent.query.has(name)
+  return place === 'header' && (!isHeaderName(name) || ownHeaders.test(name) || sent.headers.has(name.toLowerCase()))
+}
+
+function parameterOf({ name, place, node }: { name: string; place: ParameterPlace; node: unknown }, key: string): Parameter {
+  const style = textField(node, 'style') ?? (place === 'query' ? 'form' : 'simple')
+  const explode = field(node, 'explode')
+  const description = textField(node, 'description')
+  return {
+    name,
+    key,
+    place,
+    isRequired: place === 'path' || field(node, 'required') === true,
+    style,
+    explode: typeof explode === 'boolean' ? explode : style === 'form',
+    allowReserved: field(node, 'allowReserved') === true,
+    isJson: entriesField(node, 'content').length > 0,
+    schema: node === undefined ? { type: 'string' } : (schemaOfParameter(node) ?? true),
+    isDeprecated: field(node, 'deprecated') === true,
+    ...(description !== undefined && { description }),
+  }
+}
+
+function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: ReadonlySet<string>): Body | undefined {
+  if (written === undefined) return undefined
+  const node = required(api, written, `The body of ${where}`)
+  const media = entriesField(node, 'content')
+  if (media.length === 0) return undefined
+  const { type, format, value } = chosenMedia(media)
+  const description = textField(node, 'description')
+  let key = 'body'
+  while (taken.has(key)) key = key === 'body' ? '_request_body' : `_${key}`
+  return {
+    key,
+    format,
+    isRequired: field(node, 'required') === true,
+    schema: field(value, 'schema') ?? true,
+    encoding: field(value, 'encoding'),
+    mediaTypes: media.map(([name]) => name),
+    ...(type !== undefined && { mediaType: type }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+type Chosen = { type?: string; format: Body['format']; value: unknown }
+
+/** JSON before all else; what takes any type takes it too. */
+function chosenMedia(media: readonly [string, unknown][]): Chosen {
+  const first = (pattern: RegExp) => media.find(([name]) => pattern.test(name) && !/[\r\n]/.test(name))
+  const json = first(/^application\/json\s*(;|$)/i) ?? first(/^[^;]*\+json\s*(;|$)/i)
+  if (json !== undefined) return { type: json[0], format: 'json', value: json[1] }
+  const any = first(/^(\*|application)\/\*/)
+  if (any !== undefined) return { type: 'application/json', format: 'json', value: any[1] }
+  const form = first(/^application\/x-www-form-urlencoded\s*(;|$)/i)
+  if (form !== undefined) return { type: 'application/x-www-form-urlencoded', format: 'form', value: form[1] }
+  const text = first(/^text\/[a-z]/i)
+  if (text !== undefined) return { type: text[0], format: 'text', value: text[1] }
+  return { format: 'none', value: undefined }
+}
+
+function required(api: OpenApiDocument, node: unknown, what: string): unknown {
+  const target = dereference(api, node)
+  if (isObject(target)) return target
+  const ref = textField(node, '$ref')
+  const why = ref === undefined ? 'is no object' : `has a $ref that leads to nothing in this api, ${JSON.stringify(ref.slice(0, 200))}`
+  throw new OpenApiError(
+    'invalidDocument',
+    `${what} ${why}. Mend the document (bundle what lies in other files), or leave the operation out by filter.`,
+  )
+}

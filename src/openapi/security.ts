@@ -1,0 +1,123 @@
+import { isObject } from '../validation/enforceable-schema.ts'
+import { dereference, field, listField, type OpenApiDocument, textField } from './document.ts'
+import { OpenApiError } from './open-api-error.ts'
+import { isHeaderName, isHeaderValue, type OpenApiCredential, type OpenApiSecret, type OpenApiToolsOptions } from './options.ts'
+import type { SentByCaller } from './parameters.ts'
+import { percentEncode } from './serialize.ts'
+
+/** A credential and where an operation wants it. */
+export interface Authorization {
+  readonly place: 'header' | 'query' | 'cookie'
+  readonly name: string
+  /** What stands before the secret, such as `Bearer `. */
+  readonly prefix: string
+  readonly isBasic: boolean
+  readonly credential: OpenApiCredential
+}
+
+/** What is added to a call, and what must not be shown of it. */
+export interface Authorized {
+  headers: [string, string][]
+  query: string[]
+  secrets: string[]
+}
+
+/**
+ * What the caller's options send with an operation: `bearer` and `apiKey` always; of the schemes it asks for the first set for which
+ * `credentials` has everything. Schemes for which there is nothing are left out: the service says so.
+ */
+export function authorizationsOf(api: OpenApiDocument, node: unknown, options: OpenApiToolsOptions): Authorization[] {
+  const { bearer, apiKey, credentials = {} } = options
+  const found: Authorization[] = []
+  if (bearer !== undefined) found.push(header('authorization', bearer, 'Bearer '))
+  if (apiKey !== undefined) found.push(header(apiKey.header, apiKey.value, ''))
+  const schemes = field(field(api.root, 'components'), 'securitySchemes')
+  const asked = Array.isArray(field(node, 'security')) ? listField(node, 'security') : listField(api.root, 'security')
+  const sets = asked.map((set) => (isObject(set) ? Object.keys(set) : []))
+  const chosen = sets.find((names) => names.length > 0 && names.every((name) => Object.hasOwn(credentials, name))) ?? []
+  for (const name of chosen) {
+    const scheme = dereference(api, field(schemes, name))
+    const credential = credentials[name]
+    const authorization = credential === undefined ? undefined : authorizationOf(scheme, credential)
+    if (authorization !== undefined) found.push(authorization)
+  }
+  return found
+}
+
+function header(name: string, credential: OpenApiCredential, prefix: string, isBasic = false): Authorization {
+  return { place: 'header', name, prefix, credential, isBasic }
+}
+
+function authorizationOf(scheme: unknown, credential: OpenApiCredential): Authorization | undefined {
+  const type = field(scheme, 'type')
+  if (type === 'oauth2' || type === 'openIdConnect') return header('authorization', credential, 'Bearer ')
+  if (type === 'http') {
+    const name = textField(scheme, 'scheme') ?? 'bearer'
+    if (/^basic$/i.test(name)) return header('authorization', credential, 'Basic ', true)
+    return isHeaderName(name) ? header('authorization', credential, /^bearer$/i.test(name) ? 'Bearer ' : `${name} `) : undefined
+  }
+  const [name, place] = [textField(scheme, 'name'), field(scheme, 'in')]
+  if (type !== 'apiKey' || name === undefined) return undefined
+  if (place === 'query') return { place, name, prefix: '', credential, isBasic: false }
+  if (!isHeaderName(name)) return undefined
+  if (place === 'header') return header(name, credential, '')
+  return place === 'cookie' ? { place, name, prefix: '', credential, isBasic: false } : undefined
+}
+
+/** What arguments may not set, because the caller does. */
+export function sentByCaller(authorizations: readonly Authorization[], headers: Readonly<Record<string, string>> = {}): SentByCaller {
+  const names = (place: Authorization['place']) => authorizations.filter((each) => each.place === place).map(({ name }) => name)
+  return {
+    headers: new Set([...names('header'), ...Object.keys(headers)].map((name) => name.toLowerCase())),
+    query: new Set(names('query')),
+  }
+}
+
+/** Asks for the secrets of one call. What a function of the caller throws goes through as it is. */
+export async function authorize(authorizations: readonly Authorization[], signal: AbortSignal): Promise<Authorized> {
+  const result: Authorized = { headers: [], query: [], secrets: [] }
+  const cookies: string[] = []
+  for (const { place, name, prefix, isBasic, credential } of authorizations) {
+    const secret = await secretOf(credential, isBasic, signal)
+    const written = isBasic ? base64(secret) : secret
+    const inUrl = percentEncode(secret)
+    result.secrets.push(secret, written, inUrl)
+    if (isBasic) result.secrets.push(secret.slice(secret.indexOf(':') + 1))
+    if (place === 'query') result.query.push(`${percentEncode(name)}=${inUrl}`)
+    else if (place === 'cookie') cookies.push(`${name}=${inUrl}`)
+    else if (isHeaderValue(written)) result.headers.push([name, prefix + written])
+    else throw new OpenApiError('invalidDocument', `The credential for header ${name} cannot be sent: it must be one line of Latin text.`)
+  }
+  if (cookies.length > 0) result.headers.push(['cookie', cookies.join('; ')])
+  return result
+}
+
+async function secretOf(credential: OpenApiCredential, isBasic: boolean, signal: AbortSignal): Promise<string> {
+  if (typeof credential === 'object') return isBasic ? `${credential.username}:${credential.password}` : credential.password
+  return typeof credential === 'function' ? await textFrom(credential, signal) : credential
+}
+
+async function textFrom(credential: Exclude<OpenApiSecret, string>, signal: AbortSignal): Promise<string> {
+  const secret: unknown = await credential(signal)
+  if (typeof secret !== 'string') throw new TypeError('A function that gives a credential gave no text.')
+  return secret
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+}
+
+const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
+
+/** Of the caller's headers what must not be shown: whole values, and tokens behind a scheme. */
+export function secretsOfHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    secretHeader.test(name) ? [value, value.replace(/^\s*[a-z]+\s+(?=\S)/i, '')] : [],
+  )
+}
+
+/** `text` with `****` for every secret in it. Shorter ones than four characters would be found in anything. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)
+  return known.reduce((shown, secret) => shown.replaceAll(secret, '****'), text)
+}

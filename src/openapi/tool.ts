@@ -1,0 +1,88 @@
+import { logWarning } from '../base/log-warning.ts'
+import type { ApprovalRule } from '../types/approval.ts'
+import { ConfigError } from '../types/errors.ts'
+import type { JsonSchema } from '../types/json.ts'
+import type { AgentTool } from '../types/tool.ts'
+import { enforceableSchema } from '../validation/enforceable-schema.ts'
+import { callOperation } from './call.ts'
+import { type OpenApiDocument, textField } from './document.ts'
+import type { Operation } from './operations.ts'
+import type { OpenApiToolsOptions } from './options.ts'
+import { type Body, type Inputs, inputsOf } from './parameters.ts'
+import { SchemaWriter, setOwn } from './schema.ts'
+import { authorizationsOf, sentByCaller } from './security.ts'
+import { baseUrlOf } from './servers.ts'
+
+/** Hears what a tool's schema does not enforce. */
+export type LostParts = (tool: string, lost: ReadonlySet<string>) => void
+
+/** A tool that calls `operation`. Its schema is written when it is first asked for. */
+export function operationTool(api: OpenApiDocument, operation: Operation, options: OpenApiToolsOptions, lose: LostParts): AgentTool {
+  const { name, operationId, method, path, node, item } = operation
+  const where = `${method} ${path}`
+  const authorizations = authorizationsOf(api, node, options)
+  const inputs = inputsOf(api, { path, item, node, where }, sentByCaller(authorizations, options.headers))
+  const plan = { operation, baseUrl: baseUrlOf(api, [node, item], options), inputs, authorizations, options }
+  const summary = textField(node, 'summary') ?? textField(item, 'summary')
+  const rule = ruleOf(operation, options)
+  const reads = method === 'GET' || method === 'HEAD'
+  const unsent = inputs.body?.format === 'none' ? inputs.body : undefined
+  if (unsent !== undefined) logWarning(options.logger, 'openApiBodyNotSent', { operation: where, mediaTypes: [...unsent.mediaTypes] })
+  let parameters: JsonSchema | undefined
+  return {
+    name,
+    label: summary ?? operationId ?? name,
+    description: (textField(node, 'description') ?? summary ?? textField(item, 'description') ?? where) + bodyNote(unsent),
+    get parameters() {
+      parameters ??= parametersOf(api, name, inputs, reads, lose)
+      return parameters
+    },
+    ...(rule !== undefined && { needsApproval: rule }),
+    ...(reads && { idempotent: true }),
+    execute: (args, ctx) => callOperation(plan, args, ctx.signal),
+  }
+}
+
+function bodyNote(body: Body | undefined): string {
+  return body === undefined ? '' : `\n\n(Its body, ${body.mediaTypes.join(' or ').slice(0, 200)}, cannot be sent by this tool.)`
+}
+
+function ruleOf(operation: Operation, { needsApproval }: OpenApiToolsOptions): ApprovalRule | undefined {
+  const { node: _, item: __, ...info } = operation
+  if (typeof needsApproval === 'function') return (args) => needsApproval(info, args)
+  return needsApproval === 'unsafe' ? operation.method !== 'GET' && operation.method !== 'HEAD' : needsApproval
+}
+
+function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads: boolean, lose: LostParts): JsonSchema {
+  const writer = new SchemaWriter(api)
+  const schema = objectSchema(inputs, reads, (node) => writer.write(node))
+  const $defs = writer.definitions()
+  if ($defs !== undefined) schema.$defs = $defs
+  lose(name, writer.lost)
+  try {
+    enforceableSchema(schema)
+    return schema
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error
+    // A document must never keep an agent from starting: names and presence are still checked.
+    lose(name, new Set([error.message]))
+    return objectSchema(inputs, reads, () => ({}))
+  }
+}
+
+function objectSchema({ parameters, body }: Inputs, reads: boolean, write: (node: unknown) => JsonSchema): JsonSchema {
+  const properties: JsonSchema = {}
+  const required: string[] = []
+  for (const { key, schema, description, isDeprecated, isRequired } of parameters) {
+    const notes = { ...(description !== undefined && { description }), ...(isDeprecated && { deprecated: true }) }
+    setOwn(properties, key, { ...write(schema), ...notes })
+    if (isRequired) required.push(key)
+  }
+  if (body !== undefined && body.format !== 'none' && !reads) {
+    const { key, schema, description, isRequired } = body
+    const written = write(schema)
+    setOwn(properties, key, { ...written, ...(written.description === undefined && description !== undefined && { description }) })
+    if (isRequired) required.push(key)
+  }
+  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
+}

@@ -1,0 +1,256 @@
+import { Hono } from 'hono'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Listening, serve } from '../../examples/node/serve.ts'
+import { openApiTools } from '../../src/openapi/index.ts'
+import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
+import { callCases, caseDocument } from '../support/openapi-cases.ts'
+import { context, textOf } from '../tools/context.ts'
+
+/** What a server was asked. */
+interface Asked {
+  method: string
+  target: string
+  headers: Record<string, string>
+  sent: string
+}
+
+/** A server that answers with what `answer` makes of a path, and by default with what it was asked; `asked` is all of it. */
+async function service(
+  answer: (path: string) => Response | undefined | Promise<Response> = () => undefined,
+): Promise<Listening & { asked: Asked[] }> {
+  const asked: Asked[] = []
+  const app = new Hono()
+  app.all('*', async ({ req }) => {
+    const target = req.raw.url.slice(new URL(req.url).origin.length)
+    asked.push({ method: req.method, target, headers: req.header(), sent: await req.text() })
+    return (await answer(new URL(req.url).pathname)) ?? Response.json(asked.at(-1))
+  })
+  const listening = await serve((request) => app.fetch(request))
+  return Object.assign(listening, { asked })
+}
+
+type Operations = Record<string, object>
+
+/** A document of operations by `method path`, which are their ids too. */
+function documentOf(operations: Operations, more: object = {}): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const [place, operation] of Object.entries(operations)) {
+    const [method = '', path = ''] = place.split(' ')
+    paths[path] = { ...paths[path], [method]: { operationId: place.replace(/[^a-z]+/gi, '_'), ...operation } }
+  }
+  return { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths, ...more }
+}
+
+async function call(operations: Operations, options: OpenApiToolsOptions, args: unknown = {}, more: object = {}, signal?: AbortSignal) {
+  const [tool] = await openApiTools(documentOf(operations, more), options)
+  const result = await tool?.execute(args as never, context(signal))
+  return { text: textOf(result ?? ''), result: result as { isError?: boolean; details?: Record<string, unknown> } }
+}
+
+let home: Listening & { asked: Asked[] }
+let other: Listening & { asked: Asked[] }
+const endless = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(4096).fill(97)) }))
+beforeAll(async () => {
+  other = await service()
+  home = await service((path) => {
+    const redirect = (status: number, location: string) => new Response(null, { status, headers: { location } })
+    const answers: Record<string, () => Response | Promise<Response>> = {
+      '/missing': () => Response.json({ error: 'no such pet' }, { status: 404 }),
+      '/odd': () => new Response('?', { status: 599 }),
+      '/none': () => new Response(null, { status: 204 }),
+      '/euros': () => new Response('€'.repeat(50_000)),
+      '/endless': endless,
+      '/silent': () => new Promise(() => undefined),
+      '/picture': () => new Response(new Uint8Array(10), { headers: { 'content-type': 'image/png' } }),
+      '/latin': () => new Response(new Uint8Array([0xe9]), { headers: { 'content-type': 'text/plain; charset=iso-8859-1' } }),
+      '/here': () => redirect(302, '/there?x=1'),
+      '/away': () => redirect(307, `${other.url}/stolen`),
+      '/file': () => redirect(302, 'file:///etc/passwd'),
+      '/circle': () => redirect(301, '/circle'),
+      '/posted': () => redirect(303, '/result'),
+      '/moved': () => redirect(308, '/elsewhere'),
+    }
+    return answers[path]?.()
+  })
+})
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
+})
+
+describe('over HTTP', () => {
+  it.each(callCases.map((each) => [each.name, each] as const))('%s', async (name, { method, args, target, headers = {}, sent = '' }) => {
+    const tools = await openApiTools(caseDocument(home.url))
+    await tools.find((tool) => tool.name === name)?.execute(args as never, context())
+    expect(home.asked.at(-1)).toMatchObject({ method: method.toUpperCase(), target, headers, sent })
+  })
+})
+
+describe('answers', () => {
+  it.each([
+    ['/missing', '404 Not Found\n\n{"error":"no such pet"}'],
+    ['/odd', '599\n\n?'],
+    ['/none', '204 No Content\n\n'],
+    ['/picture', '200 OK\n\n(10 bytes of image/png, not shown)'],
+    ['/latin', '200 OK\n\né'],
+  ])('%s is told as it is', async (path, told) => {
+    const { text, result } = await call({ [`get ${path}`]: {} }, { baseUrl: `${home.url}/` })
+    expect(text).toBe(`GET ${home.url}${path} → ${told}`)
+    expect(result.isError).toBeUndefined()
+  })
+
+  it('are cut between characters, after the bytes that were allowed', async () => {
+    const { text, result } = await call({ 'get /euros': {} }, { baseUrl: home.url, maxResponseBytes: 1000 })
+    expect(text).toBe(`GET ${home.url}/euros → 200 OK\n\n${'€'.repeat(333)}\n... [truncated]`)
+    expect(result.details).toEqual({ method: 'GET', url: `${home.url}/euros`, status: 200, isTruncated: true })
+    const whole = await call({ 'get /euros': {} }, { baseUrl: home.url, maxResponseBytes: 150_000 })
+    expect(whole.text.endsWith('€')).toBe(true)
+    const byDefault = await call({ 'get /euros': {} }, { baseUrl: home.url })
+    expect(byDefault.text.split('\n\n')[1]).toBe(`${'€'.repeat(21_845)}\n... [truncated]`)
+  })
+
+  it('may be endless', async () => {
+    const { text } = await call({ 'get /endless': {} }, { baseUrl: home.url, maxResponseBytes: 5 })
+    expect(text).toBe(`GET ${home.url}/endless → 200 OK\n\naaaaa\n... [truncated]`)
+  })
+
+  it('may never come', async () => {
+    await expect(call({ 'get /silent': {} }, { baseUrl: home.url, timeoutMs: 20 })).rejects.toMatchObject({
+      code: 'timeout',
+      message: `GET ${home.url}/silent gave no answer within 20 ms`,
+    })
+    const controller = new AbortController()
+    const cut = call({ 'get /silent': {} }, { baseUrl: home.url }, {}, {}, controller.signal)
+    controller.abort()
+    await expect(cut).rejects.toMatchObject({ code: 'cancelled' })
+  })
+
+  it('that cannot come are errors without the key', async () => {
+    const fetch = () => Promise.reject(new TypeError('cannot reach http://x/?key=sk-secret-1'))
+    await expect(call({ 'get /a': {} }, { baseUrl: 'http://x', bearer: 'sk-secret-1', fetch })).rejects.toMatchObject({
+      code: 'failed',
+      message: 'GET http://x/a could not be called: cannot reach http://x/?key=****',
+    })
+  })
+})
+
+describe('arguments', () => {
+  const pet = { 'get /pets/{petId}/x': { parameters: [{ name: 'petId', in: 'path', required: true }] } }
+  it.each([
+    [{}, "missing required path param 'petId'"],
+    [null, "missing required path param 'petId'"],
+    [[], 'params must be an object'],
+    ['x', 'params must be an object'],
+    [{ petId: '' }, "path param 'petId' must not be empty"],
+    [{ petId: [] }, "path param 'petId' must not be empty"],
+    [{ petId: '.' }, 'a path param must not make a segment "." or ".."'],
+    [{ petId: '..' }, 'a path param must not make a segment "." or ".."'],
+  ])('%j makes no call', async (args, why) => {
+    const before = home.asked.length
+    const { text, result } = await call(pet, { baseUrl: home.url }, args)
+    expect([text, result.isError, home.asked.length]).toEqual([`Error: ${why}`, true, before])
+  })
+
+  it('never break the line of a header, nor set one that is not theirs', async () => {
+    const names = ['X-Ok', 'Authorization', 'Host', 'Cookie', 'X-HTTP-Method-Override', 'Content-Length', 'X-Key', 'bad name', 'X-Mine']
+    const operation = { 'get /h': { parameters: names.map((name) => ({ name, in: 'header', required: true, schema: {} })) } }
+    const options = { baseUrl: home.url, apiKey: { header: 'X-Key', value: 'sk-right' }, headers: { 'x-mine': 'mine' } }
+    const [tool] = await openApiTools(documentOf(operation), options)
+    expect(tool?.parameters).toEqual({ type: 'object', properties: { 'X-Ok': {} }, required: ['X-Ok'], additionalProperties: false })
+    const args = Object.fromEntries(names.map((name) => [name, 'evil']))
+    await call(operation, options, args)
+    expect(home.asked.at(-1)?.headers).toMatchObject({ 'x-ok': 'evil', 'x-key': 'sk-right', 'x-mine': 'mine' })
+    expect(JSON.stringify(home.asked.at(-1)?.headers).match(/evil/g)).toHaveLength(1)
+    for (const value of ['a\r\nX-Evil: 1', 'a\nb', 'a\0', '€']) {
+      expect((await call(operation, options, { 'X-Ok': value })).text).toBe("Error: header param 'X-Ok' must be one line of Latin text")
+    }
+  })
+})
+
+describe('credentials', () => {
+  const securitySchemes = {
+    inHeader: { type: 'apiKey', in: 'header', name: 'X-Api' },
+    inQuery: { type: 'apiKey', in: 'query', name: 'key' },
+    inCookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+    basic: { type: 'http', scheme: 'basic' },
+    token: { $ref: '#/components/securitySchemes/bearer' },
+    bearer: { type: 'http', scheme: 'bearer' },
+    oauth: { type: 'oauth2', flows: {} },
+    digest: { type: 'http', scheme: 'Digest' },
+  }
+  const asked = async (security: object[], credentials: OpenApiToolsOptions['credentials'], root: object[] = []) => {
+    const operation = { 'get /c': security.length === 0 ? {} : { security } }
+    const { text, result } = await call(
+      operation,
+      { baseUrl: home.url, ...(credentials && { credentials }) },
+      {},
+      { components: { securitySchemes }, security: root },
+    )
+    return { text, result, ...(home.asked.at(-1) as Asked) }
+  }
+
+  it.each([
+    ['inHeader', 'sk-1234', { headers: { 'x-api': 'sk-1234' } }],
+    ['inQuery', 'sk&12 34', { target: '/c?key=sk%2612%2034' }],
+    ['inCookie', 'sk-1234', { headers: { cookie: 'sid=sk-1234' } }],
+    ['basic', { username: 'ann', password: 'pä55' }, { headers: { authorization: 'Basic YW5uOnDDpDU1' } }],
+    ['token', 'sk-1234', { headers: { authorization: 'Bearer sk-1234' } }],
+    ['oauth', async () => 'sk-1234', { headers: { authorization: 'Bearer sk-1234' } }],
+    ['digest', 'sk-1234', { headers: { authorization: 'Digest sk-1234' } }],
+  ])('for %s go where the scheme says, and are shown nowhere', async (name, credential, expected) => {
+    const found = await asked([{ [name]: [] }], { [name]: credential })
+    expect(found).toMatchObject(expected)
+    const shown = found.text + JSON.stringify(found.result)
+    for (const secret of ['sk-1234', 'sk&12 34', 'sk%2612%2034', 'pä55', 'YW5uOnDDpDU1']) expect(shown).not.toContain(secret)
+    expect(shown).toContain('****')
+  })
+
+  it('are for the operations that ask for them: the first set that is complete', async () => {
+    const credentials = { inHeader: 'sk-1234', inQuery: 'sk-5678' }
+    const both = await asked([{ basic: [] }, { inHeader: [], inQuery: [] }], credentials)
+    expect(both).toMatchObject({ target: '/c?key=sk-5678', headers: { 'x-api': 'sk-1234' } })
+    expect((await asked([{ inHeader: [], basic: [] }], credentials)).headers['x-api']).toBeUndefined()
+    expect((await asked([], credentials)).headers['x-api']).toBeUndefined()
+    expect((await asked([], credentials, [{ inHeader: [] }])).headers['x-api']).toBe('sk-1234')
+    expect((await asked([{}], credentials, [{ inHeader: [] }])).headers['x-api']).toBeUndefined()
+  })
+
+  it('print nowhere', async () => {
+    const options = {
+      baseUrl: home.url,
+      bearer: 'sk-bearer-1',
+      apiKey: { header: 'X-K', value: 'sk-key-22' },
+      headers: { 'X-Token': 'sk-head-3' },
+    }
+    const [tool] = await openApiTools(documentOf({ 'get /c': {} }), options)
+    const { inspect } = await import('node:util')
+    const { text, result } = await call({ 'get /c': {} }, options)
+    expect(home.asked.at(-1)?.headers).toMatchObject({ authorization: 'Bearer sk-bearer-1', 'x-k': 'sk-key-22', 'x-token': 'sk-head-3' })
+    expect(inspect(tool, { depth: 9, showHidden: true }) + JSON.stringify([tool, result]) + text).not.toMatch(/sk-(bearer|key|head)/)
+    expect(text).toContain('"authorization":"Bearer ****"')
+    const misspelt = openApiTools(documentOf({}), { bearerx: 'sk-bearer-1' } as never)
+    await expect(misspelt).rejects.toThrow(/^bearerx \(a text\) is no option\. Did you mean bearer\?$/)
+  })
+})
+
+describe('redirects', () => {
+  const follow = (method: string, path: string) => call({ [`${method} ${path}`]: {} }, { baseUrl: home.url, bearer: 'sk-bearer-1' })
+
+  it('within the origin are followed by what reads', async () => {
+    expect((await follow('get', '/here')).text).toContain('"target":"/there?x=1"')
+    expect(home.asked.at(-1)?.headers.authorization).toBe('Bearer sk-bearer-1')
+    expect((await follow('post', '/posted')).text).toContain('"method":"GET","target":"/result"')
+  })
+
+  it.each([
+    ['get', '/away', '307 Temporary Redirect'],
+    ['get', '/file', '302 Found'],
+    ['get', '/circle', '301 Moved Permanently'],
+    ['post', '/moved', '308 Permanent Redirect'],
+  ])('%s %s is told, not followed', async (method, path, status) => {
+    const before = other.asked.length
+    const { text } = await follow(method, path)
+    expect(text).toMatch(new RegExp(`→ ${status}\n\n\n\n\\(A redirect to .*, which was not followed\\.\\)$`))
+    expect(other.asked.length).toBe(before)
+  })
+})
