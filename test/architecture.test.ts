@@ -16,6 +16,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
+  mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
@@ -31,8 +32,9 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   browser: { adapters: [], packages: ['idb'] },
   http: { adapters: [], packages: ['hono'] },
   proxy: { adapters: [], packages: ['hono'] },
+  mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
-  node: { adapters: ['http'], packages: ['hono', 're2js', 'node:'] },
+  node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
 
 /** What only some platforms have. The compiler refuses most of them too; a worker's globals only this list refuses. */

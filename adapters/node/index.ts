@@ -3,6 +3,7 @@ export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
+export { connectMcpStdio, type McpStdioOptions } from './mcp/connect-mcp-stdio.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
 export type { HostPrograms } from './policy/programs.ts'
 export type { ProtectionOptions } from './policy/workspace-policy.ts'
