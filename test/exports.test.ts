@@ -102,6 +102,13 @@ const expected: Record<string, string> = {
     allMessages childOf createStore initialState reduce restoredState
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
+  './mcp': `
+    McpError mcpTools
+    McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
+    McpToolsOptions`,
+  './adapters/mcp': `
+    connectMcp connectMcpOver
+    McpConnectOptions McpConnection McpHttpOptions McpRoute`,
   './testing': `
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
@@ -113,9 +120,9 @@ const expected: Record<string, string> = {
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable bashTool defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
+    SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
-    BashLimits BashOptions BashTool Confinement HostPrograms NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    BashLimits BashOptions BashTool Confinement HostPrograms McpStdioOptions NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp problemResponse toSse
     AgentAppOptions Problem SseOptions`,

@@ -19,6 +19,8 @@ export type Answer = { result: unknown } | { error: { code: number; message: str
 export interface PlainServer {
   /** What was asked, in order. */
   readonly asked: Asked[]
+  /** Resolves when it has got a message of that method. */
+  got(method: string): Promise<void>
   send(message: object): void
 }
 
@@ -33,10 +35,17 @@ interface End {
 function serve(end: End, answering: Answering): PlainServer {
   const asked: Asked[] = []
   const send = (message: object) => void end.send({ jsonrpc: '2.0', ...message } as never).catch(() => undefined)
-  const server = { asked, send }
+  const waiting = new Map<string, () => void>()
+  const got = (method: string) =>
+    new Promise<void>((resolve) => {
+      if (asked.some((one) => one.method === method)) resolve()
+      else waiting.set(method, resolve)
+    })
+  const server = { asked, got, send }
   end.onmessage = (message: never) => {
     const request: Asked = message
     asked.push(request)
+    waiting.get(request.method)?.()
     void (async () => {
       const answer =
         request.method === 'initialize'
