@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { appendFileSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Coverage, type CoveringTest, cacheFolder, hashOf, readText } from './mutants/coverage.ts'
+import { Coverage, type CoveringTest, cacheFolder, hashOf, mutantsFile, readText } from './mutants/coverage.ts'
 import { findMutants, type Mutant } from './mutants/find-mutants.ts'
 import { Worker } from './mutants/worker.ts'
 
@@ -47,10 +47,12 @@ const fates = new Map(
 )
 
 const worker = new Worker()
-process.on('SIGINT', () => {
-  worker.end()
-  process.exit(130)
-})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    worker.end()
+    process.exit(1)
+  })
+}
 try {
   for (const area of positionals.length > 0 ? positionals : Object.keys(areas)) await testArea(area)
 } finally {
@@ -115,14 +117,15 @@ async function isFound({ file, index }: Mutant, covering: readonly CoveringTest[
   return test !== undefined && (test === tests[0] || (await failed(false)) !== undefined)
 }
 
-/** The nearest tests that run in `--seconds` together; always one. */
+/** As many tests as run in `--seconds` together, in their order; always one. */
 function withinSeconds(covering: readonly CoveringTest[]): CoveringTest[] {
+  const chosen = new Set<CoveringTest>()
   let left = Number(values.seconds) * 1000
-  return covering.filter(({ ms }, index) => {
-    if (ms > left && index > 0) return false
-    left -= ms
-    return true
-  })
+  for (const test of covering.toSorted((a, b) => a.ms - b.ms)) {
+    left -= test.ms
+    if (left >= 0 || chosen.size === 0) chosen.add(test)
+  }
+  return covering.filter((test) => chosen.has(test))
 }
 
 function known(mutant: Mutant, covering: readonly CoveringTest[]): Fate | undefined {
@@ -130,12 +133,12 @@ function known(mutant: Mutant, covering: readonly CoveringTest[]): Fate | undefi
 }
 
 function keyOf({ file, index }: Mutant, covering: readonly CoveringTest[] = []): string {
-  const of = [file, ...covering.map(({ test }) => test).sort()].map(hashOf).join()
+  const of = [mutantsFile, file, ...covering.map(({ test }) => test).sort()].map(hashOf).join()
   return `${file}#${index}@${createHash('sha256').update(of).digest('base64url').slice(0, 16)}`
 }
 
 function describe({ file, line, kind, original, replacement, form }: Mutant, fate: Fate): string {
-  const [removed, added] = [original, form === 'statement' || form === 'property' ? '' : replacement].map(shorten)
+  const [removed, added] = [original, form === 'statement' || form === 'property' || form === 'element' ? '' : replacement].map(shorten)
   return `${file}:${line}  ${kind}, ${fate}\n  - ${removed}\n${added === '' ? '' : `  + ${added}\n`}`
 }
 

@@ -25,6 +25,7 @@ export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
 export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/approval.ts'
 export type { Budget, BudgetUse, ReadableBudget } from './types/budget.ts'
+export type { ChatAgent, ChatOptions } from './types/chat-agent.ts'
 export type {
   CompactedSection,
   CompactionConfig,

@@ -19,9 +19,10 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
+  client: { layers: ['stream', 'ui'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
-    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema'],
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema', 'ui'],
     packages: [],
   },
 }

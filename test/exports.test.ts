@@ -18,7 +18,7 @@ const expected: Record<string, string> = {
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
-    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChildEvent ChildLoopRef
+    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
@@ -78,6 +78,7 @@ const expected: Record<string, string> = {
     EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './session': `
+    ImportSessionOptions exportSession importSession scopedSessionStore
     EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
     memorySessionStore openInTime pageOf parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops
     salvageSession serializeMessages sessionJournal sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
@@ -109,7 +110,23 @@ const expected: Record<string, string> = {
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoute`,
+  './ui/native': `
+    asEmitted eventDecoder eventEncoder isWithheld
+    EventDecoder EventEncoder ShownEvents`,
+  './ui/ai-sdk': `
+    approvalIdOf historyIndexOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
+    uiMessageStreamHeaders
+    ChatRequest CostOf Interjection Read ToolDecision UiChunk UiEncoderOptions UiFilePart UiFinishReason UiMessage UiMessageEncoder
+    UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState WaitingForPerson`,
+  './ui/ag-ui': `
+    agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
+    AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
+    AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
+  './client': `
+    RemoteError remoteSession
+    ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './testing': `
+    AgentEndpointSuiteOptions AskEndpoint agentEndpointSuite endpointAgent
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
     SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
@@ -124,8 +141,10 @@ const expected: Record<string, string> = {
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession
     BashLimits BashOptions BashTool Confinement HostPrograms McpStdioOptions NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
-    bearer createAgentApp problemResponse toSse
-    AgentAppOptions Problem SseOptions`,
+    bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
+    Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions
+    SessionAddress SessionRoutes
+    AgentAppOptions Problem `,
   './adapters/proxy': `
     callerToken createModelProxy memoryCounter
     AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
@@ -134,6 +153,7 @@ const expected: Record<string, string> = {
     indexedDbSessionStore
     IndexedDbSessionOptions IndexedDbSessionStore`,
   './adapters/cloudflare': `
+    ObjectLiveSessionsOptions objectLiveSessions onLoopback
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
     ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
     ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,

@@ -1,6 +1,6 @@
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { scripted } from '../../src/providers/scripted/index.ts'
+import { demoModel } from './demo-model.ts'
 import {
   bearer,
   createWorker,
@@ -37,16 +37,15 @@ function modelOf(env: Bindings): Model {
   return anthropic(env.ANTHROPIC_MODEL ?? 'claude-sonnet-4-6', { apiKey: env.ANTHROPIC_API_KEY })
 }
 
-/** Says what it is, and proves with a real tool call that the loop runs here. */
-function demoModel(): Model {
-  return scripted(
-    [
-      { text: 'I am a scripted model; set ANTHROPIC_API_KEY for a real one. ', toolCalls: [{ name: 'current_time', arguments: {} }] },
-      { text: 'The tool has answered, so the whole loop runs in this Worker.' },
-    ],
-    { delayMs: 20 },
-  )
-}
+/** What sessions have besides: nobody could be asked in a run that is over when its client leaves. */
+const remember = defineTool({
+  name: 'remember',
+  label: 'Remember',
+  description: 'Remembers a fact for the rest of this conversation.',
+  parameters: { type: 'object', properties: { fact: { type: 'string' } }, required: ['fact'] },
+  needsApproval: true,
+  execute: ({ fact }) => `Remembered: ${fact}`,
+})
 
 function agentOf(env: Bindings): LiveAgentOptions {
   return { model: modelOf(env), systemPrompt: 'You are a helpful assistant.', tools: [clock] }
@@ -55,7 +54,8 @@ function agentOf(env: Bindings): LiveAgentOptions {
 /** One object per session: its agent runs here, without a client if need be. */
 export class Conversation extends LiveSessionObject<Bindings> {
   protected agentOptions(): LiveAgentOptions {
-    return agentOf(this.env)
+    const { tools = [], ...rest } = agentOf(this.env)
+    return { ...rest, tools: [...tools, remember] }
   }
 
   protected override index(): ObjectNamespace {

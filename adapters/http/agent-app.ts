@@ -1,8 +1,6 @@
 import { type Context, type Env, Hono } from 'hono'
 import {
-  aFlag,
   aFunction,
-  aPositiveNumber,
   aText,
   checkOptions,
   either,
@@ -10,22 +8,21 @@ import {
   oneOf,
   options as optionsOf,
   required,
-  wholeFrom,
   withMethods,
 } from '../../src/base/check-options.ts'
-import { type Agent, ConfigError, type Logger } from '../../src/index.ts'
+import { type Agent, ConfigError } from '../../src/index.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
 import type { LiveSessions } from './live/live-sessions.ts'
 import type { Problem } from './problem.ts'
 import { answerProblems } from './routes/answer-problems.ts'
 import { addOneShotRuns } from './routes/one-shot-runs.ts'
+import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-options.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
 import { addSessions } from './routes/sessions.ts'
-import { OpenStreams } from './stream/open-streams.ts'
 
 /** What `createAgentApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
-export interface AgentAppOptions<E extends Env = Env> {
+export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   /**
    * Who asks: a name, whose sessions are then out of reach of everybody else; `true` for the only user there is, as `bearer(secret)` answers;
    * anything else refuses. `loopbackOnly`: whoever is on this machine.
@@ -37,23 +34,6 @@ export interface AgentAppOptions<E extends Env = Env> {
   agent?: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
   /** Origins of other web pages that may ask this server, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
-  /** Largest request body in bytes. Default 1 MiB. */
-  maxBodyBytes?: number
-  /** Milliseconds in which a body must be there. Default 30,000. */
-  bodyTimeoutMs?: number
-  /** Answers that stream at once. Default 1,000. */
-  maxOpenStreams?: number
-  /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
-  pingMs?: number
-  /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
-  turnRequests?: boolean
-  /**
-   * Whether `POST /sessions/:id/import` takes in sessions from elsewhere, as `exportSession` gives them. What they say that a model or a tool
-   * said is then believed, and calls that wait in them can be approved. Default `false`.
-   */
-  imports?: boolean
-  /** Learns why an agent could not be started. Default: silence. */
-  logger?: Logger
 }
 
 const agentAppOptions = optionsOf<AgentAppOptions>({
@@ -61,13 +41,7 @@ const agentAppOptions = optionsOf<AgentAppOptions>({
   sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction),
   agent: aFunction,
   cors: listOf(aText),
-  maxBodyBytes: aPositiveNumber,
-  bodyTimeoutMs: aPositiveNumber,
-  maxOpenStreams: wholeFrom(1),
-  pingMs: aPositiveNumber,
-  turnRequests: aFlag,
-  imports: aFlag,
-  logger: withMethods('a logger', 'warn'),
+  ...routeTable,
 })
 
 /**
@@ -95,22 +69,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   if (sessions === undefined && agent === undefined) {
     throw new ConfigError('invalidOption', 'createAgentApp has neither sessions nor agent: give it one of them, or both.')
   }
-  const {
-    maxBodyBytes = 1024 * 1024,
-    bodyTimeoutMs = 30_000,
-    pingMs = 15_000,
-    turnRequests = false,
-    maxOpenStreams = 1000,
-    imports = false,
-  } = options
-  const shared = {
-    body: { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs },
-    pingMs,
-    turnRequests,
-    imports,
-    streams: new OpenStreams(maxOpenStreams),
-    logger: options.logger,
-  }
+  const shared = resolvedRoutes(options)
   const app = new Hono<E>()
   answerProblems(app, options.logger)
   app.use(originGuard(options.cors ?? []))

@@ -32,7 +32,9 @@ export interface Problem {
     | 'unavailable'
   /** What is wrong and what to do about it. Never a secret. */
   detail: string
-  /** The loop that goes on with a run whose events are gone. */
+  /** The loop whose events are gone. */
+  loopId?: string
+  /** The loop that goes on with it. */
   continuedBy?: string
 }
 

@@ -10,7 +10,7 @@ export const cacheFolder = 'node_modules/.cache/phi-mutants'
 
 /** What one test file reaches, as it was when this was noted. */
 interface Reach {
-  /** Of the test file, and of each source file that it reaches. */
+  /** Of the test file, of each source file that it reaches, and of `mutantsFile`. */
   hashes: Record<string, string>
   hits: Record<string, number[]>
   ms: number
@@ -24,6 +24,8 @@ export interface CoveringTest {
 }
 
 const testFilesPerJob = 8
+/** What numbers the mutants: when it changes, nothing that was noted holds. */
+export const mutantsFile = 'scripts/mutants/find-mutants.ts'
 
 /** Which test files reach which mutants. What changed since it was last noted is run again. */
 export class Coverage {
@@ -65,7 +67,7 @@ export class Coverage {
   }
 
   #note({ test, hits, ms, failure }: TestFileResult): void {
-    const hashes = Object.fromEntries([test, ...Object.keys(hits)].map((file) => [file, hashOf(file)]))
+    const hashes = Object.fromEntries([mutantsFile, test, ...Object.keys(hits)].map((file) => [file, hashOf(file)]))
     const reach: Reach = { hashes, hits, ms, ...(failure !== undefined && { failure }) }
     this.#reaches.set(test, reach)
     const path = pathOf(test)

@@ -14,10 +14,11 @@ export type MutantKind =
   | 'call'
   | 'statement'
   | 'field'
+  | 'element'
   | 'await'
 
 /** How the fault stands in the text: in place of an expression or a member's name, or as something left out. */
-export type MutantForm = 'expression' | 'member' | 'statement' | 'property'
+export type MutantForm = 'expression' | 'member' | 'statement' | 'property' | 'element'
 
 export interface Mutant {
   /** From the project's root, with `/`. */
@@ -125,6 +126,8 @@ export function findMutants(file: string, source: string): Mutant[] {
         return nodesOf(node.properties)
           .filter((property) => property.type === 'Property' && property.kind === 'init' && property.method !== true)
           .map((property) => leftOut('field', 'property', property))
+      case 'ArrayExpression':
+        return nodesOf(node.elements).map((element) => leftOut('element', 'element', element))
       default:
         return []
     }
@@ -169,7 +172,7 @@ function expression(kind: MutantKind, { start, end }: Node, replacement: string)
   return { kind, form: 'expression', start, end, replacement }
 }
 
-function leftOut(kind: MutantKind, form: 'statement' | 'property', { start, end }: Node): Found {
+function leftOut(kind: MutantKind, form: 'statement' | 'property' | 'element', { start, end }: Node): Found {
   return { kind, form, start, end, replacement: '' }
 }
 

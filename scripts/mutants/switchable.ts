@@ -35,6 +35,7 @@ export function switchable(file: string, source: string, mutants: readonly Mutan
     const questions = place.map(({ index }) => `__mutant(${index})`)
     if (form === 'statement') return `{ if (!${questions[0]}) { ${inner} } }`
     if (form === 'property') return `...(${questions[0]} ? {} : { ${inner} })`
+    if (form === 'element') return `...(${questions[0]} ? [] : [${inner}])`
     if (form === 'member') return `[${questions[0]} ? ${memberName(place[0]?.replacement)} : ${memberName(inner)}]`
     return `(${place.map(({ replacement }, index) => `${questions[index]} ? (${replacement}) : `).join('')}(${inner}))`
   }

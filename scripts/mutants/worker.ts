@@ -10,7 +10,7 @@ export type Outcome = { type: 'done'; results: TestFileResult[] } | { type: 'lat
 // The tests of the sandbox attack it. Where a mutant has opened it, they must meet somebody who may do nothing here.
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: tmpdir() } } : {}
 
-/** The process that runs tests, started when it is needed and again after it was ended. One job at a time. */
+/** The process that runs tests, started when it is needed and again after it has ended. One job at a time. */
 export class Worker {
   #child: ChildProcess | undefined
 
@@ -32,6 +32,7 @@ export class Worker {
       return { type: 'late' }
     }
     if ('results' in answer) return { type: 'done', results: answer.results }
+    this.end()
     return { type: 'broken', message: 'error' in answer ? answer.error : 'the test process answered out of turn' }
   }
 

@@ -1,14 +1,16 @@
 import { aFunction, anObject, checkOptions, options as optionsOf } from '../base/check-options.ts'
+import type { ChatAgent } from '../types/chat-agent.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
 import { reduce } from './reduce.ts'
+import { restoredState } from './restored-state.ts'
 import { initialState, type RunState } from './state.ts'
 
 /** How a store spaces its notifications. */
 export interface StoreOptions {
   /** Runs `flush` soon, once. Default `queueMicrotask`; in a page pass `requestAnimationFrame`. */
   schedule?: (flush: () => void) => void
-  /** What to begin with, such as `restoredState(messages)` of a stored conversation. Default: `initialState()`. */
+  /** What to begin with, such as `restoredState(messages)` of a stored conversation. Default: what an agent has said, else `initialState()`. */
   initial?: RunState
 }
 
@@ -22,7 +24,12 @@ export interface Store {
   dispatch(event: AgentEvent): void
   /** Takes all events of a run in. Resolves at its end; rejects with what reading threw, which is then also `failure` of the state. */
   follow(source: AsyncIterable<AgentEvent>): Promise<void>
+  /** Hears no more of the agent that it was made for. */
+  close(): void
 }
+
+/** What a store needs of an agent, wherever that is. */
+type Heard = Pick<ChatAgent, 'messages' | 'pendingApprovals' | 'currentRun' | 'subscribe'>
 
 const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anObject })
 
@@ -31,14 +38,16 @@ const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anO
  *
  * **Contract**
  * - However many events arrive, the snapshot changes and listeners run at most once per batch of `options.schedule`.
- * - `source` (a run, or events read from a server) is followed at once. It may be replayed from any cursor: known events are ignored.
- * - A store follows one run at a time; give it the next run of the same conversation when the last one ended.
+ * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins.
+ * - A run, or events read from a server, is followed at once. It may be replayed from any cursor: known events are ignored.
+ * - Without an agent a store follows one run at a time; give it the next run of the same conversation when the last one ended.
  */
-export function createStore(source?: AsyncIterable<AgentEvent>, options: StoreOptions = {}): Store {
+export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options: StoreOptions = {}): Store {
   checkOptions(options, storeOptions)
   const schedule = options.schedule ?? queueMicrotask
   const listeners = new Set<() => void>()
-  let next = options.initial ?? initialState()
+  const agent = source === undefined || Symbol.asyncIterator in source ? undefined : source
+  let next = options.initial ?? (agent === undefined ? initialState() : saidBy(agent))
   let published = next
   let isScheduled = false
 
@@ -71,8 +80,35 @@ export function createStore(source?: AsyncIterable<AgentEvent>, options: StoreOp
         throw error
       }
     },
+    close: () => stop?.(),
   }
+  const stop = agent && hear(agent, store)
   // The failure is part of the state; there is nobody here to catch it.
-  if (source !== undefined) store.follow(source).catch(() => undefined)
+  if (source !== undefined && Symbol.asyncIterator in source) store.follow(source).catch(() => undefined)
   return store
+}
+
+/** Takes in the run that is on, from its beginning, then what comes; returns how to stop. */
+function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => void {
+  const run = agent.currentRun
+  let waiting: AgentEvent[] | undefined = run && []
+  if (run !== undefined) {
+    const goOn = () => {
+      for (const event of waiting ?? []) store.dispatch(event)
+      waiting = undefined
+    }
+    store.follow(run).then(goOn, goOn)
+  }
+  return agent.subscribe((event) => {
+    if (waiting === undefined) store.dispatch(event)
+    // Its own events are read in order.
+    else if (event.runId !== run?.id) waiting.push(event)
+  })
+}
+
+/** Without what the run that is on has said: its events tell that. */
+function saidBy(agent: Heard): RunState {
+  const { messages, currentRun } = agent
+  const earlier = messages.filter((message) => message.role === 'extension' || message.turnId?.loopId !== currentRun?.loopId)
+  return restoredState(currentRun === undefined ? messages : earlier, agent.pendingApprovals())
 }

@@ -20,21 +20,24 @@ export interface SseDecoder {
  * Decodes server-sent events.
  *
  * **Contract**
- * - `onData` is called synchronously, once per frame with data: its data lines joined by a newline, and the event name unless it is
- *   absent or empty. Comments, `id`, `retry` and unknown fields are skipped.
+ * - `onData` is called synchronously, once per frame with data: its data lines joined by a newline, the event name unless it is
+ *   absent or empty, and the `id` of the frame where it has one. Comments, `retry` and unknown fields are skipped.
  * - Lines end with LF, CR or CRLF; one leading BOM is skipped; bytes that are not UTF-8 become U+FFFD. The frames do not depend on where
  *   the bytes were cut, and time is linear in the bytes.
  * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable: the next answer would be as long. What `onData` throws leaves `feed`. After either
  *   the decoder must not be used again.
  * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
  */
-export function createSseDecoder(onData: (data: string, event: string | undefined) => void, options: SseDecoderOptions = {}): SseDecoder {
+export function createSseDecoder(
+  onData: (data: string, event: string | undefined, id: string | undefined) => void,
+  options: SseDecoderOptions = {},
+): SseDecoder {
   const maxBufferSize = frameLimit(options)
   // The parser skips the BOM; a decoder that did so too would skip a second one.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parser = createParser({
     maxBufferSize,
-    onEvent: (frame) => onData(frame.data, frame.event),
+    onEvent: (frame) => onData(frame.data, frame.event, frame.id),
     onError: (error) => {
       if (error.type === 'max-buffer-size-exceeded') throw frameTooLong(maxBufferSize)
     },

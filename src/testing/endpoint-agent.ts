@@ -4,11 +4,17 @@ import { defineTool } from '../tools/define-tool.ts'
 import type { Message } from '../types/message.ts'
 
 const words = ['one ', 'two ', 'three ', 'four']
+const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
 /** What the model says depends on the results it sees, not on how often it was asked: hosts are started anew. */
 const scripts: Record<string, Script> = {
   talk: () => ({ text: words }),
-  slow: () => ({ text: Array.from({ length: 150 }, (_, at) => `${at} `) }),
+  slow: () => ({ text: counted }),
+  meet: ({ messages }) => {
+    const isSent = sinceLastPrompt(messages).some(({ role }) => role === 'toolResult')
+    if (isSent) return { text: words }
+    return { text: counted, toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
+  },
   ask: ({ messages }) => {
     const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
     if (results.length === 0) return { toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
@@ -24,7 +30,7 @@ const scripts: Record<string, Script> = {
 export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt'> {
   const kind = sessionId.split('-')[0] ?? ''
   return {
-    model: scripted(scripts[kind] ?? [], { delayMs: kind === 'slow' ? 5 : 0 }),
+    model: scripted(scripts[kind] ?? [], { delayMs: kind === 'slow' || kind === 'meet' ? 5 : 0 }),
     systemPrompt: 'This text stays on the server.',
     tools: [sendMail],
   }

@@ -27,8 +27,8 @@ export class EndpointClient {
     return this.#ask(`/sessions/${this.sessionId}${path}`, { headers }, this.#user)
   }
 
-  post(path: string, body?: JsonValue): Promise<Response> {
-    const json = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  post(path: string, body?: JsonValue, headers: Record<string, string> = {}): Promise<Response> {
+    const json = body === undefined ? {} : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
     return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', ...json }, this.#user)
   }
 
@@ -45,8 +45,8 @@ export class EndpointClient {
     return this.#ask('/sessions?limit=200', {}, this.#user)
   }
 
-  prompt(prompt = 'Go.'): Promise<Response> {
-    return this.post('/runs', { prompt })
+  prompt(prompt = 'Go.', headers: Record<string, string> = {}): Promise<Response> {
+    return this.post('/runs', { prompt }, headers)
   }
 
   events(loopId: string, after?: number): Promise<Response> {

@@ -1,5 +1,5 @@
 /** Entry of `deno test`: imports every shared test file, and those for runtimes with files, and hands the collected cases to Deno's own runner. */
-import { cases } from './mini-vitest.ts'
+import { cases, finals } from './mini-vitest.ts'
 
 declare const Deno: {
   test: (name: string, run: () => Promise<void>) => void
@@ -12,3 +12,6 @@ for (const file of files.toSorted()) await import(new URL(file, folder).href)
 // What needs files runs where Node's modules are, so not in the shared suite.
 await import('../adapters/node/session/file-session-store.test.ts')
 for (const { name, run } of cases) Deno.test(name, run)
+Deno.test('after all', async () => {
+  for (const step of finals) await step()
+})

@@ -69,6 +69,13 @@ export function afterEach(step: Step): void {
   open.at(-1)?.after.push(step)
 }
 
+/** What the files leave to be done after the last case. */
+export const finals: Step[] = []
+
+export function afterAll(step: Step): void {
+  finals.push(step)
+}
+
 chai.use(JestExtend)
 chai.use(JestChaiExpect)
 chai.use(JestAsymmetricMatchers)

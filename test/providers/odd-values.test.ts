@@ -84,6 +84,7 @@ const odd: [string, string, Json][] = [
   ['Bedrock', 'a delta that is a number', aws(7)],
   ['Bedrock', 'reasoning that is a number', aws({ reasoningContent: 7 })],
   ['Bedrock', 'withheld reasoning that is no base64', aws({ reasoningContent: { redactedContent: '?' } })],
+  ['Bedrock', 'arguments under another name', aws({ toolUse: { text: 'x' } })],
   ['Bedrock', 'arguments of no call', aws({ toolUse: { input: '{"a":1}' } })],
   ['Bedrock', 'a start that is a number', { contentBlockStart: { contentBlockIndex: 0, start: 7 } }],
 ]
@@ -129,6 +130,8 @@ describe('text in another form is kept', () => {
     ['Chat Completions', chat({ content: { type: 'text', text: 'hi' } })],
     ['Chat Completions', chat({ content: [{ text: 'h' }, { type: 'text', text: 'i' }] })],
     ['Chat Completions', { choices: [{ index: {}, delta: { content: 'hi' } }] }],
+    ['Chat Completions', { choices: [{ index: -1, delta: { content: 'hi', reasoning_details: [{ type: { toString: 1 } }] } }] }],
+    ['Gemini', { candidates: [{ index: -1, content: { parts: [{ text: 'hi' }] } }] }],
     ['Anthropic', block({ type: 'text_delta', text: [{ type: 'text', text: 'hi' }] })],
     ['the Responses API', item({ type: 'message', id: 'm', content: 'hi' })],
     ['Bedrock', aws({ text: { text: 'hi' } })],

@@ -7,10 +7,14 @@ const data = (value: unknown) => utf8(`data: ${JSON.stringify(value)}\n\n`)
 const stop = { id: '1', choices: [{ index: 0, delta: { content: 'A' }, finish_reason: 'stop' }] }
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 
-function answered(pieces: Iterable<Uint8Array>, status = 200) {
+function answered(pieces: Iterable<Uint8Array>, status = 200, options: { idleTimeoutMs?: number } = {}) {
   const body = bodyOf(pieces, 'hang')
   const headers = { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' }
-  const { config, provider } = openai('m', { apiKey: 'key-0123456789', fetch: async () => new Response(body.stream, { status, headers }) })
+  const { config, provider } = openai('m', {
+    ...options,
+    apiKey: 'key-0123456789',
+    fetch: async () => new Response(body.stream, { status, headers }),
+  })
   return { body, outcome: outcomeOf(provider, plainRequest(config)) }
 }
 
@@ -43,6 +47,12 @@ describe('a body that does not end', () => {
     expect(error).toBeUndefined()
     expect(message).toMatchObject({ stopReason: 'stop', content: [{ text: 'A' }] })
     expect(seconds).toBe(expected)
+  })
+
+  it('is never waited for longer than the caller waits for bytes', async () => {
+    const { seconds, message } = await settledAfter(answered([data(stop)], 200, { idleTimeoutMs: 1000 }))
+    expect(message?.stopReason).toBe('stop')
+    expect(seconds).toBe(2)
   })
 
   it('of a refusal is told by its status, and by what came of it', async () => {

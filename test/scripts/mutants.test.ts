@@ -11,7 +11,7 @@ function shorten(text, { limit = most, mark } = {}) {
   const cut = text.length > limit && text !== 'whole'
   const seen = []
   seen.push(text.slice(0, limit).startsWith('a'))
-  return { cut, mark: mark ?? '…', seen }
+  return { cut, mark: mark ?? '…', seen: [text.length, ...seen] }
 }
 `
 
@@ -55,7 +55,7 @@ describe('mutants', () => {
     const same = mutants.filter(({ index }) => JSON.stringify(results(load(mutants, index))) === right)
     expect(same.map(({ kind, original, replacement }) => ({ kind, original, replacement }))).toEqual([])
     expect(new Set(mutants.map(({ kind }) => kind))).toEqual(
-      new Set(['constant', 'condition', 'comparison', 'statement', 'logic', 'field', 'call']),
+      new Set(['constant', 'condition', 'comparison', 'statement', 'logic', 'field', 'element', 'call']),
     )
   })
 

@@ -8,9 +8,11 @@ import {
   defineTool,
   type PromptInput,
 } from '../../src/index.ts'
+import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import { prunTools } from '../../src/tools/index.ts'
 import { asEmitted } from '../../src/ui/native/index.ts'
-import { playLong } from '../support/compacting.ts'
+import { messages, playLong } from '../support/compacting.ts'
 import { add, fastRetry } from '../support/play.ts'
 
 /** A run of a real agent: what it reported, as a client would get it, and the conversation around it. */
@@ -213,6 +215,26 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
   },
   compaction: async () => {
     const { events, agent } = await playLong()
-    return { events: copy(events.map(asEmitted)), before: [], after: copy([...agent.messages]) }
+    return { events: copy(events.map(asEmitted)), before: copy(messages), after: copy([...agent.messages]) }
   },
+  branches: async () => {
+    const events: AgentEvent[] = []
+    const branch = (text: string, amount: number) => ({
+      model: scripted([{ text, toolCalls: [call('add', { a: amount, b: 1 })] }, { text: `${text} done` }]),
+    })
+    const { selectedContext } = await parallelLoop({
+      prompt: 'go',
+      context: { systemPrompt: '', messages: [], tools: [add] },
+      configs: [branch('one', 1), branch('two', 2)],
+      strategy: pickFirst,
+      emit: (event) => events.push(copy(asEmitted(event))),
+      signal: new AbortController().signal,
+    })
+    return { events, before: [], after: copy([...selectedContext.messages]) }
+  },
+  'requests and prunes': () =>
+    played([{ text: 'a lot of text', toolCalls: [call('prun', { tokens: 1 })] }, { text: 'done' }], {
+      tools: prunTools(),
+      captureTurnRequests: true,
+    }),
 }

@@ -1,9 +1,6 @@
 import type { Agent, Logger } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
-import { type LiveAgentOptions, LiveSession } from '../../http/live/live-session.ts'
-import type { SessionRoutes } from '../../http/live/live-sessions.ts'
-import { sessionRoutes } from '../../http/routes/session-routes.ts'
-import { OpenStreams } from '../../http/stream/open-streams.ts'
+import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../http/index.ts'
 import type { ObjectNamespace, ObjectState } from './durable-object.ts'
 import { SessionIndex } from './index-object.ts'
 import { localLog, objectLogDriver } from './object-log-driver.ts'
@@ -141,8 +138,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
-    const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
-    return { live, routes: sessionRoutes({ body, pingMs, turnRequests: false, imports, streams: new OpenStreams(maxOpenStreams), logger }) }
+    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports }
+    return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 
   /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */

@@ -1,6 +1,5 @@
 import type { SessionRecord } from '../../../src/index.ts'
-import { maxAttempts } from '../../http/live/live-session.ts'
-import { progressOf } from '../../http/live/unfinished-run.ts'
+import { maxAttempts, progressOf } from '../../http/index.ts'
 import type { ObjectStorage } from './durable-object.ts'
 
 interface Attempts {

@@ -2,8 +2,8 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { refuse } from '../problem.ts'
 
 /** Headers that a page may send, and read. */
-const allowedHeaders = 'content-type, authorization, last-event-id, x-vercel-ai-ui-message-stream, user-agent'
-const exposedHeaders = 'x-vercel-ai-ui-message-stream'
+const allowedHeaders = 'content-type, authorization, idempotency-key, last-event-id, x-vercel-ai-ui-message-stream, user-agent'
+const exposedHeaders = 'retry-after, x-vercel-ai-ui-message-stream'
 
 /**
  * Lets pages of this server and of the listed origins in. A request that a foreign page makes is refused before anybody is asked who it is: a

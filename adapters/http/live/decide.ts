@@ -1,4 +1,4 @@
-import { type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval, toolCallsOf } from '../../../src/index.ts'
 import { refuse } from '../problem.ts'
 import type { LiveSession } from './live-session.ts'
 
@@ -43,6 +43,37 @@ export async function decide(live: LiveSession, decisions: readonly Decision[]):
   for (const request of run.pendingApprovals()) answer(request)
   if (open.size === 0) stop()
   return run
+}
+
+/**
+ * As `decide`, for clients that cannot know whether somebody else was faster: where all of it was decided meanwhile, resolves with the run that goes
+ * on with what was decided.
+ */
+export async function decideOrJoin(live: LiveSession, decisions: readonly Decision[]): Promise<AgentRun> {
+  const pending = await pendingApprovals(live)
+  const isPending = ({ toolCallId }: Decision) => pending.some((request) => request.toolCallId === toolCallId)
+  const run = await live.latestRun()
+  if (run === undefined || decisions.some(isPending) || !(await areKnown(live, decisions))) return decide(live, decisions)
+  return run
+}
+
+/** Whether the model has made these calls. */
+async function areKnown(live: LiveSession, decisions: readonly Decision[]): Promise<boolean> {
+  const { messages } = await live.agent()
+  const made = new Set(
+    messages.flatMap((message) => (message.role === 'assistant' ? toolCallsOf(message.content) : [])).map(({ id }) => id),
+  )
+  return decisions.every(({ toolCallId }) => made.has(toolCallId))
+}
+
+/** What a client has seen of a run when it decides: everything up to the first answer to its requests. */
+export function untilResolved(decisions: readonly Pick<Decision, 'toolCallId'>[]): (event: AgentEvent) => boolean {
+  const decided = new Set(decisions.map(({ toolCallId }) => toolCallId))
+  let isBefore = true
+  return (event) => {
+    if (event.type === 'approvalResolved' && decided.has(event.toolCallId)) isBefore = false
+    return isBefore
+  }
 }
 
 function assertPending(pending: readonly PendingApproval[], { toolCallId, argumentsHash, approved }: Decision): void {

@@ -1,4 +1,3 @@
-import { raceAbort } from '../../../src/base/abort.ts'
 import {
   Agent,
   AgentBusyError,
@@ -8,14 +7,15 @@ import {
   type AgentRun,
   ConfigError,
   type Logger,
+  type Receipt,
   resumeAgent,
   SessionError,
   type SessionRecord,
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import { errorText } from '../../../src/types/errors.ts'
 import { type Problem, ProblemError } from '../problem.ts'
+import { KeptByKey } from './kept-by-key.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
@@ -23,6 +23,12 @@ export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessi
 
 /** How often a run is taken up again that does not get on. */
 export const maxAttempts = 3
+
+/** What a run was handed while it was on. */
+export interface QueuedInput {
+  loopId: string
+  receipt: Receipt
+}
 
 /** What a live session needs of the host in which it lives. */
 export interface LiveSessionHost {
@@ -72,6 +78,9 @@ export class LiveSession {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
+  /** What clients have asked for under keys of theirs: loops, and receipts. */
+  readonly #begunByKey = new KeptByKey<string>()
+  readonly #queuedByKey = new KeptByKey<QueuedInput>()
   /** Who waits for the next run. */
   readonly #watchers = new Set<(run: AgentRun) => void>()
 
@@ -129,6 +138,24 @@ export class LiveSession {
   }
 
   /**
+   * As `start`, once for each `key`: whoever asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
+   * a prompt is known by its message, where `key` is the id of that.
+   */
+  startOnce(key: string, begin: (agent: Agent) => AgentRun): Promise<string> {
+    return this.#begunByKey.get(key, async () => {
+      const agent = await this.agent()
+      const isSaid = agent.messages.some(({ id }) => id === key)
+      const said = isSaid ? (await this.#records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
+      return said?.loopId ?? (await this.start(begin)).loopId
+    })
+  }
+
+  /** What `add` hands to the run that is on, if any; once for each `key`. */
+  queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
+    return this.#queuedByKey.get(key, async () => add(await this.currentRun()))
+  }
+
+  /**
    * The agent goes on from the end of loop `loopId`, not from what was said last; until it says something, a restart forgets that. Throws
    * `AgentBusyError` while a run is on, and `SessionError` `notFound` for a loop that is not in the session.
    */
@@ -155,7 +182,7 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      this.#host.logger?.warn('agentFailed', { message: errorText(error) })
+      this.#host.logger?.warn('agentFailed', { message: error instanceof Error ? error.message : String(error) })
       return undefined
     }
   }
@@ -193,7 +220,9 @@ export class LiveSession {
       begun.push(run)
       wake()
     }
+    const stop = () => wake()
     this.#watchers.add(watcher)
+    signal.addEventListener('abort', stop, { once: true })
     try {
       if (first !== undefined) yield* first
       else {
@@ -204,14 +233,14 @@ export class LiveSession {
         const next = begun.shift()
         if (next !== undefined) yield* next
         else {
-          const woken = new Promise<void>((resolve) => {
+          await new Promise<void>((resolve) => {
             wake = resolve
           })
-          await raceAbort(woken, signal)
         }
       }
     } finally {
       this.#watchers.delete(watcher)
+      signal.removeEventListener('abort', stop)
     }
   }
 

@@ -1,12 +1,12 @@
-import type { AgentEvent, AgentMessage, AgentRun } from '../../../src/index.ts'
+import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
-import { decide, pendingApprovals } from '../live/decide.ts'
+import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { ProblemError, refuse } from '../problem.ts'
-import { uiMessageFrames } from '../stream/frame-writer.ts'
+import { type IsSeen, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import { readJsonObject } from './request-body.ts'
-import type { SessionApp, SessionRouteOptions } from './session-routes.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
@@ -28,8 +28,8 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { live } = c.env
     const { decisions } = request
     if (decisions.length === 0) return chatStream(live, await begin(live, request), options)
-    const run = await decide(live, decisions)
-    return chatStream(live, run, options, { isSeen: untilResolved(new Set(decisions.map(({ toolCallId }) => toolCallId))) })
+    const run = await decideOrJoin(live, decisions)
+    return chatStream(live, run, options, { isSeen: untilResolved(decisions) })
   })
   app.get('/chat/stream', async (c) => {
     const run = await c.env.live.currentRun()
@@ -40,7 +40,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
 }
 
 interface ChatStream {
-  isSeen?: (event: AgentEvent) => boolean
+  isSeen?: IsSeen
   /** For a client that has none of the answer. */
   restate?: boolean
 }
@@ -53,15 +53,6 @@ function chatStream(
 ): Response {
   const encoder = uiMessageEncoder({ history: live.historyBefore(run), restate })
   return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders })
-}
-
-/** What the client has seen when it decides: everything up to the first of its decisions. */
-function untilResolved(decided: ReadonlySet<string>): (event: AgentEvent) => boolean {
-  let isBefore = true
-  return (event) => {
-    if (event.type === 'approvalResolved' && decided.has(event.toolCallId)) isBefore = false
-    return isBefore
-  }
 }
 
 /** Begins the run that a request asks for. What the page knows by an id that the server does not have is new. */

@@ -5,7 +5,7 @@ import { type Problem, problemResponse } from '../problem.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import { promptOf } from './prompt-body.ts'
 import { readJsonObject } from './request-body.ts'
-import type { SessionRouteOptions } from './session-routes.ts'
+import type { SessionRouteOptions } from './route-options.ts'
 
 /** What the route has to know of its app. */
 interface OneShotOptions<E extends Env> extends SessionRouteOptions {

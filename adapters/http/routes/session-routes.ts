@@ -1,22 +1,17 @@
-import { type Context, Hono } from 'hono'
-import { type AgentRun, type JsonObject, type Logger, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
+import { Hono } from 'hono'
+import { type Agent, type AgentRun, type JsonObject, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
-import { cursorOf, eventStream, eventsAfter, type RunStreamOptions, runStream } from '../stream/run-stream.ts'
+import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
+import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { answerProblems } from './answer-problems.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { keyOf, withKey } from './idempotency-key.ts'
 import { promptOf } from './prompt-body.ts'
-import { type BodyLimits, readJsonObject, readText } from './request-body.ts'
-
-/** What the routes of a session have to know of their host. */
-export interface SessionRouteOptions extends RunStreamOptions {
-  body: BodyLimits
-  /** Whether `POST /import` takes in sessions from elsewhere: what they say that a model or a tool said is then believed. */
-  imports: boolean
-  logger?: Logger | undefined
-}
+import { readJsonObject, readText } from './request-body.ts'
+import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 
 /**
  * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
@@ -27,6 +22,11 @@ export interface SessionRouteOptions extends RunStreamOptions {
  *
  * Source: docs/http-and-workers.md
  */
+export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
+  return sessionRoutes(checkedRoutes(options))
+}
+
+/** The same for an app that counts all of its streams together. */
 export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   const app: SessionApp = new Hono()
   answerProblems(app, options.logger)
@@ -35,12 +35,27 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addApprovalRoutes(app, options)
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
+  addAgUiRoutes(app, options)
   app.get('/', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
     const session = await sessionIn(live.store, live.sessionId)
     if (session === undefined) return refuseUnknown()
     return c.json({ session, ...(run !== undefined && { runningLoopId: run.loopId }) })
+  })
+  app.get('/history', async (c) => {
+    const { live } = c.env
+    const run = await live.currentRun()
+    if (run === undefined && !(await live.isKnown())) return c.json({ messages: [], approvals: [] })
+    const agent = await live.agent()
+    const after = c.req.query('after')
+    const at = after === undefined ? -1 : agent.messages.findLastIndex(({ id }) => id === after)
+    return c.json({
+      messages: agent.messages.slice(at + 1),
+      approvals: agent.pendingApprovals(),
+      ...(at >= 0 && { after }),
+      ...(run !== undefined && { runningLoopId: run.loopId }),
+    })
   })
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
@@ -67,21 +82,18 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   return async (request, live) => app.fetch(request, { live })
 }
 
-/** The routes of a session; which one comes with each request. */
-export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
-type SessionContext = Context<{ Bindings: { live: LiveSession } }>
-
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
     const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
-    options.streams.assertRoom()
-    const run = await c.env.live.start((agent) => agent.prompt(messages, metadata === undefined ? {} : { metadata }))
-    return runStream(run, undefined, options)
+    const said = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.prompt(said, metadata === undefined ? {} : { metadata }))
   })
-  app.post('/continue', async (c) => {
-    options.streams.assertRoom()
-    return runStream(await c.env.live.start((agent) => agent.continueLoop()), undefined, options)
+  app.post('/send', async (c) => {
+    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    const said = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.send(said, metadata === undefined ? {} : { metadata }))
   })
+  app.post('/continue', (c) => answerWithRun(c, options, (agent) => agent.continueLoop()))
   app.get('/runs/:loopId/events', async (c) => {
     options.streams.assertRoom()
     const run = await runOf(c.env.live, c.req.param('loopId'))
@@ -105,12 +117,17 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
 /** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const queued = async (c: SessionContext, queue: 'steer' | 'followUp') => {
-    const { messages } = promptOf(await readJsonObject(c, options.body))
-    const run = await c.env.live.currentRun()
-    if (run === undefined) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
-    const { message, status } = run[queue](messages)
+    const body = await readJsonObject(c, options.body)
+    const { messages } = promptOf(body)
+    const key = keyOf(c)
+    const { loopId, receipt } = await c.env.live.queueOnce(key, (run) => {
+      const isMeant = body.loopId === undefined || body.loopId === run?.loopId
+      if (run === undefined || !isMeant) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
+      return { loopId: run.loopId, receipt: run[queue](withKey(messages, key)) }
+    })
+    const { message, status } = receipt
     if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
-    return c.json({ loopId: run.loopId, messageId: message.id, status }, 202)
+    return c.json({ loopId, messageId: message.id, status }, 202)
   }
   app.post('/steer', (c) => queued(c, 'steer'))
   app.post('/follow-up', (c) => queued(c, 'followUp'))
@@ -140,39 +157,48 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
 
 /** What goes back in the conversation, or changes what is sent of it. Each is a run, and answers with its events. */
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  const begin = async (c: SessionContext, what: (live: LiveSession, body: JsonObject) => Promise<AgentRun>) => {
-    const { live } = c.env
+  const bodyOf = async (c: SessionContext): Promise<JsonObject> => {
     const body = await readJsonObject(c, options.body)
-    options.streams.assertRoom()
-    if (!(await live.isKnown())) return refuseUnknown()
-    return runStream(await what(live, body), undefined, options)
+    if (!(await c.env.live.isKnown())) return refuseUnknown()
+    return body
   }
-  app.post('/compact', (c) =>
-    begin(c, (live, { focusMessage }) => {
-      if (focusMessage !== undefined && typeof focusMessage !== 'string')
-        refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
-      return live.start((agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }))
-    }),
-  )
-  app.post('/regenerate', (c) => begin(c, (live) => live.start((agent) => agent.regenerate())))
-  app.post('/edit', (c) =>
-    begin(c, (live, body) => {
-      const { messageId } = body
-      if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
-      const { messages } = promptOf(body)
-      return live.start((agent) => agent.editAndResend(messageId, messages))
-    }),
-  )
-  app.post('/branch', (c) =>
-    begin(c, async (live, body) => {
-      const { loopId, tag = 'branch' } = body
-      if (typeof loopId !== 'string' || typeof tag !== 'string')
-        refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
-      const { messages } = promptOf(body)
-      await live.goBackTo(loopId)
-      return live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
-    }),
-  )
+  app.post('/compact', async (c) => {
+    const { focusMessage } = await bodyOf(c)
+    if (focusMessage !== undefined && typeof focusMessage !== 'string')
+      refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
+    return answerWithRun(c, options, (agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }))
+  })
+  app.post('/regenerate', async (c) => {
+    await bodyOf(c)
+    return answerWithRun(c, options, (agent) => agent.regenerate())
+  })
+  app.post('/edit', async (c) => {
+    const body = await bodyOf(c)
+    const { messageId } = body
+    if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
+    const messages = withKey(promptOf(body).messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, messages))
+  })
+  app.post('/branch', async (c) => {
+    const body = await bodyOf(c)
+    const { loopId, tag = 'branch' } = body
+    if (typeof loopId !== 'string' || typeof tag !== 'string')
+      refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
+    const { messages } = promptOf(body)
+    options.streams.assertRoom()
+    await c.env.live.goBackTo(loopId)
+    const run = await c.env.live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }))
+    return runStream(run, undefined, options)
+  })
+}
+
+/** Begins a run and streams it; with an `Idempotency-Key` once for that key, however often it is asked for. */
+async function answerWithRun(c: SessionContext, options: SessionRouteOptions, begin: (agent: Agent) => AgentRun): Promise<Response> {
+  const { live } = c.env
+  options.streams.assertRoom()
+  const key = keyOf(c)
+  const run = key === undefined ? await live.start(begin) : await runOf(live, await live.startOnce(key, begin))
+  return runStream(run, undefined, options)
 }
 
 /** The run of this loop. Refuses with 410 where its events are gone, and 404 where it never was. */
@@ -183,7 +209,7 @@ async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
   if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
   const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
   const detail = `The events of this run are gone; what came of it is in the session.${next}`
-  throw new ProblemError({ status: 410, code: 'gone', detail, ...trace })
+  throw new ProblemError({ status: 410, code: 'gone', detail, loopId, ...trace })
 }
 
 function refuseUnknown(): never {

@@ -22,16 +22,19 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
     const cursor = c.req.query('cursor')
     return c.json(await sessions(c).list(caller, { limit: limitOf(c.req.query('limit')), ...(cursor !== undefined && { cursor }) }))
   })
-  app.post('/chat', async (c) => {
-    const caller = await access(c)
-    const text = await readText(c, body)
-    const sessionId = chatIdOf(text)
-    const request = new Request(new URL('/chat', c.req.url), { method: 'POST', headers: c.req.raw.headers, body: text })
-    return sessions(c).fetch({ ...caller, sessionId }, request, routes)
-  })
+  app.post('/chat', (c) => ofBody(c, '/chat', 'id'))
+  app.post('/agui', (c) => ofBody(c, '/agui', 'threadId'))
   app.get('/chat/:id', (c) => ofChat(c, '/chat'))
   app.get('/chat/:id/stream', (c) => ofChat(c, '/chat/stream'))
   app.post('/chat/:id/stop', (c) => ofChat(c, '/stop'))
+  /** For clients that say in the body which conversation they are about. */
+  const ofBody = async (c: Context<E>, path: string, name: string) => {
+    const caller = await access(c)
+    const text = await readText(c, body)
+    const { headers, signal } = c.req.raw
+    const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: text })
+    return sessions(c).fetch({ ...caller, sessionId: idIn(text, name) }, request, routes)
+  }
   const ofChat = async (c: Context<E>, path: string) => {
     const caller = await access(c)
     return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, within(c.req.raw, path), routes)
@@ -43,16 +46,16 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   })
 }
 
-/** `useChat` says in the body which conversation it is about. What else it says is looked at by the routes of that session. */
-function chatIdOf(text: string): string {
+/** The session that a body names. What else it says is looked at by the routes of that session. */
+function idIn(text: string, name: string): string {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     body = undefined
   }
-  const id: unknown = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined
-  if (typeof id !== 'string') refuse(400, 'invalidBody', 'The body must be what useChat sends: JSON with the id of the chat.')
+  const id: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+  if (typeof id !== 'string') refuse(400, 'invalidBody', `The body must be JSON with ${name}, which names the conversation.`)
   return id
 }
 

@@ -1,4 +1,5 @@
 import { type AgentEvent, PhiError } from '../../../src/index.ts'
+import { type AgUiEncoder, agUiSse } from '../../../src/ui/ag-ui/index.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
 import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
 
@@ -31,11 +32,35 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
   }
 }
 
-/** The UI message stream of the AI SDK. Events that `isSeen` says the client has are passed over. */
-export function uiMessageFrames(encoder: UiMessageEncoder, isSeen: (event: AgentEvent) => boolean = () => false): FrameWriter {
+/** What turns the events of a run into those of another protocol. */
+interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
+  encode(event: AgentEvent): Chunk[]
+  skip(event: AgentEvent): void
+  suspend(): Chunk[]
+  end(): Chunk[]
+  fail(error: unknown): Chunk[]
+}
+
+/** Says of an event whether the client has it already. */
+export type IsSeen = (event: AgentEvent) => boolean
+
+/** The UI message stream of the AI SDK. Events that the client has are passed over. */
+export function uiMessageFrames(encoder: UiMessageEncoder, isSeen?: IsSeen): FrameWriter {
+  return protocolFrames(encoder, { sse: uiMessageSse, last: uiMessageStreamEnd, isSeen })
+}
+
+/** The events of AG-UI. Events that the client has are passed over. */
+export function agUiFrames(encoder: AgUiEncoder, isSeen?: IsSeen): FrameWriter {
+  return protocolFrames(encoder, { sse: agUiSse, last: '', isSeen })
+}
+
+function protocolFrames<Chunk>(
+  encoder: ProtocolEncoder<Chunk>,
+  { sse, last, isSeen = () => false }: { sse: (chunk: Chunk) => string; last: string; isSeen: IsSeen | undefined },
+): FrameWriter {
   // Somebody has answered what is passed over: it waits no more.
   let isPassingOver = false
-  const textOf = (chunks: ReturnType<UiMessageEncoder['encode']>) => chunks.map(uiMessageSse).join('')
+  const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
       isPassingOver = isSeen(event)
@@ -46,8 +71,8 @@ export function uiMessageFrames(encoder: UiMessageEncoder, isSeen: (event: Agent
     get waiting() {
       return isPassingOver ? 'no' : encoder.waiting
     },
-    suspend: () => textOf(encoder.suspend()) + uiMessageStreamEnd,
-    end: () => textOf(encoder.end()) + uiMessageStreamEnd,
-    fail: (error) => textOf(encoder.fail(error)) + uiMessageStreamEnd,
+    suspend: () => textOf(encoder.suspend()) + last,
+    end: () => textOf(encoder.end()) + last,
+    fail: (error) => textOf(encoder.fail(error)) + last,
   }
 }

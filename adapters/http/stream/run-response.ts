@@ -1,15 +1,16 @@
 import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
+import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
-import { nativeFrames, uiMessageFrames } from './frame-writer.ts'
+import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'
 import { sseHeaders } from './run-stream.ts'
 import { sseStream } from './sse-stream.ts'
 
 /** How a run is answered with. */
 export interface RunResponseOptions {
-  /** What the client speaks. Default `native`: the lean form of our events, which `remoteRun` and `eventDecoder` read. */
-  protocol?: 'native' | 'aiSdk'
-  /** The conversation before the run, for `aiSdk`: the run may go on with its last answer. */
+  /** What the client speaks. Default `native`: the lean form of our events, which `eventDecoder` reads. */
+  protocol?: 'native' | 'aiSdk' | 'agUi'
+  /** The conversation before the run, for `aiSdk` and `agUi`: the run may go on with its last answer. */
   history?: readonly AgentMessage[]
   /** Whether the run is stopped when its client leaves. Default `true`: nobody can come back to it. */
   stopOnLeave?: boolean
@@ -20,7 +21,7 @@ export interface RunResponseOptions {
 }
 
 const runResponseOptions = optionsOf<RunResponseOptions>({
-  protocol: oneOf('native', 'aiSdk'),
+  protocol: oneOf('native', 'aiSdk', 'agUi'),
   history: listOf(anything),
   stopOnLeave: aFlag,
   turnRequests: aFlag,
@@ -45,8 +46,21 @@ const runResponseOptions = optionsOf<RunResponseOptions>({
 export function runResponse(run: AgentRun, options: RunResponseOptions = {}): Response {
   checkOptions(options, runResponseOptions)
   const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = 15_000 } = options
-  const isNative = protocol === 'native'
-  const writer = isNative ? nativeFrames({ turnRequests }) : uiMessageFrames(uiMessageEncoder({ history }))
   const onCancel = (reason: unknown) => (stopOnLeave ? run.abort(reason) : undefined)
-  return new Response(sseStream(run, { writer, pingMs, onCancel }), { headers: isNative ? sseHeaders : uiMessageStreamHeaders })
+  const { writer, headers } = speaking(protocol, { history, turnRequests })
+  return new Response(sseStream(run, { writer, pingMs, onCancel }), { headers })
+}
+
+function speaking(
+  protocol: NonNullable<RunResponseOptions['protocol']>,
+  { history, turnRequests }: Required<Pick<RunResponseOptions, 'history' | 'turnRequests'>>,
+): { writer: FrameWriter; headers: Readonly<Record<string, string>> } {
+  switch (protocol) {
+    case 'aiSdk':
+      return { writer: uiMessageFrames(uiMessageEncoder({ history })), headers: uiMessageStreamHeaders }
+    case 'agUi':
+      return { writer: agUiFrames(agUiEncoder({ history })), headers: agUiHeaders }
+    case 'native':
+      return { writer: nativeFrames({ turnRequests }), headers: sseHeaders }
+  }
 }

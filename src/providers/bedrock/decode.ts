@@ -262,7 +262,10 @@ export class BedrockDecoder implements StreamDecoder {
       this.builder.text(block.text, text)
     }
     const call = objectIn(delta?.toolUse, 'arguments')
-    if (call !== undefined) this.#arguments(block, textOfArguments(call.input))
+    if (call !== undefined) {
+      if (call.input === undefined) throw new OddValue('arguments', call)
+      this.#arguments(block, textOfArguments(call.input))
+    }
     const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
     if (reasoning !== undefined) {
       block.reasoning ??= this.#nextKey++

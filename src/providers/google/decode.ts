@@ -6,7 +6,7 @@ import type { AssistantMessage, StopReason } from '../../types/message.ts'
 import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'
-import { nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
+import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
@@ -215,7 +215,7 @@ export class GeminiDecoder implements StreamDecoder {
 
 /** One answer is asked for; other candidates are none of ours. */
 function isOurs(candidate: GeminiCandidate): boolean {
-  return typeof candidate.index !== 'number' || candidate.index === 0
+  return (indexIn(candidate.index) ?? 0) === 0
 }
 
 /** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */

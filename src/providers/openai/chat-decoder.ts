@@ -240,7 +240,7 @@ export class ChatDecoder implements StreamDecoder {
 
 /** One answer is asked for; other choices are none of ours. */
 function isOurs({ index }: ChatChoice): boolean {
-  return typeof index !== 'number' || index === 0
+  return (indexIn(index) ?? 0) === 0
 }
 
 /** A list of calls; some backends send a single one bare, or number them by the names of an object. */

@@ -27,7 +27,7 @@ export class ReasoningDetails {
   }
 
   #merge(fragment: JsonObject): void {
-    const key = `${String(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
+    const key = `${stringOf(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
     const entry = this.#byKey.get(key)
     if (entry === undefined) {
       const first = { ...fragment }

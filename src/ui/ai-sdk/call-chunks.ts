@@ -62,9 +62,16 @@ export class CallChunks {
   /** The call is whole. `isCut`: its answer is not, so it is never run. */
   written(block: ToolCallContent, isCut: boolean): void {
     const { toolCallId, toolName, input } = callOf(block)
+    this.#streamed.delete(toolCallId)
     this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
     if (isCut) this.#failed(toolCallId, notRunText)
     else this.#calls.written(block)
+  }
+
+  /** The message has ended: a call that it does not hold was cut off. */
+  messageEnded(): void {
+    for (const toolCallId of this.#streamed) this.#failed(toolCallId, notRunText)
+    this.#streamed.clear()
   }
 
   /** What happens to a call after that. */

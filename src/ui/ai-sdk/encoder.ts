@@ -3,7 +3,7 @@ import { PhiError } from '../../types/errors.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../types/event.ts'
 import type { AssistantMessage } from '../../types/message.ts'
 import { asEmitted, isWithheld } from '../native/emitted-event.ts'
-import { AnswerLoops } from '../shared/answers.ts'
+import { AnswerLoops, isCut } from '../shared/answers.ts'
 import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
@@ -266,9 +266,10 @@ class Encoder implements UiMessageEncoder {
   #answered(messageId: string, message: AssistantMessage, loopId: string): void {
     if (this.#live?.id !== messageId) this.#begin(messageId, loopId)
     const live = this.#live ?? { id: messageId, shown: [] }
-    const isCut = message.stopReason === 'error' || message.stopReason === 'aborted'
-    for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isCut)
+    const isUnfinished = isCut(message)
+    for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isUnfinished)
     this.#closeBlock()
+    this.#calls.messageEnded()
     this.#live = undefined
     this.#hasFailed = message.stopReason === 'error'
     this.#stopReason = message.stopReason
@@ -277,7 +278,7 @@ class Encoder implements UiMessageEncoder {
   }
 
   /** Shows of a finished block what was not streamed. */
-  #complete(live: LiveMessage, block: Content, index: number, isCut: boolean): void {
+  #complete(live: LiveMessage, block: Content, index: number, isUnfinished: boolean): void {
     if (block.type === 'text' || block.type === 'thinking') {
       const text = block.type === 'text' ? block.text : block.thinking
       const rest = text.slice(live.shown[index] ?? 0)
@@ -289,7 +290,7 @@ class Encoder implements UiMessageEncoder {
       this.#send(filePart(block))
       return
     }
-    this.#calls.written(block, isCut)
+    this.#calls.written(block, isUnfinished)
   }
 
   /** What the failed answer has shown is taken back. */

@@ -62,7 +62,7 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
 }
 
 /** A text or a thought, whole. */
-export function block(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
+function block(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
   return [
     { type: `${type}-start`, id },
     { type: `${type}-delta`, id, delta: text },
@@ -71,7 +71,7 @@ export function block(type: 'text' | 'reasoning', id: string, text: string): UiC
 }
 
 /** A call that was asked about as `approvalId` and refused. */
-export function denied(toolCallId: string, approvalId: string, { reason }: { reason?: string }): UiChunk[] {
+function denied(toolCallId: string, approvalId: string, { reason }: { reason?: string }): UiChunk[] {
   return [
     { type: 'tool-approval-request', approvalId, toolCallId },
     { type: 'tool-approval-response', approvalId, approved: false, ...(reason !== undefined && { reason }) },

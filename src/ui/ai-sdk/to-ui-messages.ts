@@ -12,7 +12,7 @@ import {
 import { openCallsOf } from '../../types/open-calls.ts'
 import type { PendingApproval } from '../../types/run-facts.ts'
 import { combineUsage, emptyUsage } from '../../types/usage.ts'
-import { AnswerLoops, denialOf, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
+import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
 import { filePart, outputOf, partsOf } from './parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
@@ -122,10 +122,10 @@ export class OpenAnswer {
     }
     this.loops.add(loopId)
     this.#open.clear()
-    const isCut = message.stopReason === 'error' || message.stopReason === 'aborted'
+    const isUnfinished = isCut(message)
     this.#failedLoop = message.stopReason === 'error' ? loopId : undefined
     for (const [index, block] of message.content.entries()) {
-      if (block.type === 'toolCall') this.#call(callOf(block), isCut)
+      if (block.type === 'toolCall') this.#call(callOf(block), isUnfinished)
       else parts.push(...this.#said(block, index))
     }
     this.message.metadata = metadataAfter(this.message.metadata, message, this.#cost)
@@ -137,10 +137,10 @@ export class OpenAnswer {
     return block.thinking === '' ? [] : [{ type: 'reasoning', id: blockId(this.steps, index), text: block.thinking, state: 'done' }]
   }
 
-  #call(call: UiToolCall, isCut: boolean): void {
+  #call(call: UiToolCall, isUnfinished: boolean): void {
     const at = this.message.parts.push({ ...call, state: 'input-available' }) - 1
     this.#open.set(call.toolCallId, { at, call })
-    if (isCut) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
+    if (isUnfinished) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
   }
 
   result(message: ToolResultMessage & MessageEnvelope): void {

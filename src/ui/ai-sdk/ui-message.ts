@@ -21,7 +21,7 @@ export interface UiMetadata {
 /** The price of one answer of a model in USD; `undefined` where it is not known. */
 export type CostOf = (message: AssistantMessage) => number | undefined
 
-/** Text of a message. */
+/** Text of a message, or of a tool's result. */
 export interface UiTextPart {
   type: 'text'
   text: string
@@ -35,7 +35,7 @@ export interface UiFilePart {
   url: string
 }
 
-/** What a model thought. */
+/** What a model thought before it spoke. */
 export interface UiReasoningPart {
   type: 'reasoning'
   id: string

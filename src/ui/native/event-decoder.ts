@@ -58,8 +58,9 @@ class LeanDecoder implements EventDecoder {
     if ('fromSeq' in frame && frame.fromSeq !== before.seq + 1) throw broken(`events ${before.seq + 1} to ${frame.fromSeq} are missing`)
     if ('type' in frame) return filled
     if (before.type !== 'messageUpdate') throw broken('a delta rests on an event that is none')
-    const { type, messageId, delta } = before
-    return { ...filled, type, messageId, delta: { ...delta, ...Object(frame.delta) } }
+    const { type, messageId } = before
+    const delta: object = Object(frame.delta)
+    return { ...filled, type, messageId, delta: 'type' in delta ? delta : { ...before.delta, ...delta } }
   }
 
   #child(toolCallId: string, frame: unknown): AgentEvent {

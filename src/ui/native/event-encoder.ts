@@ -16,7 +16,8 @@ export interface EventEncoder {
  * **Contract**
  * - The first frame of a connection is whole, and so is one that comes after a gap in `seq`. In every other frame
  *   `runId`, `sessionId`, `loopId` and `seq` (one more) are left out, and `at` where it is the same.
- * - A delta of the block before leaves out `type`, `messageId`, and in `delta` all but the text: about 80 bytes as a server-sent event.
+ * - A delta after a delta of the same message leaves out `type` and `messageId`, and one of the same kind all in `delta` that is the same: it costs
+ *   about 80 bytes as a server-sent event.
  * - The `event` of a `childEvent` is written the same way, against the event before of that call.
  * - `eventDecoder` restores the events exactly as they were emitted. Types and fields that this version does not know pass unchanged.
  *
@@ -62,11 +63,15 @@ class LeanEncoder implements EventEncoder {
   /** Written by hand: it comes with every piece of text. */
   #delta(event: MessageUpdateEvent): string {
     const before = this.#update
-    if (before === undefined || event.messageId !== before.messageId || event.delta.type !== before.delta.type) return this.#other(event)
+    if (before === undefined || event.messageId !== before.messageId) return this.#other(event)
     if (!this.#follows(event) || !hasKnownKeys(event)) return this.#other(event)
     const at = event.at === before.at ? '' : `"at":${event.at},`
     const covers = event.fromSeq === undefined ? '' : `"fromSeq":${event.fromSeq},"seq":${event.seq},`
-    return `{${at}${covers}"delta":{${changesOf(event.delta, before.delta)}"delta":${JSON.stringify(event.delta.delta)}}}`
+    const isSameKind = event.delta.type === before.delta.type
+    const delta = isSameKind
+      ? `{${changesOf(event.delta, before.delta)}"delta":${JSON.stringify(event.delta.delta)}}`
+      : JSON.stringify(event.delta)
+    return `{${at}${covers}"delta":${delta}}`
   }
 
   #other(event: AgentEvent): string {

@@ -1,4 +1,4 @@
-import { type AgentMessage, textOf, type UserMessage } from '../../types/message.ts'
+import { type AgentMessage, type AssistantMessage, textOf, type UserMessage } from '../../types/message.ts'
 import type { ToolResult } from '../../types/tool-result.ts'
 
 /** Of a call whose answer failed or was stopped before it was whole. */
@@ -33,6 +33,11 @@ export function loopOf(message: AgentMessage): string | undefined {
 export function noticeOf(message: UserMessage): string | undefined {
   const text = textOf(message.content)
   return text.startsWith('[Agent stopped: ') && text.endsWith(']') ? text : undefined
+}
+
+/** Whether an answer ended before it was whole: its calls are never run. */
+export function isCut({ stopReason }: AssistantMessage): boolean {
+  return stopReason === 'error' || stopReason === 'aborted'
 }
 
 const denied = 'The user denied this tool call'

@@ -1,7 +1,9 @@
 import type { ToolCallContent } from '../../types/content.ts'
 import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/event.ts'
 import type { JsonObject } from '../../types/json.ts'
+import { type AgentMessage, toolCallsOf } from '../../types/message.ts'
 import type { PendingApproval, SubAgentRef } from '../../types/run-facts.ts'
+import { isCut } from './answers.ts'
 
 /**
  * Whether a run waits for a person, so that a client that answers in a new request has to be let go:
@@ -108,4 +110,15 @@ export class OpenCalls {
 
 function keyOf(toolCallId: string, subAgent: SubAgentRef | undefined): string {
   return subAgent === undefined ? toolCallId : `${subAgent.loopId}/${toolCallId}`
+}
+
+/** The calls of the last answer that have no result. */
+export function openCallsOf(history: readonly AgentMessage[]): ToolCallContent[] {
+  const answered = new Set<string>()
+  for (const message of history.toReversed()) {
+    if (message.role === 'user') return []
+    if (message.role === 'toolResult') answered.add(message.toolCallId)
+    if (message.role === 'assistant') return isCut(message) ? [] : toolCallsOf(message.content).filter(({ id }) => !answered.has(id))
+  }
+  return []
 }

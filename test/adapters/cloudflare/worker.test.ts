@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import app from '../../../adapters/cloudflare/worker.ts'
 import { serve } from '../../../examples/node/serve.ts'
+import { EndpointClient } from '../../../src/testing/endpoint-client.ts'
 import { baseUrl } from '../../harness/env.ts'
+import { meet } from '../../support/three-clients.ts'
 import { allFrames, frames } from '../http/read-sse.ts'
 import anthropicWorker from './anthropic-worker.ts'
 import { type WranglerDev, wranglerDev } from './wrangler-dev.ts'
@@ -41,6 +43,11 @@ describe('the Worker in wrangler dev, Node compatibility off', () => {
   it('runs the scripted model and says so', async () => {
     expect(await (await fetch(`${worker.url}/about`)).text()).toContain('Model: scripted')
     await expectScriptedRun(await post(worker.url))
+  })
+
+  it('lets three clients of three protocols meet in one run', { timeout: 60_000 }, async () => {
+    const client = new EndpointClient((path, init) => fetch(`${worker.url}${path}`, init), 'mine')
+    await meet({ url: worker.url, fetch, client })
   })
 
   it('answers a bad request with a problem', async () => {

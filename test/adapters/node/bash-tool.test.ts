@@ -365,6 +365,13 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000
     const commands = ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big', 'truncate -s 10G big']
     expect(await succeeded(run, commands)).toEqual([])
     expect(await run('ulimit -f; ulimit -d; ulimit -t')).toBe('Exit code: 0\n1048576\n4194304\n40\n')
+    // Twice the time limit, and enough to start anything.
+    for (const [timeoutMs, seconds] of [
+      [4900, 10],
+      [5100, 12],
+    ] as const) {
+      expect(await shell('bubblewrap', { timeoutMs }).run('ulimit -t')).toBe(`Exit code: 0\n${seconds}\n`)
+    }
   })
 
   it('against a flood of processes, also where root is exempt from the limit of the kernel', async () => {

@@ -100,6 +100,12 @@ describe('classifyError', () => {
     expect(classify('', 503, headers).retryAfterMs).toBe(expected)
   })
 
+  it('reads an error in the form of the stream that was asked for', () => {
+    const body = 'event: error\ndata: {"error":{"type":"overloaded_error","message":"the kitchen is closed"}}\n\n'
+    expect(classify(body, 400).message).toBe('Acme reported an error (400): the kitchen is closed.')
+    expect(classify(body)).toMatchObject({ status: 529, isRetryable: true })
+  })
+
   it('says how long to wait only where waiting helps', () => {
     const headers = { 'retry-after': '7' }
     expect(classify('', 400, headers).retryAfterMs).toBeUndefined()

@@ -13,6 +13,7 @@ import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
 import { Agent, type AgentEvent, type AgentMessage, type AgentRun, type AgentTool, PhiError } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import {
+  historyIndexOf,
   readChatRequest,
   type ToolDecision,
   toUiMessages,
@@ -272,4 +273,35 @@ it('has the headers and the end that the hook expects', () => {
 it('costs no more per delta than the AI SDK itself', () => {
   const bytes = uiMessageSse({ type: 'text-delta', id: '1.0', delta: '' }).length
   expect(bytes).toBeLessThanOrEqual(56)
+})
+
+it('finds the place in the history that a message of the page stands for', async () => {
+  const agent = new Agent({
+    model: scripted([{ text: 'I add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'One.' }, { text: 'Two.' }]),
+    tools: [add],
+  })
+  await agent.prompt({ role: 'user', id: 'mine', content: 'first' }).result
+  await agent.prompt('second').result
+  const shown = toUiMessages(agent.messages)
+  expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+  expect(shown[0]?.id).toBe('mine')
+  expect(shown.map(({ id }) => historyIndexOf(agent.messages, id))).toEqual([0, 1, 4, 5])
+  expect(historyIndexOf(agent.messages, 'nobody')).toBeUndefined()
+})
+
+it('tells what an answer costs, over all of its model calls', async () => {
+  const usage = { input: 100, output: 10 }
+  const cost = () => 0.5
+  const agent = new Agent({
+    model: scripted([
+      { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }], usage },
+      { text: 'ok', usage },
+    ]),
+    tools: [add],
+  })
+  const { events } = await recordRun(agent, () => agent.prompt('go'))
+  const message = await read(encoded(events, { cost }))
+  const told = { model: 'scripted', provider: 'scripted', costUsd: 1, usage: { input: 200, output: 20, totalTokens: 220 } }
+  expect(message?.metadata).toMatchObject({ ...told, status: 'completed', totalUsage: { input: 200 } })
+  expect(toUiMessages(agent.messages, { cost }).at(-1)?.metadata).toMatchObject(told)
 })

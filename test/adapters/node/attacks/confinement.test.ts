@@ -1,13 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bashTool, nodeTools } from '../../../../adapters/node/index.ts'
 import { openControlGroup } from '../../../../adapters/node/process/control-group.ts'
 import { processesWith } from '../../../../adapters/node/process/kill.ts'
 import { failureOf, present, temporaryRoot, toolContext } from '../temporary.ts'
-import { hasBubblewrap, shell, succeeded } from './shell.ts'
+import { hasBubblewrap, shell, shellElsewhere, succeeded } from './shell.ts'
 
 const hasPerl = present('perl', '-MSocket', '-e', '1')
 const hasGroups = hasBubblewrap && bashTool({ root: temporaryRoot().root }).confinement.memory === 'controlGroup'
@@ -72,12 +73,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { ti
 
   it('ends with the process that started it, however that ends', async () => {
     const { root } = temporaryRoot()
-    const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
-    const program = `
-      import { bashTool } from ${JSON.stringify(adapter)}
-      const context = { signal: new AbortController().signal, update: () => undefined }
-      await bashTool({ root: ${JSON.stringify(root)} }).execute({ command: 'touch ready; sleep 311.25' }, context)`
-    const host = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' })
+    const host = shellElsewhere(root, 'touch ready; sleep 311.25')
     const ended = new Promise((resolve) => host.once('exit', resolve))
     while (!existsSync(join(root, 'ready')) || running('311.25') === 0) await new Promise(setImmediate)
     host.kill('SIGKILL')
@@ -113,6 +109,28 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', { timeout
     expect(await run('perl -e \'my @x = map { "x" x 1e6 } 1..100\'; echo fine')).toContain('fine')
     const output = await run(`${hog(8).replace('sleep 30', 'sleep 2')}`)
     expect(output).toContain('Killed')
+  })
+
+  it.skipIf(!hasGroups)('is half of the memory there is, 8 GiB at most, and 4,096 tasks, unless told otherwise', async () => {
+    const probe = openControlGroup({ memory: 2 ** 30, tasks: 10 })
+    const places = probe?.entrances.map((entrance) => join(entrance, '../..')) ?? []
+    await probe?.remove()
+    const { root, run } = shell()
+    const waiting = run('touch ready; until [ -e go ]; do :; done')
+    while (!existsSync(join(root, 'ready'))) await new Promise(setImmediate)
+    const read = (file: string) =>
+      places.flatMap((place) =>
+        readdirSync(place)
+          .filter((name) => name.startsWith(`phi-core-${process.pid}-`) && existsSync(join(place, name, file)))
+          .map((name) => Number(readFileSync(join(place, name, file), 'utf8'))),
+      )
+    const [tasks, memory] = [read('pids.max'), [...read('memory.max'), ...read('memory.limit_in_bytes')]]
+    writeFileSync(join(root, 'go'), '')
+    await waiting
+    expect(tasks).toEqual([4096])
+    // The kernel counts in pages.
+    const page = 4096
+    expect(memory).toEqual([Math.floor(Math.min(8 * 2 ** 30, totalmem() / 2) / page) * page])
   })
 
   it.skipIf(!hasGroups)('leaves no control group behind', async () => {

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bashTool, nodeWorkspace } from '../../../../adapters/node/index.ts'
 import { failureOf, temporaryRoot, toolContext } from '../temporary.ts'
-import { gitStatus, hasBubblewrap, hasGit, plantBare, plantCommon, shell, succeeded } from './shell.ts'
+import { gitStatus, hasBubblewrap, hasGit, plantBare, plantCommon, shell, shellElsewhere, succeeded } from './shell.ts'
 
 const bundle = join(tmpdir(), `phi-core-${process.pid}.mjs`)
 afterAll(() => rmSync(bundle, { force: true }))
@@ -15,6 +15,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 
 // Written out, so that an entry that goes missing in the list fails here.
 const files = [
+  ...['.exrc', '.lefthook.yml', '.nvimrc', '.vimrc'],
   ...['.bash_aliases', '.bash_login', '.bash_logout', '.bash_profile', '.bashrc', '.envrc', '.gitconfig', '.gitmodules', '.mcp.json'],
   ...[
     '.npmrc',
@@ -30,7 +31,23 @@ const files = [
     '.zshrc',
   ],
 ]
-const directories = ['.agents', '.claude', '.codex', '.cursor', '.devcontainer', '.git', '.githooks', '.husky', '.idea', '.vscode']
+const directories = [
+  ...[
+    '.agents',
+    '.claude',
+    '.codex',
+    '.cursor',
+    '.devcontainer',
+    '.gemini',
+    '.git',
+    '.githooks',
+    '.husky',
+    '.idea',
+    '.vscode',
+    '.windsurf',
+    '.zed',
+  ],
+]
 
 describe('protected names, file tools', () => {
   it('are refused at the root and below, as file and as directory', async () => {
@@ -102,6 +119,18 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, ()
       'Exit code: 0\n',
     )
     expect(readdirSync(root)).toEqual([])
+  })
+
+  it('stay reserved at the root while another process has a command there, and are given up behind the last', async () => {
+    const { root, run } = shell()
+    const other = shellElsewhere(root, 'touch ready; until [ -e go ]; do sleep 0.01; done; echo evil > .bashrc || touch refused')
+    const ended = new Promise((resolve) => other.once('exit', resolve))
+    while (!existsSync(join(root, 'ready'))) await new Promise(setImmediate)
+    await run('true')
+    expect(readdirSync(root)).toEqual(expect.arrayContaining(['.bashrc', '.git', '.mcp.json']))
+    writeFileSync(join(root, 'go'), '')
+    await ended
+    expect(readdirSync(root).sort()).toEqual(['go', 'ready', 'refused'])
   })
 
   it('cannot be changed below the root, nor replaced together with the directory they lie in', async () => {

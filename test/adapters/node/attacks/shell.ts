@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type BashOptions, bashTool } from '../../../../adapters/node/index.ts'
 import type { ToolOutput } from '../../../../src/index.ts'
@@ -21,6 +21,16 @@ export function shell(options: Partial<BashOptions> = {}) {
   const tool = bashTool({ root: places.root, ...options })
   const run = async (command: string, context = toolContext()) => textOf(await tool.execute({ command }, context))
   return { ...places, tool, run }
+}
+
+/** A process of its own that runs `command` in a sandbox over `root`. */
+export function shellElsewhere(root: string, command: string): ChildProcess {
+  const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
+  const program = `
+    import { bashTool } from ${JSON.stringify(adapter)}
+    const context = { signal: new AbortController().signal, update: () => undefined }
+    await bashTool({ root: ${JSON.stringify(root)} }).execute({ command: ${JSON.stringify(command)} }, context)`
+  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore' })
 }
 
 /** Runs each command and gives those that succeeded although they must not. */

@@ -1,9 +1,9 @@
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { memorySessionStore } from '../../../src/session/index.ts'
+import { endpointAgent } from '../../../src/testing/index.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
 afterAll(() => sessions.close())

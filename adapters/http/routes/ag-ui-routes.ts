@@ -1,0 +1,43 @@
+import type { AgentRun } from '../../../src/index.ts'
+import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
+import { decideOrJoin, untilResolved } from '../live/decide.ts'
+import type { LiveSession } from '../live/live-session.ts'
+import { refuse } from '../problem.ts'
+import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
+import { eventStream } from '../stream/run-stream.ts'
+import { readJsonObject } from './request-body.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
+
+/**
+ * What a client of AG-UI asks for: `POST /agui` with a `RunAgentInput`. A run that waits for a person is told as an interrupt; the next request
+ * brings the decision, and the run goes on.
+ *
+ * Source: docs/concepts/ui-protocols.md
+ */
+export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.post('/agui', async (c) => {
+    const { value: input, problem } = readRunInput(await readJsonObject(c, options.body))
+    if (input === undefined) refuse(400, 'invalidBody', problem)
+    options.streams.assertRoom()
+    const { live } = c.env
+    const { run, isSeen, restate = false } = await runFor(live, input)
+    const { threadId, runId } = input
+    const encoder = agUiEncoder({ history: live.historyBefore(run), restate, threadId, runId })
+    return eventStream(run, options, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
+  })
+}
+
+/** The run that an input is about, and how much of it its client has. */
+async function runFor(live: LiveSession, { message, decisions }: RunInput): Promise<{ run: AgentRun; isSeen?: IsSeen; restate?: boolean }> {
+  const isSaid = message !== undefined && (await live.agent()).messages.some(({ id }) => id === message.id)
+  if (decisions.length > 0) {
+    const run = await decideOrJoin(live, decisions)
+    if (message !== undefined && !isSaid) run.followUp(message)
+    return { run, isSeen: untilResolved(decisions) }
+  }
+  if (message !== undefined && !isSaid) return { run: await live.start((agent) => agent.prompt(message)) }
+  // A client whose connection was lost asks once more.
+  const run = await live.latestRun()
+  if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')
+  return { run, restate: true }
+}

@@ -1,0 +1,77 @@
+import type { Context, Hono } from 'hono'
+import {
+  aFlag,
+  aPositiveNumber,
+  checkOptions,
+  type OptionTable,
+  options as optionsOf,
+  wholeFrom,
+  withMethods,
+} from '../../../src/base/check-options.ts'
+import type { Logger } from '../../../src/index.ts'
+import type { LiveSession } from '../live/live-session.ts'
+import { OpenStreams } from '../stream/open-streams.ts'
+import type { RunStreamOptions } from '../stream/run-stream.ts'
+import type { BodyLimits } from './request-body.ts'
+
+/** What routes may cost, and what they show. */
+export interface RouteOptions {
+  /** Largest request body in bytes. Default 1 MiB. */
+  maxBodyBytes?: number
+  /** Milliseconds in which a body must be there. Default 30,000. */
+  bodyTimeoutMs?: number
+  /** Answers that stream at once. Default 1,000. */
+  maxOpenStreams?: number
+  /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
+  pingMs?: number
+  /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
+  turnRequests?: boolean
+  /**
+   * Whether `POST /sessions/:id/import` takes in sessions from elsewhere, as `exportSession` gives them. What they say that a model or a tool
+   * said is then believed, and calls that wait in them can be approved. Default `false`.
+   */
+  imports?: boolean
+  /** Learns why an agent could not be started. Default: silence. */
+  logger?: Logger
+}
+
+export const routeTable: OptionTable<RouteOptions> = {
+  maxBodyBytes: aPositiveNumber,
+  bodyTimeoutMs: aPositiveNumber,
+  maxOpenStreams: wholeFrom(1),
+  pingMs: aPositiveNumber,
+  turnRequests: aFlag,
+  imports: aFlag,
+  logger: withMethods('a logger', 'warn'),
+}
+
+/** The same with every default filled in. */
+export interface SessionRouteOptions extends RunStreamOptions {
+  body: BodyLimits
+  imports: boolean
+  logger: Logger | undefined
+}
+
+/** Fills in the defaults. Throws `ConfigError` `invalidOption`. */
+export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
+  checkOptions(options, optionsOf<RouteOptions>(routeTable))
+  return resolvedRoutes(options)
+}
+
+/** Fills in the defaults of what was checked. */
+export function resolvedRoutes({
+  maxBodyBytes = 1024 * 1024,
+  bodyTimeoutMs = 30_000,
+  maxOpenStreams = 1000,
+  pingMs = 15_000,
+  turnRequests = false,
+  imports = false,
+  logger,
+}: RouteOptions): SessionRouteOptions {
+  const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
+  return { body, pingMs, turnRequests, imports, streams: new OpenStreams(maxOpenStreams), logger }
+}
+
+/** The routes of a session; which one comes with each request. */
+export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
+export type SessionContext = Context<{ Bindings: { live: LiveSession } }>

@@ -1,0 +1,65 @@
+import type { AgentEvent, AgentStartEvent } from '../types/event.ts'
+import type { AgentMessage } from '../types/message.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
+
+/** What goes back in the history before a run begins. */
+export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
+
+/** What was said, as far as this side has heard. */
+export class Conversation {
+  messages: readonly AgentMessage[] = []
+  /** Calls that a run has left waiting. */
+  approvals: readonly PendingApproval[] = []
+  /** Of the run that is on. */
+  #ofRun = new Set<string>()
+
+  /** What the server has. */
+  replace(messages: readonly AgentMessage[], approvals: readonly PendingApproval[]): void {
+    this.messages = messages
+    this.approvals = approvals
+  }
+
+  /** Another run begins; of the one before nothing more will come. */
+  begin(): void {
+    this.#ofRun.clear()
+  }
+
+  /** Follows a run. `rewind` is what its beginning takes back. */
+  add(event: AgentEvent, rewind: Rewind | undefined): void {
+    if (event.type === 'agentStart') {
+      this.messages = (rewind ?? rewindOf(event))(this.messages)
+      this.approvals = []
+    } else if (event.type === 'messageEnd') {
+      this.#ofRun.add(event.messageId)
+      this.messages = withMessage(this.messages, event.message)
+    } else if (event.type === 'agentEnd') {
+      for (const { id } of event.messages) this.#ofRun.add(id)
+      // What failed and was said again is not in the history.
+      this.messages = [...this.messages.filter(({ id }) => !this.#ofRun.has(id)), ...event.messages]
+      this.approvals = event.pendingApprovals ?? []
+      this.#ofRun.clear()
+    }
+  }
+}
+
+/** Without the last answer. */
+export function beforeLastAnswer(messages: readonly AgentMessage[]): readonly AgentMessage[] {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1)
+}
+
+/** Without the message of this id, and what followed. */
+export function before(messageId: string): Rewind {
+  return (messages) => {
+    const at = messages.findIndex(({ id }) => id === messageId)
+    return at < 0 ? messages : messages.slice(0, at)
+  }
+}
+
+function rewindOf({ continuationKind }: AgentStartEvent): Rewind {
+  return continuationKind.kind === 'rerun' ? beforeLastAnswer : (messages) => messages
+}
+
+function withMessage(messages: readonly AgentMessage[], message: AgentMessage): readonly AgentMessage[] {
+  const at = messages.findLastIndex(({ id }) => id === message.id)
+  return at < 0 ? [...messages, message] : messages.with(at, message)
+}

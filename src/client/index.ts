@@ -1,0 +1,3 @@
+export { RemoteError, type RemoteErrorCode, type RemoteErrorOptions } from './remote-error.ts'
+export type { ReconnectOptions, RemoteSessionOptions } from './remote-options.ts'
+export { type RemoteSession, remoteSession } from './remote-session.ts'

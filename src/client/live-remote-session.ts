@@ -1,0 +1,362 @@
+import { logWarning } from '../base/log-warning.ts'
+import type { ApprovalRef } from '../types/approval.ts'
+import type { ChatAgent, ChatOptions } from '../types/chat-agent.ts'
+import { AgentBusyError, errorText } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
+import { newId } from '../types/ids.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentMessage, PromptInput } from '../types/message.ts'
+import type { AgentRun, Receipt } from '../types/run.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
+import { before, beforeLastAnswer, Conversation, type Rewind } from './conversation.ts'
+import { continueElsewhere, readHistory, readSession } from './recorded.ts'
+import { RemoteError } from './remote-error.ts'
+import type { RemoteSessionOptions } from './remote-options.ts'
+import { RemoteReceipt } from './run/receipt.ts'
+import { RemoteRun, type RunHost } from './run/remote-run.ts'
+import { endIn } from './run/run-progress.ts'
+import { shownRequest } from './run/waiting-calls.ts'
+import { type Said, saidIn } from './said.ts'
+import { type FeedOwner, SessionFeed } from './session-feed.ts'
+import type { EventStream } from './wire/event-stream.ts'
+import { Wire } from './wire/wire.ts'
+
+/** How a run begins. */
+interface Beginning {
+  path: string
+  body?: JsonObject
+  said?: Said
+  rewind?: Rewind
+}
+
+/** See `remoteSession` for the contract. */
+export class LiveRemoteSession implements ChatAgent {
+  readonly sessionId: string
+  readonly #wire: Wire
+  readonly #feed: SessionFeed
+  readonly #conversation = new Conversation()
+  readonly #listeners = new Set<(event: AgentEvent) => void>()
+  /** Loops of which nothing more can come. */
+  readonly #ended = new Set<string>()
+  readonly #stopped = new WeakSet<RemoteRun>()
+  #run: RemoteRun | undefined
+  /** Settles when the server has the run that begins, or has refused it. */
+  #starting: Promise<void> | undefined
+  /** What was queued goes out in the order in which it was said. */
+  #sending: Promise<unknown> = Promise.resolve()
+  #hasWatched = false
+  readonly #host: RunHost
+
+  constructor(options: RemoteSessionOptions) {
+    this.sessionId = options.sessionId
+    this.#wire = new Wire(options)
+    this.#feed = new SessionFeed(this.#wire, this.#owner())
+    this.#host = {
+      sessionId: options.sessionId,
+      logger: options.logger,
+      stop: (run) => void this.#stop(run),
+      queue: (path, input, run) => this.#queue(path, input, run),
+      decide: (request, approved, reason) => {
+        this.#decide(request, approved, reason).catch((error: unknown) => this.#warn('decisionFailed', error))
+      },
+      ended: (run) => this.#ranOut(run),
+    }
+  }
+
+  // Running
+
+  prompt(input: PromptInput, options: ChatOptions = {}): AgentRun {
+    return this.#begin({ path: '/runs', said: saidIn(input) }, options)
+  }
+
+  send(input: PromptInput, options: ChatOptions = {}): AgentRun {
+    return this.#begin({ path: '/send', said: saidIn(input) }, options)
+  }
+
+  continueLoop(options: ChatOptions = {}): AgentRun {
+    return this.#begin({ path: '/continue' }, options)
+  }
+
+  compact({ focusMessage, ...options }: ChatOptions & { focusMessage?: string } = {}): AgentRun {
+    return this.#begin({ path: '/compact', body: focusMessage === undefined ? {} : { focusMessage } }, options)
+  }
+
+  regenerate(options: ChatOptions = {}): AgentRun {
+    return this.#begin({ path: '/regenerate', body: {}, rewind: beforeLastAnswer }, options)
+  }
+
+  editAndResend(messageId: string, input: PromptInput, options: ChatOptions = {}): AgentRun {
+    return this.#begin({ path: '/edit', body: { messageId }, said: saidIn(input), rewind: before(messageId) }, options)
+  }
+
+  get isStreaming(): boolean {
+    return this.#run !== undefined
+  }
+
+  get currentRun(): AgentRun | undefined {
+    return this.#run
+  }
+
+  get messages(): readonly AgentMessage[] {
+    return this.#conversation.messages
+  }
+
+  pendingApprovals(): PendingApproval[] {
+    return this.#run?.pendingApprovals() ?? [...this.#conversation.approvals]
+  }
+
+  abort(): void {
+    this.#run?.abort()
+  }
+
+  steer(input: PromptInput): Receipt {
+    return this.#queue('/steer', input, this.#run)
+  }
+
+  followUp(input: PromptInput): Receipt {
+    return this.#queue('/follow-up', input, this.#run)
+  }
+
+  subscribe(listener: (event: AgentEvent) => void): () => void {
+    let isActive = true
+    // A function of its own, so that the same listener may be added twice.
+    const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)
+    this.#listeners.add(heard)
+    const stopRun = this.#run?.subscribe(heard)
+    this.#feed.read()
+    return () => {
+      isActive = false
+      this.#listeners.delete(heard)
+      stopRun?.()
+      this.#feed.check()
+    }
+  }
+
+  // The session
+
+  async load(): Promise<readonly AgentMessage[]> {
+    const { messages, approvals, runningLoopId } = await readHistory(this.#wire)
+    this.#conversation.replace(messages, approvals)
+    this.#hasWatched = true
+    if (runningLoopId !== undefined) this.#attach(runningLoopId)
+    this.#feed.read()
+    return messages
+  }
+
+  async approve(request: ApprovalRef): Promise<void> {
+    await this.#decide(shownRequest(request), true)
+  }
+
+  async deny(request: ApprovalRef | string, reason?: string): Promise<void> {
+    await this.#decide(typeof request === 'string' ? { toolCallId: request } : shownRequest(request), false, reason)
+  }
+
+  async rename(title: string): Promise<void> {
+    await this.#wire.json({ method: 'POST', path: '/title', body: { title } })
+  }
+
+  close(): void {
+    this.#wire.close()
+    this.#feed.close()
+    this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run goes on on the server.'))
+  }
+
+  // How a run begins, and ends
+
+  #begin({ path, body, said, rewind }: Beginning, { signal, metadata }: ChatOptions): AgentRun {
+    if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
+    if (this.#run !== undefined) throw new AgentBusyError()
+    const run = this.#newRun(said?.messages, rewind)
+    if (signal !== undefined) follow(signal, run)
+    const json = said === undefined ? body : { ...body, prompt: said.prompt, ...(metadata !== undefined && { metadata }) }
+    const starting = this.#start(run, path, json, said?.key ?? newId()).then(() => {
+      if (this.#starting === starting) this.#starting = undefined
+    })
+    this.#starting = starting
+    return run
+  }
+
+  #newRun(said?: readonly AgentMessage[], rewind?: Rewind): RemoteRun {
+    const run = new RemoteRun(this.#host, said)
+    let rewindOnce = rewind
+    this.#run = run
+    this.#conversation.begin()
+    run.subscribe((event) => {
+      this.#conversation.add(event, rewindOnce)
+      if (event.type === 'agentStart') rewindOnce = undefined
+    })
+    for (const listener of this.#listeners) run.subscribe(listener)
+    return run
+  }
+
+  /** Sends what begins the run until the server has said what came of it. */
+  async #start(run: RemoteRun, path: string, body: JsonObject | undefined, key: string): Promise<void> {
+    // Whoever begins it may subscribe, and stop it, first.
+    await undefined
+    if (this.#stopped.has(run)) return run.refuse(undefined)
+    for (let failures = 1; !run.hasEnded; failures++) {
+      try {
+        return await this.#startOnce(run, { method: 'POST', path, key, ...(body !== undefined && { body }) })
+      } catch (error) {
+        await this.#wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
+      }
+    }
+  }
+
+  async #startOnce(run: RemoteRun, ask: Parameters<Wire['stream']>[0]): Promise<void> {
+    let stream: EventStream | undefined
+    try {
+      stream = await this.#wire.stream(ask)
+      const batch = await stream.next()
+      if (batch === undefined) throw new RemoteError('connectionLost', 'The answer ended before the first event.', { isRetryable: true })
+      for (const event of batch) run.accept(event)
+    } catch (error) {
+      stream?.close()
+      // An earlier attempt was accepted, and the server restarted since.
+      if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
+      run.adopt(error.loopId)
+      stream = undefined
+    }
+    this.#feed.read(stream)
+  }
+
+  #ranOut(run: RemoteRun): void {
+    if (run.loopId !== '') this.#ended.add(run.loopId)
+    if (this.#run !== run) return
+    this.#run = undefined
+    // In a microtask: its last event is not seen yet.
+    queueMicrotask(() => this.#feed.check())
+    if (run.isPatched && !this.#wire.isClosed) queueMicrotask(() => this.load().catch((error: unknown) => this.#warn('loadFailed', error)))
+  }
+
+  async #stop(run: RemoteRun): Promise<void> {
+    if (this.#stopped.has(run)) return
+    this.#stopped.add(run)
+    await this.#starting
+    if (run.hasEnded) return
+    await this.#wire.json({ method: 'POST', path: '/stop' }).catch((error: unknown) => this.#warn('stopFailed', error))
+  }
+
+  /** A run that is on already, on the server. */
+  #attach(loopId: string): void {
+    if (this.#run !== undefined || this.#ended.has(loopId)) return
+    this.#newRun().adopt(loopId)
+    this.#feed.read()
+  }
+
+  // What is said during a run
+
+  #queue(path: '/steer' | '/follow-up', input: PromptInput, run: RemoteRun | undefined): Receipt {
+    const { last, prompt, key } = saidIn(input)
+    const receipt = new RemoteReceipt(last)
+    if (run === undefined || run.hasEnded) return receipt.settle('returned')
+    run.expect(receipt)
+    this.#sending = this.#sending
+      .then(() => this.#starting)
+      .then(() => this.#wire.json({ method: 'POST', path, key, body: { prompt, loopId: run.loopId } }))
+      .catch((error: unknown) => {
+        receipt.settle('returned')
+        if (codeOf(error) !== 'notRunning') this.#warn('queueFailed', error)
+      })
+    return receipt
+  }
+
+  async #decide({ toolCallId, argumentsHash }: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
+    const body = { approved, ...(argumentsHash !== undefined && { argumentsHash }), ...(reason !== undefined && { reason }) }
+    let mayBeDone = false
+    const answer = await this.#wire.insist(async () => {
+      try {
+        return await this.#wire.ask({ method: 'POST', path: `/approvals/${encodeURIComponent(String(toolCallId))}`, body })
+      } catch (error) {
+        // The answer to the attempt before was lost: nothing waits because that was taken.
+        if (mayBeDone && codeOf(error) === 'notFound') return {}
+        mayBeDone = true
+        throw error
+      }
+    })
+    const { loopId }: { loopId?: unknown } = Object(answer)
+    if (typeof loopId === 'string') this.#attach(loopId)
+  }
+
+  // The feed
+
+  #owner(): FeedOwner {
+    const session = this
+    return {
+      get isWanted() {
+        return !session.#wire.isClosed && (session.#listeners.size > 0 || session.#cursor() !== undefined)
+      },
+      cursor: () => this.#cursor(),
+      take: (event) => this.#take(event),
+      opened: () => this.#opened(),
+      catchUp: (why) => this.#catchUp(why),
+      lost: (error) => {
+        this.#warn('sessionLost', error)
+        this.#run?.lose(error)
+      },
+    }
+  }
+
+  #cursor(): { loopId: string; after: number } | undefined {
+    return this.#run === undefined || this.#run.loopId === '' ? undefined : this.#run.cursor
+  }
+
+  #take(event: AgentEvent): Promise<void> | undefined {
+    const run = this.#run
+    if (run?.loopId === event.loopId) {
+      run.accept(event)
+      return undefined
+    }
+    if (this.#ended.has(event.loopId)) return undefined
+    // It may be the one that begins: its own answer says.
+    if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
+    if (run !== undefined) throw new RemoteError('gone', 'Another run has begun before this one was seen to end.', { isRetryable: true })
+    this.#newRun().accept(event)
+    return undefined
+  }
+
+  /** Runs that began while nobody here listened are told from their records, and read on where they go on. */
+  async #opened(): Promise<boolean> {
+    if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
+    const isFirst = !this.#hasWatched && this.messages.length === 0
+    const { messages, approvals, isRest } = await readHistory(this.#wire, isFirst ? undefined : this.messages.at(-1)?.id)
+    this.#hasWatched = true
+    const known = new Set(this.messages.map(({ id }) => id))
+    const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
+    if (!isFirst && missed.size > 0) await this.#tell(missed)
+    if (this.#run === undefined) this.#conversation.replace(isRest ? this.messages : messages, approvals)
+    return this.#run === undefined
+  }
+
+  async #tell(missed: ReadonlySet<string>): Promise<void> {
+    const { loops } = await readSession(this.#wire)
+    for (const record of loops) {
+      const isMissed = record.messages.some(({ id }) => missed.has(id)) && !this.#ended.has(record.loopId)
+      if (isMissed && endIn(record) === undefined) this.#attach(record.loopId)
+      else if (isMissed && this.#run === undefined) this.#newRun().finish(record)
+    }
+  }
+
+  async #catchUp(why: RemoteError): Promise<void> {
+    const run = this.#run
+    if (run === undefined) return
+    const lost = run.loopId
+    await continueElsewhere(this.#wire, run, why)
+    if (run.loopId !== lost) this.#ended.add(lost)
+  }
+
+  #warn(event: string, error: unknown): void {
+    logWarning(this.#wire.logger, event, { sessionId: this.sessionId, code: codeOf(error), message: errorText(error) })
+  }
+}
+
+function codeOf(error: unknown): string {
+  return RemoteError.isInstance(error) ? error.code : 'other'
+}
+
+function follow(signal: AbortSignal, run: AgentRun): void {
+  const stop = () => run.abort()
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  void run.result.then(() => signal.removeEventListener('abort', stop))
+}

@@ -1,0 +1,71 @@
+import type { AgentMessage } from '../types/message.ts'
+import type { PendingApproval } from '../types/run-facts.ts'
+import type { LoopRecord } from '../types/session.ts'
+import { RemoteError } from './remote-error.ts'
+import type { RemoteRun } from './run/remote-run.ts'
+import { endIn } from './run/run-progress.ts'
+import type { Wire } from './wire/wire.ts'
+
+/** What was said in a session. */
+export interface History {
+  messages: AgentMessage[]
+  approvals: PendingApproval[]
+  /** Whether `messages` are only those after the one that was asked for. */
+  isRest: boolean
+  runningLoopId?: string
+}
+
+/** The history of a session; where it has message `after`, only what follows it. */
+export async function readHistory(wire: Wire, after?: string): Promise<History> {
+  const path = after === undefined ? '/history' : `/history?after=${encodeURIComponent(after)}`
+  const answer: Partial<Omit<History, 'isRest'>> & { after?: string } = Object(await wire.json({ method: 'GET', path }))
+  const { messages, approvals, runningLoopId } = answer
+  if (!Array.isArray(messages) || !Array.isArray(approvals)) throw noHistory()
+  return {
+    messages,
+    approvals,
+    isRest: after !== undefined && answer.after === after,
+    ...(runningLoopId !== undefined && { runningLoopId }),
+  }
+}
+
+/** The records of a session's loops, and which of them is on. Rejects with `notFound` where there is no such session. */
+export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; runningLoopId?: string }> {
+  const answer: { session?: { loops?: LoopRecord[] }; runningLoopId?: string } = Object(await wire.json({ method: 'GET', path: '' }))
+  const loops = answer.session?.loops
+  if (!Array.isArray(loops)) throw noHistory()
+  return { loops, ...(answer.runningLoopId !== undefined && { runningLoopId: answer.runningLoopId }) }
+}
+
+/**
+ * The server has not got the events of `run` any more: what came of it is in the record, and the loop that goes on with it is read next. Rejects, to be
+ * tried again, where nobody has gone on yet.
+ */
+export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteError): Promise<void> {
+  const { loops, runningLoopId } = await readSession(wire).catch(noneAtAll)
+  let record = loops.find(({ loopId }) => loopId === run.loopId)
+  if (record === undefined) return run.refuse(interrupted)
+  if (why.code === 'cursorExpired') return run.catchUp(record)
+  const last = why.continuedBy ?? (runningLoopId === run.loopId ? undefined : runningLoopId)
+  if (endIn(record) !== undefined) return run.finish(record)
+  if (last === undefined)
+    throw new RemoteError('gone', 'The run was cut off, and the server has not gone on with it.', { isRetryable: true })
+  // Each attempt to go on may have been cut off itself.
+  while (record !== undefined && record.loopId !== last) {
+    const parent: string = record.loopId
+    const next: LoopRecord | undefined = loops.findLast(({ parentLoopId }) => parentLoopId === parent)
+    run.goOnWith(record, next, next?.loopId ?? last)
+    record = next
+  }
+}
+
+const interrupted = { code: 'interrupted', message: 'The server lost this run before anything of it was stored. Send it again.' }
+
+function noneAtAll(error: unknown): { loops: LoopRecord[]; runningLoopId?: string } {
+  if (RemoteError.isInstance(error) && error.code === 'notFound') return { loops: [] }
+  throw error
+}
+
+function noHistory(): RemoteError {
+  return new RemoteError('unexpectedAnswer', 'The answer is JSON, but no session of an agent. Check url.')
+}

@@ -1,0 +1,47 @@
+import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+
+/**
+ * Why a session elsewhere could not do what it was asked:
+ * - `connectionLost`: every attempt failed; the cause is the last failure. A run may go on: `load()` tries again.
+ * - `unexpectedAnswer`: somebody else answered: a proxy, a login page, a wrong address. The message says with what.
+ * - `stalled`: nothing came for a while, not even a ping.
+ * - `closed`: the session was closed on this side.
+ * - any other: the code of the server's problem, such as `unauthorized`, `busy`, `notFound`, `argumentsChanged`.
+ */
+export type RemoteErrorCode = 'connectionLost' | 'unexpectedAnswer' | 'stalled' | 'closed' | (string & {})
+
+/** What is known about a failure beyond its text. */
+export interface RemoteErrorOptions extends PhiErrorOptions {
+  /** HTTP status. */
+  status?: number
+  /** Whether the same request may succeed later. */
+  isRetryable?: boolean
+  /** How long the server asked to wait, in ms. */
+  retryAfterMs?: number
+  /** The loop whose events the server has no more. */
+  loopId?: string
+  /** The loop that goes on with it. */
+  continuedBy?: string
+}
+
+/** What a session elsewhere, or the way there, answered instead of doing what it was asked. Holds no header and no body. */
+export class RemoteError extends PhiError {
+  declare readonly code: RemoteErrorCode
+  declare readonly status?: number
+  declare readonly retryAfterMs?: number
+  declare readonly loopId?: string
+  declare readonly continuedBy?: string
+  readonly isRetryable: boolean
+
+  constructor(code: RemoteErrorCode, message: string, options: RemoteErrorOptions = {}) {
+    const { isRetryable = false, cause, hint, ...known } = options
+    super(code, message, { ...(cause !== undefined && { cause }), ...(hint !== undefined && { hint }) })
+    this.name = 'RemoteError'
+    this.isRetryable = isRetryable
+    Object.assign(this, known)
+  }
+
+  static override isInstance(value: unknown): value is RemoteError {
+    return PhiError.isInstance(value) && value.name === 'RemoteError'
+  }
+}

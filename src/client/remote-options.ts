@@ -1,0 +1,75 @@
+import {
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  options,
+  recordOf,
+  required,
+  wholeFrom,
+  withMethods,
+} from '../base/check-options.ts'
+import type { Logger } from '../types/logger.ts'
+import type { RetryConfig } from '../types/settings.ts'
+
+/** How a lost connection is taken up again. */
+export interface ReconnectOptions {
+  /** Attempts in a row that bring nothing, after the first. Default 10. */
+  maxRetries?: number
+  /** Milliseconds before the first. Default 500. */
+  initialDelayMs?: number
+  /** Milliseconds; caps the backoff, which doubles, with ±20 % jitter. Default 30,000. */
+  maxDelayMs?: number
+  /** Milliseconds without a byte, not even a ping, after which a connection counts as dead. Three pings of the server. Default 45,000. */
+  idleTimeoutMs?: number
+}
+
+/** Where a session is, and how it is reached. */
+export interface RemoteSessionOptions {
+  /** Where `createAgentApp` is mounted, such as `https://agents.example/api`. In a page it may be relative. */
+  url: string
+  /** Any id; a session begins with its first prompt. */
+  sessionId: string
+  /** Sends the requests. Default: the platform's. `app.fetch` reaches an app in the same process. */
+  fetch?: (request: Request) => Response | Promise<Response>
+  /** Sent with each request. A function is asked before each, so that tokens can be renewed, and once more after a 401. */
+  headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  reconnect?: ReconnectOptions
+  /** Learns of lost connections, and of what could not be told to anybody. Default: silence. */
+  logger?: Logger
+}
+
+const remoteOptions = options<RemoteSessionOptions>({
+  url: required(aText),
+  sessionId: required(aText),
+  fetch: aFunction,
+  headers: either(aFunction, recordOf(aText), withMethods('Headers', 'forEach', 'get')),
+  reconnect: options<ReconnectOptions>({
+    maxRetries: wholeFrom(0),
+    initialDelayMs: aPositiveNumber,
+    maxDelayMs: aPositiveNumber,
+    idleTimeoutMs: aPositiveNumber,
+  }),
+  logger: withMethods('a logger', 'warn'),
+})
+
+/** Throws `ConfigError` `invalidOption` for options that cannot work. */
+export function checkRemoteOptions(given: RemoteSessionOptions): void {
+  checkOptions(given, remoteOptions)
+}
+
+/** How attempts are spaced. */
+export interface Patience extends RetryConfig {
+  idleTimeoutMs: number
+}
+
+/** With what was left out filled in. */
+export function patienceOf({
+  maxRetries = 10,
+  initialDelayMs = 500,
+  maxDelayMs = 30_000,
+  idleTimeoutMs = 45_000,
+}: ReconnectOptions): Patience {
+  return { maxRetries, initialDelayMs, maxDelayMs, backoffMultiplier: 2, idleTimeoutMs }
+}

@@ -1,0 +1,51 @@
+import type { ApprovalRef } from '../types/approval.ts'
+import type { ChatAgent } from '../types/chat-agent.ts'
+import type { AgentMessage } from '../types/message.ts'
+import { LiveRemoteSession } from './live-remote-session.ts'
+import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
+
+/** A session on a server, with the surface of a local agent. See `remoteSession`. */
+export interface RemoteSession extends ChatAgent {
+  /**
+   * Reads what was said so far, and the run that is on: `messages`, `pendingApprovals()` and `currentRun` know it then. Also after a connection was
+   * given up. Rejects with `RemoteError`.
+   */
+  load(): Promise<readonly AgentMessage[]>
+  /**
+   * Lets the call run that was shown, also one that a run has left when it ended `paused`: it is continued. Rejects with `RemoteError` `notFound` where no
+   * such call waits, `argumentsChanged`, and when the server cannot be reached.
+   */
+  approve(request: ApprovalRef): Promise<void>
+  /** Refuses a call that waits; otherwise as `approve`. */
+  deny(request: ApprovalRef | string, reason?: string): Promise<void>
+  /** Names the session. Rejects with `RemoteError`. */
+  rename(title: string): Promise<void>
+  /** Lets the connection go. Runs go on on the server; here they end with the code `closed`. */
+  close(): void
+}
+
+/**
+ * A session that lives behind `createAgentApp`, as if its agent were here.
+ *
+ * **Contract**
+ * - Nothing is connected until something is asked of it. While a run is on here, or somebody subscribes, there is one connection; it is taken up again with
+ *   backoff, from the last event.
+ * - Each event is seen once, in order, whatever happens on the way. What begins a run is sent with a key, so that it begins once, however often it has to
+ *   be sent.
+ * - `subscribe` also hears runs that other clients begin.
+ * - A run that the server refuses ends with `agentEnd`, status `error` and the code of the refusal, and gives its messages back.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
+ *
+ * Source: docs/concepts/remote-sessions.md
+ *
+ * @example
+ * ```ts
+ * const session = remoteSession({ url: 'https://agents.example', sessionId: 'chat-1', headers: async () => ({ authorization: `Bearer ${await token()}` }) })
+ * await session.load()
+ * console.log(await session.prompt('Will it rain in Oslo?').text())
+ * ```
+ */
+export function remoteSession(options: RemoteSessionOptions): RemoteSession {
+  checkRemoteOptions(options)
+  return new LiveRemoteSession(options)
+}

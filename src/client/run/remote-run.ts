@@ -1,0 +1,295 @@
+import { logWarning } from '../../base/log-warning.ts'
+import { waitingApprovals } from '../../base/waiting-approvals.ts'
+import { EventLog } from '../../stream/event-log.ts'
+import type { ApprovalRef } from '../../types/approval.ts'
+import { errorText, toRunFailure } from '../../types/errors.ts'
+import type { AgentEndEvent, AgentEvent } from '../../types/event.ts'
+import { newId } from '../../types/ids.ts'
+import type { Logger } from '../../types/logger.ts'
+import { type AgentMessage, lastAnswerText, type PromptInput } from '../../types/message.ts'
+import { type AgentRun, type Receipt, RunError, type RunResult } from '../../types/run.ts'
+import type { PendingApproval, RunFailure } from '../../types/run-facts.ts'
+import type { LoopRecord } from '../../types/session.ts'
+import { combineUsage, emptyUsage } from '../../types/usage.ts'
+import type { RemoteError } from '../remote-error.ts'
+import { FailingReader } from './failing-reader.ts'
+import type { RemoteReceipt } from './receipt.ts'
+import { type EventBody, endIn, RunProgress } from './run-progress.ts'
+import { shownRequest, WaitingCalls } from './waiting-calls.ts'
+
+/** What a run asks of its session. */
+export interface RunHost {
+  readonly sessionId: string
+  readonly logger: Logger | undefined
+  stop(run: RemoteRun): void
+  queue(path: '/steer' | '/follow-up', input: PromptInput, run: RemoteRun): Receipt
+  decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
+  /** Called once, before its last event is seen. */
+  ended(run: RemoteRun): void
+}
+
+/**
+ * A run on a server, with the surface of a local one.
+ *
+ * **Contract**
+ * - Its events are the server's, with their cursors, as long as one loop makes it. `id` and `loopId` are empty until the first of them.
+ * - Where the server lost the loop and another goes on with it, the run goes on: `runId` stays, `seq` counts on, `loopId` is that of the loop. What was
+ *   missed comes from the session's record, an answer that was cut off ends with `stopReason` `error`, and another `agentStart` follows. There is one
+ *   `agentEnd`, with the messages and usage of all of them.
+ * - `result` always resolves. Where the way to the server was lost for good, or the session was closed, with status `error` and the code of the
+ *   `RemoteError`; iterating throws that.
+ */
+export class RemoteRun implements AgentRun {
+  id = ''
+  loopId = ''
+  readonly result: Promise<RunResult>
+  readonly #host: RunHost
+  readonly #said: readonly AgentMessage[]
+  readonly #log: EventLog
+  readonly #progress = new RunProgress()
+  readonly #waiting = new WaitingCalls()
+  readonly #receipts = new Map<string, RemoteReceipt>()
+  #resolve: (result: RunResult) => void = () => undefined
+  /** The server's cursor in the present loop. */
+  #after = 0
+  /** The newest cursor of this run. */
+  #seq = 0
+  #isRenumbered = false
+  #hasEnded = false
+  #failure: RemoteError | undefined
+  /** Of the loops before the present one. */
+  #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
+
+  /** `said` is what a prompt gives it. */
+  constructor(host: RunHost, said: readonly AgentMessage[] = []) {
+    this.#host = host
+    this.#said = said
+    this.#log = new EventLog({
+      onListenerError: (error) => logWarning(host.logger, 'listenerFailed', { runId: this.id, message: errorText(error) }),
+    })
+    this.result = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  get sessionId(): string {
+    return this.#host.sessionId
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** Whether something of it was made up from the record. */
+  get isPatched(): boolean {
+    return this.#isRenumbered
+  }
+
+  /** Where to read on. */
+  get cursor(): { loopId: string; after: number } {
+    return { loopId: this.loopId, after: this.#after }
+  }
+
+  // As an AgentRun
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
+    return this.events({ after: this.#log.oldest })[Symbol.asyncIterator]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abort()
+    await this.result
+  }
+
+  subscribe(listener: (event: AgentEvent) => void): () => void {
+    return this.#log.subscribe(listener)
+  }
+
+  events(options: { after?: number } = {}): AsyncIterable<AgentEvent> {
+    return new FailingReader(this.#log.read(options), () => this.#failure)
+  }
+
+  async text(): Promise<string> {
+    const result = await this.result
+    if (result.status !== 'completed') throw new RunError(result)
+    return result.text
+  }
+
+  message(id: string): AgentMessage | undefined {
+    return this.#progress.message(id)
+  }
+
+  steer(input: PromptInput): Receipt {
+    return this.#host.queue('/steer', input, this)
+  }
+
+  followUp(input: PromptInput): Receipt {
+    return this.#host.queue('/follow-up', input, this)
+  }
+
+  approve(request: ApprovalRef): void {
+    const shown = shownRequest(request)
+    this.#waiting.assertWaits(shown)
+    this.#host.decide(shown, true)
+  }
+
+  deny(request: ApprovalRef | string, reason?: string): void {
+    const { toolCallId, argumentsHash }: Partial<ApprovalRef> & { toolCallId: string } =
+      typeof request === 'string' ? { toolCallId: request } : request
+    const named = { toolCallId, ...(argumentsHash !== undefined && { argumentsHash }) }
+    this.#waiting.assertWaits(named)
+    this.#host.decide(named, false, reason)
+  }
+
+  pendingApprovals(): PendingApproval[] {
+    return this.#waiting.pending()
+  }
+
+  abort(): void {
+    if (!this.#hasEnded) this.#host.stop(this)
+  }
+
+  // What its session tells it
+
+  /** The loop is known although none of its events is. */
+  adopt(loopId: string): void {
+    this.loopId = loopId
+  }
+
+  /** A receipt that the events of this run settle; at once where there are none left. */
+  expect(receipt: RemoteReceipt): void {
+    if (this.#hasEnded) receipt.settle('returned')
+    else this.#receipts.set(receipt.message.id, receipt)
+  }
+
+  /** Takes the next event of the present loop, or one that is known already. */
+  accept(event: AgentEvent): void {
+    if (this.#hasEnded || event.seq <= this.#after) return
+    const isPartlyKnown = event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= this.#after
+    this.#after = event.seq
+    // What is joined cannot be cut; the end of the message has the whole text.
+    if (isPartlyKnown || (this.#isRenumbered && this.#progress.isBegun(event))) return
+    if (this.id === '') this.id = event.runId
+    this.loopId = event.loopId
+    const own = this.#isRenumbered ? this.#renumbered(event) : event
+    if (own.type === 'agentEnd') this.#end(this.#whole(own))
+    else this.#append(own)
+  }
+
+  /** Makes up for what was missed of a loop, from its record. */
+  catchUp(record: LoopRecord): void {
+    if (this.id === '') this.id = record.loopId
+    this.loopId = record.loopId
+    this.#emit(this.#progress.missing(record))
+  }
+
+  /** The loop of `record` was cut off; `next` goes on with it. */
+  goOnWith(record: LoopRecord, next: LoopRecord | undefined, nextId: string): void {
+    this.catchUp(record)
+    // What was made up for calls that nobody finished is in no event.
+    const results = next?.messages.filter((message) => message.role === 'toolResult') ?? []
+    this.#emit([...this.#progress.missing({ messages: results }), ...this.#progress.cutOff()])
+    const { messages, usage } = this.#earlier
+    this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
+    this.#isRenumbered = true
+    this.#waiting.clear()
+    this.loopId = nextId
+    this.#after = 0
+  }
+
+  /** The loop of `record` has ended, and its events are gone. */
+  finish(record: LoopRecord): void {
+    this.catchUp(record)
+    const { messages, usage, error, rejection } = record
+    const pendingApprovals = waitingApprovals(messages)
+    this.#emit(this.#progress.cutOff())
+    const end: AgentEndEvent = {
+      ...this.#base(),
+      ...{ type: 'agentEnd', status: endIn(record) ?? 'error', messages, usage },
+      ...(error !== undefined && { error }),
+      ...(rejection !== undefined && { rejection }),
+      ...(pendingApprovals.length > 0 && { pendingApprovals }),
+    }
+    this.#end(this.#whole(end))
+  }
+
+  /** It never was: what it was given is returned. */
+  refuse(error: RunFailure | undefined): void {
+    this.id ||= newId()
+    this.loopId ||= this.id
+    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: this.#seq === 0 ? [...this.#said] : [] }
+    this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
+  }
+
+  /** Nothing more will be heard of it, whatever becomes of it. */
+  lose(error: RemoteError): void {
+    if (this.#hasEnded) return
+    this.#failure = error
+    const { messages } = this.#progress
+    const all = [...this.#earlier.messages, ...messages.filter(({ id }) => !this.#earlier.messages.some((other) => other.id === id))]
+    const { usage } = this.#progress
+    this.#settle({ status: 'error', error: toRunFailure(error), messages: all, usage, totalUsage: usage, returned: [] })
+  }
+
+  #append(event: AgentEvent): void {
+    this.#seq = event.seq
+    this.#progress.add(event)
+    if (event.type === 'messageStart' && this.#receipts.size > 0) this.#deliver(event.messageId)
+    else if (event.type === 'approvalRequested') this.#waiting.requested(event)
+    else if (event.type === 'approvalResolved') this.#waiting.resolved(event)
+    this.#log.append(event)
+  }
+
+  #deliver(messageId: string): void {
+    this.#receipts.get(messageId)?.settle('delivered')
+    this.#receipts.delete(messageId)
+  }
+
+  /** What this side adds. From then on the cursors of the server are not those of this run. */
+  #emit(bodies: readonly EventBody[]): void {
+    if (bodies.length > 0) this.#isRenumbered = true
+    for (const body of bodies) this.#append({ ...body, ...this.#base() })
+  }
+
+  #base() {
+    return { runId: this.id, seq: this.#seq + 1, at: Date.now(), sessionId: this.sessionId, loopId: this.loopId }
+  }
+
+  #renumbered(event: AgentEvent): AgentEvent {
+    const seq = this.#seq + 1
+    if (event.type !== 'messageUpdate' || event.fromSeq === undefined) return { ...event, runId: this.id, seq }
+    return { ...event, runId: this.id, fromSeq: seq, seq: seq + event.seq - event.fromSeq }
+  }
+
+  /** The end of all its loops. */
+  #whole(end: AgentEndEvent): AgentEndEvent {
+    const { messages, usage } = this.#earlier
+    if (messages.length === 0) return end
+    const totalUsage = combineUsage(usage, end.totalUsage ?? end.usage)
+    return { ...end, messages: [...messages, ...end.messages], usage: combineUsage(usage, end.usage), totalUsage }
+  }
+
+  #end(event: AgentEndEvent): void {
+    const { status, messages, usage, totalUsage = usage, returned = [], error, limit, rejection, pendingApprovals } = event
+    const known = {
+      ...(error !== undefined && { error }),
+      ...(limit !== undefined && { limit }),
+      ...(rejection !== undefined && { rejection }),
+      ...(pendingApprovals !== undefined && { pendingApprovals }),
+    }
+    this.#settle({ status, messages, usage, totalUsage, returned, ...known }, event)
+  }
+
+  /** Idle before the last event is seen: whoever reacts to it may prompt again. */
+  #settle(outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>, last?: AgentEndEvent): void {
+    this.#hasEnded = true
+    this.#waiting.clear()
+    for (const receipt of this.#receipts.values()) receipt.settle('returned')
+    this.#receipts.clear()
+    this.#host.ended(this)
+    if (last !== undefined) this.#log.append(last)
+    this.#log.close()
+    const { id: runId, loopId, sessionId } = this
+    this.#resolve({ runId, loopId, sessionId, text: lastAnswerText(outcome.messages), ...outcome })
+  }
+}

@@ -1,0 +1,112 @@
+import type { AgentEvent, EventBase, TurnStartEvent } from '../../types/event.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../types/message.ts'
+import type { RunStatus } from '../../types/run-facts.ts'
+import type { LoopRecord } from '../../types/session.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../types/usage.ts'
+import { grow } from './growing-message.ts'
+
+/** An event without what every event carries. */
+export type EventBody = AgentEvent extends infer Each ? (Each extends AgentEvent ? Omit<Each, keyof EventBase> : never) : never
+
+/**
+ * What the events of a run have told so far: its messages, and what is open.
+ *
+ * **Contract**: a delta costs O(its length).
+ */
+export class RunProgress {
+  readonly #messages = new Map<string, AgentMessage>()
+  readonly #ended = new Map<string, AgentMessage>()
+  readonly #openTools = new Map<string, string>()
+  #openMessage: string | undefined
+  #openTurn: TurnStartEvent | undefined
+  #usage = emptyUsage()
+
+  /** Takes one event in. */
+  add(event: AgentEvent): void {
+    switch (event.type) {
+      case 'messageUpdate': {
+        const message = this.#messages.get(event.messageId)
+        if (message?.role === 'assistant') grow(message, event.delta)
+        return
+      }
+      case 'messageStart':
+        this.#messages.set(event.messageId, event.message)
+        this.#openMessage = event.messageId
+        return
+      case 'messageEnd':
+        this.#messages.set(event.messageId, event.message)
+        this.#ended.set(event.messageId, event.message)
+        if (this.#openMessage === event.messageId) this.#openMessage = undefined
+        return
+      case 'toolExecutionStart':
+        this.#openTools.set(event.toolCallId, event.toolName)
+        return
+      case 'toolExecutionEnd':
+        this.#openTools.delete(event.toolCallId)
+        return
+      case 'turnStart':
+        this.#openTurn = event
+        return
+      case 'turnEnd':
+        this.#openTurn = undefined
+        this.#usage = combineUsage(this.#usage, event.usage)
+    }
+  }
+
+  message(id: string): AgentMessage | undefined {
+    return this.#messages.get(id)
+  }
+
+  /** Those that are complete, in order. */
+  get messages(): AgentMessage[] {
+    return [...this.#ended.values()]
+  }
+
+  /** Of the turns that have ended. */
+  get usage(): Usage {
+    return this.#usage
+  }
+
+  /** Whether `event` begins again what was begun and not ended before its loop was cut off. */
+  isBegun(event: AgentEvent): boolean {
+    return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)
+  }
+
+  /** The events that are missing for what the record of a loop has. */
+  missing({ messages }: Pick<LoopRecord, 'messages'>): EventBody[] {
+    return messages.flatMap((message) => (this.#ended.has(message.id) ? [] : this.#eventsOf(message)))
+  }
+
+  /** The ends of what can no longer end by itself: a message that its model was saying, and its turn. */
+  cutOff(): EventBody[] {
+    const open = this.#openMessage === undefined ? undefined : this.#messages.get(this.#openMessage)
+    const failed: AgentMessage | undefined =
+      open?.role === 'assistant'
+        ? { ...open, stopReason: 'error', errorMessage: 'The server lost this answer before it was complete.' }
+        : undefined
+    const bodies: EventBody[] = failed === undefined ? [] : [{ type: 'messageEnd', messageId: failed.id, message: failed }]
+    const last = failed ?? this.messages.findLast((message) => message.role === 'assistant')
+    if (this.#openTurn !== undefined && last !== undefined && isLlmMessage(last)) bodies.push(endOf(this.#openTurn, last))
+    return bodies
+  }
+
+  #eventsOf(message: AgentMessage): EventBody[] {
+    const bodies: EventBody[] = []
+    if (message.role === 'toolResult' && this.#openTools.has(message.toolCallId)) {
+      const { toolCallId, toolName, content, isError } = message
+      bodies.push({ type: 'toolExecutionEnd', toolCallId, toolName, result: { content }, isError })
+    }
+    if (!this.#messages.has(message.id)) bodies.push({ type: 'messageStart', messageId: message.id, message })
+    return [...bodies, { type: 'messageEnd', messageId: message.id, message }]
+  }
+}
+
+function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
+  const usage = message.role === 'assistant' ? message.usage : emptyUsage()
+  return { type: 'turnEnd', turnIndex, message, usage, toolResults: [] }
+}
+
+/** How the record says that the loop has ended; undefined where it has not. */
+export function endIn({ status }: LoopRecord): RunStatus | undefined {
+  return status === 'running' || status === 'pending' || status === 'interrupted' ? undefined : status
+}

@@ -1,0 +1,49 @@
+import { toHistory } from '../base/history-input.ts'
+import type { Content } from '../types/content.ts'
+import { ConfigError } from '../types/errors.ts'
+import { newId } from '../types/ids.ts'
+import type { JsonObject, JsonValue } from '../types/json.ts'
+import type { AgentMessage, PromptInput, UserMessage } from '../types/message.ts'
+
+/** What a person says, as it is sent, and as it will be in the history. */
+export interface Said {
+  /** Under which the server accepts it once; the id of the last message. */
+  key: string
+  messages: AgentMessage[]
+  last: AgentMessage
+  prompt: JsonValue
+}
+
+/**
+ * What a caller handed in. Throws `ConfigError`: `emptyPrompt` for nothing, `invalidMessage` for what no user says: what a model or a tool said is the
+ * server's to know.
+ */
+export function saidIn(input: PromptInput): Said {
+  const given = toHistory(input, 'prompt')
+  const key = newId()
+  const messages = given.map((message, at) => (at === given.length - 1 ? { ...message, id: key } : message))
+  const users = messages.filter((message) => message.role === 'user')
+  if (users.length < messages.length) {
+    const roles = messages.map(({ role }) => role).join(', ')
+    throw new ConfigError('invalidMessage', `A session on a server takes what a user says; these messages are of ${roles}.`)
+  }
+  const last = users.at(-1)
+  if (last === undefined || users.some(isBlank)) throw new ConfigError('emptyPrompt', 'The prompt is empty. Pass some text or an image.')
+  return {
+    key,
+    messages,
+    last,
+    prompt: users.map(({ role, content }) => ({ role, content: content.map(sent) })),
+  }
+}
+
+function isBlank({ content }: UserMessage): boolean {
+  return content.every((block) => block.type === 'text' && block.text.trim() === '')
+}
+
+/** The fields that a server takes of a user. */
+function sent(block: Content): JsonObject {
+  if (block.type === 'text') return { type: 'text', text: block.text }
+  if (block.type === 'image') return { type: 'image', data: block.data, mimeType: block.mimeType }
+  throw new ConfigError('invalidMessage', `A user message holds text and images; this one has a ${block.type} block.`)
+}

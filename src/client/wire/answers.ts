@@ -1,0 +1,64 @@
+import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
+
+/** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
+const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
+/** Problems of the server that pass by themselves. */
+const passingProblems = new Set(['unavailable', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
+
+/** Why a request was refused, as the server says; where somebody else says it, what they are. */
+export async function refusalOf(response: Response, method: string): Promise<RemoteError> {
+  const { status, headers } = response
+  if (headers.get('content-type')?.startsWith('application/problem+json') !== true)
+    return unexpectedAnswer(response, 'an answer of this server')
+  const { code, detail, loopId, continuedBy } = await problemIn(response)
+  if (code === undefined) return unexpectedAnswer(response, 'a problem')
+  // What began nothing may be asked again; a run that the server cannot begin is better told at once.
+  const isRetryable = passingProblems.has(code) || (status === 500 && method === 'GET')
+  return new RemoteError(code, detail ?? `The server refused with ${status} ${code}.`, {
+    ...known(response),
+    isRetryable,
+    ...(loopId !== undefined && { loopId }),
+    ...(continuedBy !== undefined && { continuedBy }),
+  })
+}
+
+/** An answer that is not of this server, or not what was asked for. Only its kind is told: a page may hold anything. */
+export async function unexpectedAnswer(response: Response, wanted: string): Promise<RemoteError> {
+  const { status, headers, redirected, ok } = response
+  await response.body?.cancel().catch(() => undefined)
+  const type = headers.get('content-type')?.split(';')[0] ?? 'no content-type'
+  const came = `The answer is ${status} with ${type}${redirected ? ', after a redirect' : ''}, not ${wanted}.`
+  return new RemoteError('unexpectedAnswer', `${came} ${adviceFor(status, type)}`, {
+    ...known(response),
+    isRetryable: ok || passing.has(status),
+  })
+}
+
+function adviceFor(status: number, type: string): string {
+  if (status >= 500) return 'A proxy could not reach the server. Check that it runs.'
+  if (type !== 'text/html') return 'Check url, and what stands between here and the server.'
+  return 'That is a web page: check url, whether a proxy asks people to sign in first, and whether a page is served for unknown paths.'
+}
+
+function known({ status, headers }: Response): RemoteErrorOptions {
+  const retryAfterMs = delayIn(headers.get('retry-after'))
+  return retryAfterMs === undefined ? { status } : { status, retryAfterMs }
+}
+
+/** Seconds, or a date. */
+function delayIn(text: string | null): number | undefined {
+  if (text === null || text.trim() === '') return undefined
+  const ms = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+type Problem = Record<'code' | 'detail' | 'loopId' | 'continuedBy', string | undefined>
+
+async function problemIn(response: Response): Promise<Problem> {
+  const said: unknown = await response.json().catch(() => undefined)
+  const textAt = (name: string) => {
+    const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined
+    return typeof value === 'string' ? value : undefined
+  }
+  return { code: textAt('code'), detail: textAt('detail'), loopId: textAt('loopId'), continuedBy: textAt('continuedBy') }
+}

@@ -1,0 +1,55 @@
+import { startTimer } from '../../base/abort.ts'
+
+/** What the platform says about the way to the server. */
+export type Signal = 'online' | 'visible'
+
+type Target = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
+
+/**
+ * Calls `act` when the platform says that it is online again, or that the page is looked at again; returns how to stop. Where the platform says no such
+ * thing, it is never called.
+ */
+export function onSignal(act: (signal: Signal) => void): () => void {
+  const scope: object = globalThis
+  const page: unknown = Reflect.get(scope, 'document')
+  const online = () => act('online')
+  const visible = () => {
+    if (isTarget(page) && Reflect.get(page, 'visibilityState') === 'visible') act('visible')
+  }
+  const stops = [listen(scope, 'online', online), listen(page, 'visibilitychange', visible)]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+/** Waits `ms` milliseconds, shorter when a signal comes, and while the platform says that it is offline until it no longer does. */
+export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      stopTimer()
+      stopSignals()
+      signal.removeEventListener('abort', settle)
+      resolve()
+    }
+    // Being offline is no failure of an attempt: none is made.
+    const stopTimer = startTimer(ms, () => (isOffline() ? undefined : settle()))
+    const stopSignals = onSignal(settle)
+    signal.addEventListener('abort', settle)
+    if (signal.aborted) settle()
+  })
+}
+
+function isOffline(): boolean {
+  const platform: unknown = Reflect.get(globalThis, 'navigator')
+  return typeof platform === 'object' && platform !== null && Reflect.get(platform, 'onLine') === false
+}
+
+function listen(target: unknown, type: string, listener: () => void): () => void {
+  if (!isTarget(target)) return () => undefined
+  target.addEventListener(type, listener)
+  return () => target.removeEventListener(type, listener)
+}
+
+function isTarget(value: unknown): value is Target {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'addEventListener') === 'function'
+}

@@ -1,0 +1,102 @@
+import { startTimer } from '../../base/abort.ts'
+import { createSseDecoder } from '../../stream/sse.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import { RemoteError } from '../remote-error.ts'
+import { onSignal } from './connectivity.ts'
+import { createEventReader } from './read-event.ts'
+
+/**
+ * The events of one answer, as batches of those that arrived together.
+ *
+ * **Contract**
+ * - `next` resolves with undefined when the answer ended, and rejects with a `RemoteError` when it was cut, holds what is no event, or brings no byte
+ *   for `idleMs`. A page that was asleep finds that out when it is looked at; a new network ends the answer at once.
+ * - What ends in the middle of an event does not bring it.
+ * - `close` lets the connection go, also while `next` waits. No timer and no listener outlives the stream.
+ */
+export class EventStream {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #decoder
+  readonly #idleMs: number
+  readonly #stopSignals: () => void
+  #stopTimer: () => void = () => undefined
+  #batch: AgentEvent[] = []
+  #lastAt = Date.now()
+  #failure: RemoteError | undefined
+
+  constructor(body: ReadableStream<Uint8Array>, idleMs: number) {
+    const read = createEventReader()
+    this.#reader = body.getReader()
+    this.#decoder = createSseDecoder((data, name, id) => {
+      const event = read(data, name, id)
+      if (event !== undefined) this.#batch.push(event)
+    })
+    this.#idleMs = idleMs
+    this.#watch(idleMs)
+    this.#stopSignals = onSignal((signal) => (signal === 'online' ? this.#end(newNetwork()) : this.#check()))
+  }
+
+  async next(): Promise<AgentEvent[] | undefined> {
+    try {
+      while (this.#failure === undefined) {
+        const { done, value } = await this.#reader.read()
+        if (done) break
+        this.#lastAt = Date.now()
+        this.#decoder.feed(value)
+        if (this.#batch.length > 0) return this.#taken()
+      }
+    } catch (cause) {
+      // What came whole before the fault counts.
+      this.#failure = RemoteError.isInstance(cause) ? cause : cut(cause)
+      if (this.#batch.length > 0) return this.#taken()
+    }
+    const failure = this.#failure
+    this.close()
+    if (failure !== undefined) throw failure
+    return undefined
+  }
+
+  close(): void {
+    this.#stopTimer()
+    this.#stopSignals()
+    this.#reader.cancel().catch(() => undefined)
+  }
+
+  #taken(): AgentEvent[] {
+    const batch = this.#batch
+    this.#batch = []
+    return batch
+  }
+
+  /** One timer for all chunks: it looks when the last one came. */
+  #watch(ms: number): void {
+    this.#stopTimer = startTimer(ms, () => this.#check())
+  }
+
+  #check(): void {
+    const restMs = this.#idleMs - (Date.now() - this.#lastAt)
+    this.#stopTimer()
+    if (restMs > 0) this.#watch(restMs)
+    else this.#end(stalled(this.#idleMs))
+  }
+
+  #end(failure: RemoteError): void {
+    this.#failure ??= failure
+    this.close()
+  }
+}
+
+function cut(cause: unknown): RemoteError {
+  return new RemoteError('connectionLost', 'The connection was cut.', { cause, isRetryable: true })
+}
+
+function newNetwork(): RemoteError {
+  return new RemoteError('connectionLost', 'The network has changed.', { isRetryable: true })
+}
+
+/** Nothing came for too long. */
+export function stalled(idleMs: number): RemoteError {
+  const advice =
+    'Check that nothing between here and the server collects the answer, and that pingMs there is well below idleTimeoutMs here.'
+  return new RemoteError('stalled', `Nothing came for ${idleMs} ms, not even a ping. ${advice}`, { isRetryable: true })
+}

@@ -1,0 +1,148 @@
+import { raceAbort, startTimer } from '../../base/abort.ts'
+import { logWarning } from '../../base/log-warning.ts'
+import { retryDelayMs } from '../../base/retry-delay.ts'
+import { errorText } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { Logger } from '../../types/logger.ts'
+import { RemoteError } from '../remote-error.ts'
+import { type Patience, patienceOf, type RemoteSessionOptions } from '../remote-options.ts'
+import { refusalOf, unexpectedAnswer } from './answers.ts'
+import { waitForWay } from './connectivity.ts'
+import { EventStream, stalled } from './event-stream.ts'
+
+/** What is asked of a session. */
+export interface Ask {
+  method: 'GET' | 'POST'
+  /** Behind the address of the session: `/runs`. */
+  path: string
+  body?: JsonObject
+  /** What must happen once, however often it is sent. */
+  key?: string
+}
+
+/** Requests about one session, and the patience for them. */
+export class Wire {
+  readonly patience: Patience
+  readonly #options: RemoteSessionOptions
+  readonly #base: string
+  readonly #closed = new AbortController()
+
+  constructor(options: RemoteSessionOptions) {
+    this.#options = options
+    this.#base = `${options.url.replace(/\/+$/, '')}/sessions/${encodeURIComponent(options.sessionId)}`
+    this.patience = patienceOf(options.reconnect ?? {})
+  }
+
+  get logger(): Logger | undefined {
+    return this.#options.logger
+  }
+
+  get isClosed(): boolean {
+    return this.#closed.signal.aborted
+  }
+
+  /** Ends what waits for an answer, and every wait. */
+  close(): void {
+    this.#closed.abort(new RemoteError('closed', 'The session was closed on this side.'))
+  }
+
+  /** The events that answer `ask`, one attempt. Rejects with `RemoteError`. */
+  async stream(ask: Ask): Promise<EventStream> {
+    const response = await this.#answer(ask)
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
+    return new EventStream(response.body, this.patience.idleTimeoutMs)
+  }
+
+  /** What answers `ask`, tried again as patience goes; undefined for an answer without a body. Rejects with `RemoteError`. */
+  json(ask: Ask): Promise<unknown> {
+    return this.insist(() => this.ask(ask))
+  }
+
+  /** As `json`, one attempt. */
+  async ask(ask: Ask): Promise<unknown> {
+    const response = await this.#answer(ask)
+    if (response.status === 204) return undefined
+    if (response.headers.get('content-type')?.includes('json') !== true) throw await unexpectedAnswer(response, 'JSON')
+    try {
+      return await this.#untilStalled(response.json())
+    } catch (cause) {
+      if (RemoteError.isInstance(cause)) throw cause
+      throw new RemoteError('connectionLost', 'The answer was cut before it was complete.', { cause, isRetryable: true })
+    }
+  }
+
+  /** `attempt`, until it succeeds, fails for good, or has failed too often in a row. */
+  async insist<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        await this.pause(failures, error)
+      }
+    }
+  }
+
+  /** Waits before the next attempt after so many failures in a row. Rejects with the error that says why there is none. */
+  async pause(failures: number, error: unknown): Promise<void> {
+    if (!RemoteError.isInstance(error) || !error.isRetryable) throw error
+    if (this.isClosed) throw this.#closed.signal.reason
+    if (failures > this.patience.maxRetries) throw gaveUp(failures, error)
+    const delayMs = retryDelayMs(failures, this.patience, error.retryAfterMs)
+    logWarning(this.logger, 'connectionRetry', { code: error.code, message: error.message, attempt: failures, delayMs })
+    await waitForWay(delayMs, this.#closed.signal)
+    if (this.isClosed) throw this.#closed.signal.reason
+  }
+
+  async #answer(ask: Ask): Promise<Response> {
+    const response = await this.#send(ask)
+    if (response.ok) return response
+    // A token that has run out meanwhile: the function knows a new one.
+    const isExpired = response.status === 401 && typeof this.#options.headers === 'function'
+    if (!isExpired) throw await refusalOf(response, ask.method)
+    await response.body?.cancel().catch(() => undefined)
+    const again = await this.#send(ask)
+    if (!again.ok) throw await refusalOf(again, ask.method)
+    return again
+  }
+
+  async #send({ method, path, body, key }: Ask): Promise<Response> {
+    const { fetch: send = (request: Request) => fetch(request), headers } = this.#options
+    const all = new Headers(typeof headers === 'function' ? await headers() : headers)
+    if (body !== undefined) all.set('content-type', 'application/json')
+    if (key !== undefined) all.set('idempotency-key', key)
+    const request = new Request(this.#base + path, { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    try {
+      return await this.#untilStalled(send(request))
+    } catch (cause) {
+      if (RemoteError.isInstance(cause)) throw cause
+      throw new RemoteError('connectionLost', `The server could not be reached: ${errorText(cause)}`, { cause, isRetryable: true })
+    }
+  }
+
+  /** `work`, as long as it takes no longer than a connection may say nothing, and the session is not closed. */
+  async #untilStalled<T>(work: T | Promise<T>): Promise<T> {
+    const late = new AbortController()
+    const { idleTimeoutMs } = this.patience
+    const stop = startTimer(idleTimeoutMs, () => late.abort(stalled(idleTimeoutMs)))
+    try {
+      return await raceAbort(work, AbortSignal.any([late.signal, this.#closed.signal]))
+    } finally {
+      stop()
+    }
+  }
+}
+
+function gaveUp(failures: number, cause: RemoteError): RemoteError {
+  // What the last answer was says more than that it was the last.
+  const why = cause.message.replace(/\.$/, '')
+  const code = cause.code === 'unexpectedAnswer' ? cause.code : 'connectionLost'
+  return new RemoteError(
+    code,
+    `The session could not be reached, ${failures} times in a row; the last time: ${why}. Call load() to try again.`,
+    {
+      cause,
+      ...(cause.status !== undefined && { status: cause.status }),
+    },
+  )
+}

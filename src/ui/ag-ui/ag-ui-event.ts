@@ -1,0 +1,94 @@
+import type { JsonValue } from '../../types/json.ts'
+
+/** One part of what a person sent or a tool returned. */
+export type AgUiPart = { type: 'text'; text: string } | { type: 'image'; source: { type: 'data'; value: string; mimeType: string } }
+
+/** A call as an assistant message holds it; `arguments` is the text the model wrote. */
+export interface AgUiToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** A message as an AG-UI client keeps it. */
+export type AgUiMessage =
+  | { id: string; role: 'user'; content: string | AgUiPart[] }
+  | { id: string; role: 'system'; content: string }
+  | { id: string; role: 'assistant'; content?: string; toolCalls?: AgUiToolCall[] }
+  | { id: string; role: 'reasoning'; content: string }
+  | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true } }
+
+/** Tokens of one model: `inputTokens` with those of caches, which are named once more. */
+export interface AgUiTokenUsage {
+  /** Absent for what was charged to the run by no model call that was seen. */
+  provider?: string
+  model?: string
+  inputTokens: number
+  outputTokens: number
+  totalTokens: number
+  reasoningTokens: number
+  cachedInputTokens: number
+  cacheWriteInputTokens: number
+}
+
+/** What a person has to decide before the run goes on. `id` is bound to the arguments that are shown. */
+export interface AgUiInterrupt {
+  id: string
+  reason: 'tool_call'
+  message: string
+  toolCallId: string
+  /** `{ approved: boolean, reason?: string }`. */
+  responseSchema: { [keyword: string]: JsonValue }
+  metadata: { toolName: string; arguments: { [name: string]: JsonValue } }
+}
+
+/** What every event of AG-UI may say: the sub-agent it belongs to. */
+interface Attributed {
+  subagentRunId?: string
+}
+
+/** An event of AG-UI 1.0, as far as our runs have them. */
+export type AgUiEvent = AgUiContentEvent | AgUiRunEvent
+
+/** What frames the content: the run, and the sub-agents in it. */
+export type AgUiRunEvent =
+  | {
+      type: 'RUN_STARTED'
+      threadId: string
+      runId: string
+      protocolVersion: '1.0'
+      input?: { threadId: string; runId: string; messages: AgUiMessage[]; tools: []; context: [] }
+    }
+  | {
+      type: 'RUN_FINISHED'
+      threadId: string
+      runId: string
+      result?: { status: string }
+      outcome: { type: 'success' } | { type: 'cancelled' } | { type: 'interrupt'; interrupts: AgUiInterrupt[] }
+      usage: AgUiTokenUsage[]
+    }
+  | { type: 'RUN_ERROR'; message: string; code: string; usage: AgUiTokenUsage[] }
+  | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[] }
+  | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
+  | { type: 'SUBAGENT_STARTED'; subagentRunId: string; name: string; parentToolCallId: string; parentSubagentRunId?: string }
+  | { type: 'SUBAGENT_FINISHED'; subagentRunId: string; outcome: { type: 'success' } | { type: 'suspended' } }
+  | { type: 'SUBAGENT_ERROR'; subagentRunId: string; message: string; code: string }
+
+/** What is said and done, by the agent itself or by a sub-agent. */
+export type AgUiContentEvent =
+  | ({ type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' | 'user' | 'system' } & Attributed)
+  | ({ type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string } & Attributed)
+  | ({ type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' } & Attributed)
+  | ({ type: 'TEXT_MESSAGE_END' | 'REASONING_START' | 'REASONING_MESSAGE_END' | 'REASONING_END'; messageId: string } & Attributed)
+  | ({ type: 'TOOL_CALL_START'; toolCallId: string; toolCallName: string; parentMessageId?: string } & Attributed)
+  | ({ type: 'TOOL_CALL_ARGS'; toolCallId: string; delta: string } & Attributed)
+  | ({ type: 'TOOL_CALL_END'; toolCallId: string } & Attributed)
+  | ({
+      type: 'TOOL_CALL_RESULT'
+      messageId: string
+      toolCallId: string
+      role: 'tool'
+      content: string | AgUiPart[]
+      metadata?: { isError: true }
+    } & Attributed)
+  | ({ type: 'CUSTOM'; name: `phi.${string}`; value: object } & Attributed)

@@ -1,0 +1,37 @@
+import type { AgentEvent } from '../../types/event.ts'
+import type { AgentMessage, AssistantMessage } from '../../types/message.ts'
+import type { PendingApproval } from '../../types/run-facts.ts'
+import type { WaitingForPerson } from '../shared/open-calls.ts'
+import type { AgUiEvent } from './ag-ui-event.ts'
+
+/** What an encoder has to know besides the events. */
+export interface AgUiEncoderOptions {
+  /** The conversation before the first event: a run may go on with its last answer, and ids of calls are told apart. */
+  history?: readonly AgentMessage[]
+  /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
+  approvals?: readonly PendingApproval[]
+  /** Sends all of `history` first, as `MESSAGES_SNAPSHOT`: for a client that has not seen it. Default `false`. */
+  restate?: boolean
+  /** What the client calls the conversation. Default: the session's id. */
+  threadId?: string
+  /** What the client calls the run. Default: the id of the loop. */
+  runId?: string
+  /** The price of one answer of a model in USD, for the custom event `phi.usage`; `undefined` where it is not known. */
+  cost?: (message: AssistantMessage) => number | undefined
+}
+
+/** Turns the events of one run into the events of one response. */
+export interface AgUiEncoder {
+  /** The AG-UI events for `event`; any number. After the end of the run: none. */
+  encode(event: AgentEvent): AgUiEvent[]
+  /** Takes note of an event that the client has seen in a response before this one. */
+  skip(event: AgentEvent): void
+  /** Whether the run waits for a person. A client answers in a new run, and only after this one has ended: end it with `suspend`. */
+  readonly waiting: WaitingForPerson
+  /** The last events of a response whose run goes on elsewhere: `RUN_FINISHED` with the interrupts. */
+  suspend(): AgUiEvent[]
+  /** The last events when ours have ended without `agentEnd`; none after it. */
+  end(): AgUiEvent[]
+  /** The last events when ours could not be read on; none after `agentEnd`. Errors that are not ours are not shown. */
+  fail(error: unknown): AgUiEvent[]
+}

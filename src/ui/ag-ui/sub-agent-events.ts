@@ -1,0 +1,138 @@
+import type { AgentEndEvent, AgentEvent, ChildEvent } from '../../types/event.ts'
+import { asEmitted } from '../native/emitted-event.ts'
+import type { AgUiContentEvent, AgUiEvent } from './ag-ui-event.ts'
+import { MessageEvents } from './message-events.ts'
+import { CallIds, resultOf } from './to-ag-ui-messages.ts'
+import type { TokenCounts } from './token-counts.ts'
+
+type Send = (event: AgUiEvent) => void
+
+/** A loop that a call has started. */
+interface SubAgent {
+  loopId: string
+  /** The call of the run itself. */
+  toolCallId: string
+  ids: CallIds
+  messages: MessageEvents
+  send: (event: AgUiContentEvent) => void
+}
+
+/**
+ * Turns what calls report of their loops into the events of sub-agents. What one says is shown whole at the end of each message: deltas of a loop
+ * are left out where a reader is slow.
+ */
+export class SubAgentEvents {
+  readonly #running = new Map<string, SubAgent>()
+  readonly #counts: TokenCounts
+  readonly #send: Send
+
+  constructor(counts: TokenCounts, send: Send) {
+    this.#counts = counts
+    this.#send = send
+  }
+
+  has(loopId: string): boolean {
+    return this.#running.has(loopId)
+  }
+
+  /** `callId` is that of the call which reports; `parent` the sub-agent that made it. */
+  take({ toolCallId, toolName, event }: ChildEvent, callId: string, parent?: SubAgent): void {
+    if (event.type === 'messageUpdate' || event.type === 'turnRequest') return
+    const child =
+      this.#running.get(event.loopId) ??
+      this.#begin(event.loopId, { toolCallId: parent?.toolCallId ?? toolCallId, toolName, callId, parent })
+    switch (event.type) {
+      case 'agentEnd':
+        this.#end(child, event)
+        return
+      case 'messageEnd':
+        if (event.message.role !== 'assistant') return
+        child.messages.end(event.messageId, event.message)
+        this.#counts.add(event.message)
+        return
+      case 'toolExecutionEnd': {
+        const { id, ...result } = resultOf(child.ids.current(event.toolCallId), { content: event.result.content, isError: event.isError })
+        child.send({ type: 'TOOL_CALL_RESULT', messageId: id, ...result })
+        return
+      }
+      case 'childEvent':
+        this.take(event, child.ids.current(event.toolCallId), child)
+        return
+      case 'agentStart':
+      case 'turnStart':
+      case 'turnEnd':
+      case 'messageStart':
+      case 'toolExecutionStart':
+      // The run itself asks for the calls of its sub-agents.
+      case 'approvalRequested':
+      case 'approvalResolved':
+        return
+      default:
+        child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })
+    }
+  }
+
+  /** A call of the run is over: what it started and did not report the end of was cut off. */
+  callEnded(toolCallId: string): void {
+    for (const child of this.#running.values()) {
+      if (child.toolCallId !== toolCallId) continue
+      this.#fail(child, 'The sub-agent was stopped.', 'aborted')
+    }
+  }
+
+  /** The response ends while the run goes on. */
+  suspend(): void {
+    for (const { loopId } of this.#running.values()) {
+      this.#send({ type: 'SUBAGENT_FINISHED', subagentRunId: loopId, outcome: { type: 'suspended' } })
+    }
+    this.forget()
+  }
+
+  /** The client begins a new response: nothing has begun in it. */
+  forget(): void {
+    this.#running.clear()
+  }
+
+  /** The run is over. */
+  close(): void {
+    for (const child of this.#running.values()) this.#fail(child, 'The sub-agent was stopped.', 'aborted')
+  }
+
+  #begin(loopId: string, by: { toolCallId: string; toolName: string; callId: string; parent: SubAgent | undefined }): SubAgent {
+    const send = (event: AgUiContentEvent) => this.#send({ ...event, subagentRunId: loopId })
+    const ids = new CallIds(`${loopId}/`)
+    const child: SubAgent = { loopId, toolCallId: by.toolCallId, ids, messages: new MessageEvents(ids, send), send }
+    this.#running.set(loopId, child)
+    this.#send({
+      type: 'SUBAGENT_STARTED',
+      subagentRunId: loopId,
+      name: by.toolName,
+      parentToolCallId: by.callId,
+      ...(by.parent !== undefined && { parentSubagentRunId: by.parent.loopId }),
+    })
+    return child
+  }
+
+  #end(child: SubAgent, { status, error, rejection }: AgentEndEvent): void {
+    const { loopId } = child
+    if (status === 'error' || status === 'rejected' || status === 'aborted') {
+      this.#fail(child, error?.message ?? rejection ?? 'The sub-agent was stopped.', error?.code ?? status)
+      return
+    }
+    child.messages.close()
+    this.#running.delete(loopId)
+    this.#send({ type: 'SUBAGENT_FINISHED', subagentRunId: loopId, outcome: { type: status === 'paused' ? 'suspended' : 'success' } })
+  }
+
+  #fail(child: SubAgent, message: string, code: string): void {
+    child.messages.close()
+    this.#running.delete(child.loopId)
+    this.#send({ type: 'SUBAGENT_ERROR', subagentRunId: child.loopId, message, code })
+  }
+}
+
+/** An event without what every event has. */
+export function bodyOf(event: AgentEvent): object {
+  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...value } = asEmitted(event)
+  return value
+}

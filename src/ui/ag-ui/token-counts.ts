@@ -1,0 +1,48 @@
+import type { AssistantMessage } from '../../types/message.ts'
+import type { Usage } from '../../types/usage.ts'
+import type { AgUiTokenUsage } from './ag-ui-event.ts'
+
+/** Tokens of a run, per model. */
+export class TokenCounts {
+  readonly #counts = new Map<string, AgUiTokenUsage>()
+
+  add({ provider, model, usage }: AssistantMessage): void {
+    const key = `${provider}/${model}`
+    this.#counts.set(key, { provider, model, ...sum(this.#counts.get(key), countsOf(usage)) })
+  }
+
+  /** A new response tells of its own calls only. */
+  clear(): void {
+    this.#counts.clear()
+  }
+
+  /** `total` is all that was charged to the run: what no model call that was seen has used is named without a model. */
+  list(total?: Usage): AgUiTokenUsage[] {
+    const counts = [...this.#counts.values()]
+    if (total === undefined) return counts
+    const rest = countsOf(total)
+    for (const count of counts) for (const key of keys) rest[key] -= count[key]
+    return rest.totalTokens > 0 && keys.every((key) => rest[key] >= 0) ? [...counts, rest] : counts
+  }
+}
+
+type Counts = Omit<AgUiTokenUsage, 'provider' | 'model'>
+
+function countsOf({ input, output, reasoning, cacheRead, cacheWrite }: Usage): Counts {
+  const inputTokens = input + cacheRead + cacheWrite
+  return {
+    inputTokens,
+    outputTokens: output,
+    totalTokens: inputTokens + output,
+    reasoningTokens: reasoning,
+    cachedInputTokens: cacheRead,
+    cacheWriteInputTokens: cacheWrite,
+  }
+}
+
+const keys = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens', 'cacheWriteInputTokens'] as const
+
+function sum(before: Counts | undefined, counts: Counts): Counts {
+  if (before !== undefined) for (const key of keys) counts[key] += before[key]
+  return counts
+}

@@ -1,0 +1,20 @@
+import { afterAll, expect, it } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { serve } from '../../../examples/node/serve.ts'
+import { memorySessionStore } from '../../../src/session/index.ts'
+import { EndpointClient } from '../../../src/testing/endpoint-client.ts'
+import { endpointAgent } from '../../../src/testing/index.ts'
+import { meet } from '../../support/three-clients.ts'
+
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+const server = await serve(createAgentApp({ sessions, authorize: 'loopbackOnly' }).fetch)
+afterAll(async () => {
+  await sessions.close()
+  await server[Symbol.asyncDispose]()
+})
+
+it('a chat of the AI SDK, a client of AG-UI and our own meet in one run of a Node host', { timeout: 30_000 }, async () => {
+  const client = new EndpointClient((path, init) => fetch(new URL(path, server.url), init), 'meet')
+  await meet({ url: server.url, fetch, client })
+  expect((await client.get('')).status).toBe(200)
+})

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { remoteSession } from '../../src/client/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { memorySessionStore } from '../../src/session/index.ts'
+
+afterEach(() => void vi.unstubAllGlobals())
+
+/** What a browser says of its network and its page. */
+function platform() {
+  const [scope, page] = [new EventTarget(), new EventTarget()]
+  const navigator = { onLine: true }
+  vi.stubGlobal('addEventListener', scope.addEventListener.bind(scope))
+  vi.stubGlobal('removeEventListener', scope.removeEventListener.bind(scope))
+  vi.stubGlobal('document', Object.assign(page, { visibilityState: 'visible' }))
+  vi.stubGlobal('navigator', navigator)
+  return { scope, page, navigator }
+}
+
+/** A session whose first `failures` requests go nowhere; `onWait` is called before each wait, of an hour. */
+function session(failures: number, initialDelayMs: number, onWait: () => void) {
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: ['Hello.'] })) }) })
+  const app = createAgentApp({ sessions, authorize: () => true })
+  let left = failures
+  return remoteSession({
+    url: 'http://localhost',
+    sessionId: 's',
+    fetch: (request) => (left-- > 0 ? Promise.reject(new TypeError('offline')) : app.fetch(request)),
+    reconnect: { initialDelayMs, maxDelayMs: 3_600_000 },
+    logger: { warn: () => queueMicrotask(onWait) },
+  })
+}
+
+describe('a wait for the next attempt', () => {
+  it('ends when the platform is online again', async () => {
+    const { scope } = platform()
+    expect(
+      await session(2, 3_600_000, () => scope.dispatchEvent(new Event('online')))
+        .prompt('Hi.')
+        .text(),
+    ).toBe('Hello.')
+  })
+
+  it('ends when the page is looked at', async () => {
+    const { page } = platform()
+    expect(
+      await session(1, 3_600_000, () => page.dispatchEvent(new Event('visibilitychange')))
+        .prompt('Hi.')
+        .text(),
+    ).toBe('Hello.')
+  })
+
+  it('lasts while the platform is offline, and makes no attempt', async () => {
+    const { scope, navigator } = platform()
+    navigator.onLine = false
+    const timer = vi.spyOn(globalThis, 'setTimeout')
+    const run = session(1, 1, () => undefined).prompt('Hi.')
+    await vi.waitUntil(() => timer.mock.calls.some(([, ms]) => ms === 0 || ms === 1))
+    timer.mockRestore()
+    expect(run.loopId).toBe('')
+    navigator.onLine = true
+    scope.dispatchEvent(new Event('online'))
+    expect(await run.text()).toBe('Hello.')
+  })
+})

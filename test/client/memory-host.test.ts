@@ -1,0 +1,16 @@
+import { afterAll } from 'vitest'
+import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { serve } from '../../examples/node/serve.ts'
+import { memorySessionStore } from '../../src/session/index.ts'
+import { endpointAgent } from '../../src/testing/index.ts'
+import { faultCases } from './fault-cases.ts'
+
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+const app = createAgentApp({ sessions, authorize: bearer('ada-secret') })
+const server = await serve((request) => app.fetch(request))
+afterAll(async () => {
+  await sessions.close()
+  await server[Symbol.asyncDispose]()
+})
+
+faultCases('sessions in memory', () => new URL(server.url), 1000)

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { remoteSession } from '../../src/client/index.ts'
+import { type AgentEvent, defineTool, type Model } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { memorySessionStore } from '../../src/session/index.ts'
+import { allMessages, initialState, reduce } from '../../src/store/index.ts'
+
+/** A host that can be killed in the middle of a run, and started again with another model over the same store. */
+function killableHost(model: Model) {
+  const store = memorySessionStore()
+  const lookUp = defineTool({
+    name: 'look_up',
+    label: 'Look up',
+    description: 'Looks up.',
+    parameters: { type: 'object', properties: {} },
+    idempotent: true,
+    execute: () => 'found',
+  })
+  const start = (its: Model) => {
+    const sessions = memoryLiveSessions({ store, agent: () => ({ model: its, tools: [lookUp] }) })
+    return { sessions, app: createAgentApp({ sessions, authorize: () => true }) }
+  }
+  let host = start(model)
+  let cut = new AbortController()
+  return {
+    async fetch(request: Request): Promise<Response> {
+      const { signal } = cut
+      const response = await host.app.fetch(request)
+      // Whoever reads from a process that is killed gets an error, and nothing more.
+      const body = response.body?.pipeThrough(new TransformStream(), { signal })
+      return new Response(body ?? null, response)
+    },
+    /** The old process says nothing more; that of `model` begins. */
+    restart(its: Model) {
+      host = start(its)
+      cut.abort(new Error('killed'))
+      cut = new AbortController()
+    },
+    close: () => host.sessions.close(),
+  }
+}
+
+const never = new Promise<void>(() => undefined)
+/** Says `saidFirst` pieces of its answers, and then nothing. */
+const hanging = (script: Parameters<typeof scripted>[0], saidFirst: number): Model => {
+  let pieces = 0
+  return scripted(script, { gate: () => (pieces++ < saidFirst ? Promise.resolve() : never) })
+}
+
+async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
+  for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') return
+}
+
+const open = (fetch: (request: Request) => Promise<Response>) =>
+  remoteSession({ url: 'http://localhost', sessionId: 's', fetch, reconnect: { initialDelayMs: 1, maxDelayMs: 2 } })
+
+describe('a run whose server is restarted', () => {
+  it('goes on as one run, where an answer was cut off', async () => {
+    const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
+    const session = open(host.fetch)
+    const run = session.prompt('Count.')
+    const seen: AgentEvent[] = []
+    run.subscribe((event) => seen.push(structuredClone(event)))
+    await untilText(run)
+    host.restart(scripted([{ text: ['one ', 'two ', 'three'] }]))
+    const result = await run.result
+    expect([result.status, result.text, result.messages.map(({ role }) => role)]).toEqual([
+      'completed',
+      'one two three',
+      ['user', 'assistant'],
+    ])
+    expect(new Set(seen.map(({ runId }) => runId)).size).toBe(1)
+    expect(seen.every(({ seq }, at) => seq > (seen[at - 1]?.seq ?? 0))).toBe(true)
+    const types = seen.map(({ type }) => type)
+    expect([types.filter((type) => type === 'agentStart').length, types.filter((type) => type === 'agentEnd').length]).toEqual([2, 1])
+    const ends = seen.flatMap((event) =>
+      event.type === 'messageEnd' && event.message.role === 'assistant' ? [event.message.stopReason] : [],
+    )
+    expect(ends).toEqual(['error', 'stop'])
+    expect(starts(types)).toEqual([])
+    const shown = allMessages(seen.reduce(reduce, initialState()))
+    expect(shown.map(({ status, role }) => [role, status])).toEqual([
+      ['user', 'done'],
+      ['assistant', 'done'],
+      ['assistant', 'done'],
+    ])
+    expect(await open(host.fetch).load()).toEqual(result.messages)
+    session.close()
+    await host.close()
+  })
+
+  it('is completed from its record, where nobody read its end', async () => {
+    const host = killableHost(scripted(() => ({ text: ['one ', 'two'] })))
+    let isDead = false
+    const session = open((request) => (isDead ? Promise.reject(new TypeError('no way')) : host.fetch(request)))
+    const run = session.prompt('Count.')
+    const types: string[] = []
+    run.subscribe(({ type }) => {
+      types.push(type)
+      if (type !== 'turnStart') return
+      isDead = true
+      host.restart(scripted([]))
+      isDead = false
+    })
+    const result = await run.result
+    expect([result.status, result.text]).toEqual(['completed', 'one two'])
+    expect([starts(types), types.filter((type) => type === 'agentEnd').length]).toEqual([[], 1])
+    session.close()
+    await host.close()
+  })
+
+  it('goes on after a tool', async () => {
+    const script = [{ toolCalls: [{ name: 'look_up', arguments: {} }] }, { text: ['It is ', 'found.'] }]
+    const host = killableHost(hanging(script, 2))
+    const session = open(host.fetch)
+    const run = session.prompt('Look it up.')
+    const types: string[] = []
+    run.subscribe(({ type }) => types.push(type))
+    await untilText(run)
+    host.restart(scripted([{ text: ['It was ', 'found.'] }]))
+    const result = await run.result
+    expect([result.text, result.messages.map(({ role }) => role)]).toEqual([
+      'It was found.',
+      ['user', 'assistant', 'toolResult', 'assistant'],
+    ])
+    expect(starts(types)).toEqual([])
+    session.close()
+    await host.close()
+  })
+})
+
+/** What began and did not end. Another `agentStart` goes on with the same run. */
+function starts(types: readonly string[]): string[] {
+  const count = (type: string) => types.filter((each) => each === type).length
+  return ['turn', 'message', 'toolExecution'].filter((kind) => count(`${kind}Start`) !== count(`${kind}End`))
+}

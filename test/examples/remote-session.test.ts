@@ -1,0 +1,23 @@
+import { Agent, memorySessionStore } from 'phi-core'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
+import { scripted } from 'phi-core/providers/scripted'
+import { expect, it } from 'vitest'
+import { serve } from '../../examples/node/serve.ts'
+import { openChat, showChat } from '../../examples/recipes/remote-session.ts'
+
+it('remote-session: a page shows an agent on a server as it shows one of its own', async () => {
+  const model = scripted(() => ({ text: ['Hello', ' there.'] }))
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+  await using server = await serve(createAgentApp({ sessions, authorize: bearer('long-secret') }).fetch)
+  const session = await openChat(server.url, 'chat-1', async () => 'long-secret')
+  for (const agent of [session, new Agent({ model })]) {
+    let shown: string[] = []
+    const stop = showChat(agent, (lines) => (shown = lines), queueMicrotask)
+    await agent.prompt('Hi.').result
+    await undefined
+    expect(shown).toEqual(['user: Hi.', 'assistant: Hello there.'])
+    stop()
+  }
+  session.close()
+  await sessions.close()
+})

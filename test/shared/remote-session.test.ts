@@ -1,0 +1,262 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import type { AgentEvent, ChatAgent } from '../../src/index.ts'
+import { Agent } from '../../src/index.ts'
+import { memorySessionStore } from '../../src/session/index.ts'
+import { allMessages, createStore } from '../../src/store/index.ts'
+import { endpointAgent } from '../../src/testing/index.ts'
+
+// Without a server in between, so that it runs where none can listen; a host for each case, because workerd ties what it does to one request.
+let sessions: ReturnType<typeof memoryLiveSessions>
+let app: ReturnType<typeof createAgentApp>
+const opened: RemoteSession[] = []
+
+const authorization = 'Bearer long-secret'
+const quick = { initialDelayMs: 1, maxDelayMs: 2 }
+
+function open(kind: string, options: Partial<Parameters<typeof remoteSession>[0]> = {}): RemoteSession {
+  const sessionId = options.sessionId ?? `${kind}-${crypto.randomUUID()}`
+  const session = remoteSession({
+    url: 'http://localhost',
+    fetch: (request) => app.fetch(request),
+    headers: { authorization },
+    reconnect: quick,
+    ...options,
+    sessionId,
+  })
+  opened.push(session)
+  return session
+}
+
+async function eventsOf(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const all: AgentEvent[] = []
+  for await (const event of run) all.push(event)
+  return all
+}
+
+const slowText = Array.from({ length: 150 }, (_, at) => `${at} `).join('')
+
+describe('a session on a server', () => {
+  beforeEach(() => {
+    sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+    app = createAgentApp({ sessions, authorize: bearer('long-secret') })
+  })
+  afterEach(async () => {
+    for (const session of opened.splice(0)) session.close()
+    await sessions.close()
+  })
+
+  it('is prompted, and remembers what was said', async () => {
+    const session = open('talk')
+    const run = session.prompt('First.')
+    expect([session.isStreaming, session.currentRun]).toEqual([true, run])
+    expect(() => session.prompt('Too soon.')).toThrow('already running')
+    const events = await eventsOf(run)
+    expect(await run.text()).toBe('one two three four')
+    expect([run.id, run.loopId, run.sessionId]).toEqual([events[0]?.runId, events[0]?.loopId, session.sessionId])
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1))
+    expect([session.isStreaming, session.messages.map(({ role }) => role)]).toEqual([false, ['user', 'assistant']])
+    const again = open('talk', { sessionId: session.sessionId })
+    expect(await again.load()).toEqual(session.messages)
+  })
+
+  it('gives the message as it grows', async () => {
+    const run = open('talk').prompt('First.')
+    const seen: string[] = []
+    for await (const event of run) {
+      if (event.type === 'messageUpdate') seen.push(event.messageId)
+    }
+    expect(JSON.stringify(run.message(seen[0] ?? '')).includes('one two three four')).toBe(true)
+  })
+
+  it('answers again, and what was said in other words', async () => {
+    const session = open('talk')
+    await session.prompt('First.').result
+    const [first] = session.messages
+    expect((await session.regenerate().result).status).toBe('completed')
+    expect(session.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect((await session.editAndResend(first?.id ?? '', 'Other words.').result).status).toBe('completed')
+    expect(session.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(await open('talk', { sessionId: session.sessionId }).load()).toEqual(session.messages)
+    expect((await session.send('More.').result).status).toBe('completed')
+    expect(session.messages).toHaveLength(4)
+    expect((await session.compact().result).status).toBe('completed')
+  })
+
+  it('takes steering and follow-ups, whose receipts the events settle', async () => {
+    const session = open('slow')
+    const run = session.prompt('Go.')
+    const receipt = session.followUp('And then?')
+    expect(receipt.status).toBe('queued')
+    const { messages } = await run.result
+    expect(await receipt.settled).toBe('delivered')
+    expect(messages.map(({ id }) => id)).toContain(receipt.message.id)
+    expect(session.steer('Too late.').status).toBe('returned')
+    expect(await run.followUp('Too late.').settled).toBe('returned')
+  })
+
+  it('is stopped', async () => {
+    const session = open('slow')
+    const run = session.prompt('Go.')
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    session.abort()
+    expect((await run.result).status).toBe('aborted')
+    const controller = new AbortController()
+    const second = session.prompt('Go on.', { signal: controller.signal })
+    controller.abort()
+    expect((await second.result).status).toBe('aborted')
+  })
+
+  it('asks a person, who decides about what was shown', async () => {
+    const session = open('ask')
+    const run = session.prompt('Mail her.')
+    for await (const event of run) {
+      if (event.type !== 'approvalRequested') continue
+      const [request] = session.pendingApprovals()
+      expect(request?.toolName).toBe('send_mail')
+      expect(() => run.approve({ toolCallId: event.toolCallId, argumentsHash: 'other' })).toThrow('other arguments')
+      await expect(session.approve({ toolCallId: event.toolCallId, argumentsHash: 'f'.repeat(64) })).rejects.toThrow('other arguments')
+      run.approve(event)
+    }
+    expect(await run.text()).toBe('Sent.')
+    const refused = session.prompt('Again.')
+    for await (const event of refused) if (event.type === 'approvalRequested') await session.deny(event, 'No.')
+    expect(await refused.text()).toBe('Not sent.')
+    await expect(session.deny('none')).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
+  })
+
+  it('tells those who watch what other clients do', async () => {
+    const one = open('talk')
+    const other = open('talk', { sessionId: one.sessionId })
+    const heard: AgentEvent[] = []
+    const ended = new Promise<void>((resolve) => {
+      other.subscribe((event) => {
+        heard.push(event)
+        if (event.type === 'agentEnd') resolve()
+      })
+    })
+    await one.prompt('First.').result
+    await ended
+    expect(other.messages).toEqual(one.messages)
+    expect(heard[0]?.type).toBe('agentStart')
+    expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, at) => at + 1))
+  })
+
+  it('finds the run that is on', async () => {
+    const first = open('slow')
+    const run = first.prompt('Go.')
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    const second = open('slow', { sessionId: first.sessionId })
+    await second.load()
+    expect(await second.currentRun?.text()).toBe(slowText)
+    expect(second.messages).toEqual(first.messages)
+  })
+
+  it('ends a run that the server refuses with the reason, and gives back what was said', async () => {
+    const session = open('slow')
+    const run = session.prompt('Go.')
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    const other = open('slow', { sessionId: session.sessionId })
+    const refused = other.prompt('Me too.')
+    const events = await eventsOf(refused)
+    expect(events.map(({ type }) => type)).toEqual(['agentEnd'])
+    const { status, error, returned } = await refused.result
+    expect([status, error?.code, returned.length]).toEqual(['error', 'busy', 1])
+    session.abort()
+    await run.result
+    const unknown = await open('talk', { headers: {} }).prompt('Hello?').result
+    expect(unknown.error?.code).toBe('unauthorized')
+    expect((await open('talk').continueLoop().result).error?.code).toBe('nothingToContinue')
+  })
+
+  it('renews what it says who it is, and asks again after a 401', async () => {
+    let asked = 0
+    const headers = async () => ({ authorization: asked++ === 0 ? 'Bearer expired-secret' : authorization })
+    expect(await open('talk', { headers }).prompt('First.').text()).toBe('one two three four')
+    expect(asked).toBe(2)
+  })
+
+  it('is an agent to a store, as one in the tab is', async () => {
+    const { model, tools, systemPrompt } = endpointAgent('talk')
+    const agents: ChatAgent[] = [open('talk'), new Agent({ model, tools: [...(tools ?? [])], systemPrompt: systemPrompt ?? '' })]
+    for (const agent of agents) {
+      const store = createStore(agent)
+      await agent.prompt('First.').result
+      await agent.prompt('Second.').result
+      const shown = allMessages(store.getSnapshot()).map(({ role, blocks }) => [role, blocks[0]?.type === 'text' ? blocks[0].text : ''])
+      expect(shown).toEqual([
+        ['user', 'First.'],
+        ['assistant', 'one two three four'],
+        ['user', 'Second.'],
+        ['assistant', 'one two three four'],
+      ])
+      store.close()
+    }
+  })
+
+  it('is closed, and leaves nothing open', async () => {
+    const session = open('slow')
+    const run = session.prompt('Go.')
+    const reading = eventsOf(run)
+    reading.catch(() => undefined)
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    session.close()
+    expect((await run.result).error?.code).toBe('closed')
+    expect(RemoteError.isInstance(await reading.catch((error: unknown) => error))).toBe(true)
+    expect(() => session.prompt('Again.')).toThrow('closed')
+    const other = open('slow', { sessionId: session.sessionId })
+    await other.load()
+    other.abort()
+    await other.currentRun?.result
+  })
+
+  it('names what answers in place of the server, and what to check', async () => {
+    const answers: [answer: () => Response | Promise<Response>, code: string, said: RegExp][] = [
+      [
+        () => new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }),
+        'unexpectedAnswer',
+        /200 with text\/html.*web page/,
+      ],
+      [() => new Response('Bad gateway', { status: 502 }), 'unexpectedAnswer', /3 times.*502.*proxy/],
+      [() => new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } }), 'unexpectedAnswer', /404 .*check url/],
+      [() => Promise.reject(new TypeError('fetch failed')), 'connectionLost', /3 times.*fetch failed/],
+      [() => new Promise(() => undefined), 'connectionLost', /Nothing came for 20 ms/],
+      [
+        () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+        'connectionLost',
+        /Nothing came for 20 ms/,
+      ],
+      [() => new Response('data: {"a"\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'unexpectedAnswer', /no JSON/],
+    ]
+    for (const [answer, code, said] of answers) {
+      const session = open('talk', { fetch: answer, reconnect: { ...quick, maxRetries: 2, idleTimeoutMs: 20 } })
+      const { status, error, returned } = await session.prompt('Hello?').result
+      expect([status, error?.code, returned.length]).toEqual(['error', code, 1])
+      expect(error?.message).toMatch(said)
+    }
+  })
+
+  it('waits as long as it is asked to', async () => {
+    let isFirst = true
+    const waits: unknown[] = []
+    const session = open('talk', {
+      fetch: (request) => {
+        const busy = new Response('', { status: 503, headers: { 'retry-after': '0.02' } })
+        const answer = isFirst ? busy : app.fetch(request)
+        isFirst = false
+        return answer
+      },
+      logger: { warn: (_event, { delayMs }) => waits.push(delayMs) },
+    })
+    expect(await session.prompt('First.').text()).toBe('one two three four')
+    expect(waits).toEqual([20])
+  })
+
+  it('is a mistake where its options, or what is said, cannot be used', () => {
+    expect(() => open('talk', { url: 7 as unknown as string })).toThrow('url')
+    expect(() => open('talk').prompt(' ')).toThrow('empty')
+    expect(() => open('talk').prompt({ role: 'assistant', content: 'I said so.' })).toThrow('takes what a user says')
+    expect(() => open('talk').prompt({ role: 'user', content: [] })).toThrow('empty')
+  })
+})

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { AgentEvent } from '../../src/index.ts'
+import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
+import { uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
+import { eventEncoder } from '../../src/ui/native/index.ts'
+import { scenarios } from './scenarios.ts'
+
+const page = readFileSync('docs/concepts/ui-protocols.md', 'utf8')
+const rows = Array.from(page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$/gm), ([, type = '', ...cells]) => ({ type, cells }))
+
+/** The types of the members of `AgentEvent`, as its declaration lists them. */
+function declaredTypes(): string[] {
+  const code = readFileSync('src/types/event.ts', 'utf8')
+  const [, union = ''] = /export type AgentEvent =([\s\S]*?)\n\n|export type AgentEvent =([\s\S]*)$/.exec(code) ?? []
+  const members = Array.from((union || code.slice(code.indexOf('export type AgentEvent ='))).matchAll(/\| (\w+)/g), ([, name = '']) => name)
+  return members.map((name) => new RegExp(`interface ${name} [^{]*\\{\\s*type: '(\\w+)'`).exec(code)?.[1] ?? `no type of ${name}`)
+}
+
+it('every event has a row, and every row an event', () => {
+  expect(declaredTypes().length).toBeGreaterThan(20)
+  expect(rows.map(({ type }) => type).toSorted()).toEqual(declaredTypes().toSorted())
+  for (const { type, cells } of rows) for (const cell of cells) expect(cell, type).toMatch(/^(mapped|custom|not shown)/)
+})
+
+describe('what the table says is what is sent', async () => {
+  const seen = new Map<string, { aiSdk: Set<string>; agUi: Set<string> }>()
+  for (const play of Object.values(scenarios)) {
+    const { events, before } = await play()
+    const [native, aiSdk, agUi] = [eventEncoder(), uiMessageEncoder({ history: before }), agUiEncoder({ history: before })]
+    for (const event of events) {
+      expect(native.encode(event) === '').toBe(event.type === 'turnRequest')
+      const sent = seen.get(event.type) ?? { aiSdk: new Set(), agUi: new Set() }
+      seen.set(event.type, sent)
+      for (const { type } of aiSdk.encode(event)) sent.aiSdk.add(type)
+      for (const each of agUi.encode(event)) {
+        if (each.type !== 'CUSTOM') sent.agUi.add(each.type)
+        // That branches have begun is told after what was said.
+        else (each.name === 'phi.parallelLoopStart' ? seen.get('parallelLoopStart') : sent)?.agUi.add(each.name)
+      }
+    }
+  }
+
+  it.each(rows)('$type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
+    const sent = seen.get(type as AgentEvent['type'])
+    // Notes like the others.
+    if (sent === undefined) {
+      expect(['prunApplied', 'revertApplied']).toContain(type)
+      return
+    }
+    const [notes, chunks] = [
+      [...sent.aiSdk].filter((chunk) => chunk.startsWith('data-')),
+      [...sent.aiSdk].filter((chunk) => !chunk.startsWith('data-')),
+    ]
+    for (const chunk of notes) if (chunk !== 'data-phi-notice') expect(aiSdk, `${type}: ${chunk}`).toContain(`\`${chunk}\``)
+    // The first of all is `start`, whatever it comes with.
+    if (!aiSdk.startsWith('mapped')) expect(chunks.filter((chunk) => chunk !== 'start')).toEqual([])
+    if (aiSdk.startsWith('not shown')) expect(notes).toEqual([])
+    const names = [...sent.agUi].filter((name) => name.startsWith('phi.'))
+    if (type !== 'childEvent') for (const name of names) expect(agUi, `${type}: ${name}`).toContain(`\`${name}\``)
+    const frames = ['RUN_STARTED', 'STEP_STARTED', 'MESSAGES_SNAPSHOT']
+    if (!agUi.startsWith('mapped')) expect([...sent.agUi].filter((name) => !names.includes(name) && !frames.includes(name))).toEqual([])
+    if (agUi.startsWith('custom')) expect([...sent.agUi].some((name) => name.startsWith('phi.'))).toBe(true)
+  })
+})

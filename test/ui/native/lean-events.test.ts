@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { AgentEvent } from '../../../src/index.ts'
+import { asEmitted, eventDecoder, eventEncoder } from '../../../src/ui/native/index.ts'
+import { anyRun, coalesce } from '../../store/arbitrary-run.ts'
+import { asRun, start, textDelta } from '../../store/events.ts'
+import { copy, scenarios } from '../scenarios.ts'
+
+/** What a reader makes of the frames of one connection. */
+function carried(events: readonly AgentEvent[]): AgentEvent[] {
+  const encoder = eventEncoder()
+  const decoder = eventDecoder()
+  return events.flatMap((event) => {
+    const json = encoder.encode(event)
+    return json === '' ? [] : [decoder.decode(json, String(event.seq))]
+  })
+}
+
+const merges = fc.array(fc.boolean(), { minLength: 1, maxLength: 20 })
+
+describe('the lean form of events', () => {
+  it.each(Object.entries(scenarios))('restores %s exactly, from any cursor, however slow the reader is', async (_name, play) => {
+    const { events } = await play()
+    fc.assert(
+      fc.property(fc.nat(events.length), merges, (cursor, merge) => {
+        const seen = coalesce(events.slice(cursor), merge)
+        expect(carried(seen)).toEqual(copy(seen.filter(({ type }) => type !== 'turnRequest')))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('restores any run, and any part of it', () => {
+    fc.assert(
+      fc.property(anyRun, fc.nat(50), merges, fc.infiniteStream(fc.boolean()), (events, cursor, merge, gaps) => {
+        const seen = coalesce(events.slice(cursor), merge).filter(() => gaps.next().value !== true)
+        expect(carried(seen)).toEqual(copy(seen.map(asEmitted)))
+      }),
+    )
+  })
+
+  it('goes on with the same decoder on the next connection', async () => {
+    const { events = [] } = (await scenarios['a sub-agent']?.()) ?? {}
+    const decoder = eventDecoder()
+    for (const cursor of [0, 3, 20, events.length - 2]) {
+      const encoder = eventEncoder()
+      const read = events.slice(cursor).map((event) => decoder.decode(encoder.encode(event), String(event.seq)))
+      expect(read).toEqual(events.slice(cursor))
+    }
+  })
+
+  it('passes what a newer version adds', () => {
+    const [began, ...deltas] = asRun([start('m'), textDelta('m', 'a'), textDelta('m', 'b'), textDelta('m', 'c'), textDelta('m', 'd')])
+    const novel = deltas.map((event, index) =>
+      index % 2 === 0 ? event : copy({ ...event, mood: 'good', delta: { ...Object(event).delta, tone: 1 } }),
+    )
+    const other = copy({ ...Object(began), type: 'novelty', seq: 9, what: { is: 'new' } })
+    const events: AgentEvent[] = [Object(began), ...novel, other]
+    expect(carried(events)).toEqual(copy(events))
+  })
+
+  it('withholds requests, also those of a child, and says nothing of the gap', () => {
+    const [first, request, last] = asRun([start('m'), textDelta('m', 'secret'), textDelta('m', 'b')])
+    const withheld = copy({ ...Object(request), type: 'turnRequest', turnIndex: 0, request: { systemPrompt: 'secret' } })
+    const ofChild = copy({ ...Object(request), type: 'childEvent', toolCallId: 'c', toolName: 't', event: withheld })
+    for (const hidden of [withheld, ofChild]) {
+      const events: AgentEvent[] = [Object(first), hidden, Object(last)]
+      expect(carried(events)).toEqual([first, last])
+      expect(eventEncoder().sse(hidden)).toBe('')
+      expect(eventEncoder({ turnRequests: true }).encode(hidden)).toContain('secret')
+    }
+  })
+
+  it('shows an answer that begins as it began', () => {
+    const [began] = asRun([start('m')])
+    const grown = {
+      ...Object(began),
+      message: { ...Object(began).message, content: [{ type: 'text', text: 'more' }], stopReason: 'length' },
+    }
+    expect(carried([grown])).toEqual([began])
+  })
+
+  it('takes at most 150 bytes for a delta', async () => {
+    const { events = [] } = (await scenarios.thinking?.()) ?? {}
+    const encoder = eventEncoder()
+    const sizes = events.map((event) => ({ event, bytes: encoder.sse(event).length }))
+    const deltas = sizes.filter(({ event }, index) => event.type === 'messageUpdate' && sizes[index - 1]?.event.type === 'messageUpdate')
+    expect(deltas.length).toBeGreaterThan(2)
+    for (const { bytes } of deltas) expect(bytes).toBeLessThanOrEqual(150)
+    const within = deltas.filter(({ event }) => event.type === 'messageUpdate' && event.delta.delta.length === 16)
+    expect(Math.min(...within.map(({ bytes }) => bytes))).toBeLessThanOrEqual(85)
+  })
+})
+
+describe('a stream that a proxy has broken', () => {
+  const events = asRun([start('m'), textDelta('m', 'a'), textDelta('m', 'b'), textDelta('m', 'c')])
+  const encoder = eventEncoder()
+  const frames = events.map((event) => ({ id: String(event.seq), json: encoder.encode(event) }))
+  const decode = (picked: typeof frames) => {
+    const decoder = eventDecoder()
+    return () => picked.map(({ id, json }) => decoder.decode(json, id))
+  }
+  const broken = expect.objectContaining({ code: 'brokenStream' })
+
+  it('is named, never read as something else', () => {
+    const [first, second, third, last] = frames
+    if (first === undefined || second === undefined || third === undefined || last === undefined) throw new Error('four frames')
+    expect(decode([second])).toThrow(broken)
+    expect(decode([first, third])).toThrow(broken)
+    expect(decode([first, second, last])).toThrow(broken)
+    expect(decode([first, second, second])).toThrow(broken)
+    for (const json of ['<html>', '"text"', 'null', '{}', '{"runId":"r"}', '{"delta":{"delta":"x"}}']) {
+      expect(decode([{ id: '1', json }]), json).toThrow(broken)
+      expect(decode([first, { id: '2', json: json === '{}' ? '{"delta":{"delta":"x"}}' : json }]), json).toThrow(broken)
+    }
+  })
+})
