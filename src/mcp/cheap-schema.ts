@@ -41,7 +41,7 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
  * Whether a regular expression takes time in proportion to the text: nothing is repeated but single characters, and of what is repeated without a
  * bound there is one, at a fixed place.
  */
-export function isFastPattern(pattern: string): boolean {
+function isFastPattern(pattern: string): boolean {
   const bare = pattern.replaceAll(/\\[\s\S]/g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
   if (pattern.length > 500 || /\)[*+?{]/.test(bare) || /\\[1-9k]/.test(pattern)) return false
   const unbounded = bare.match(/[*+]|\{\d+,\}|\{\d*,?\d{3,}\}/g)?.length ?? 0
