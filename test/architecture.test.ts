@@ -17,6 +17,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   openapi: { layers: ['validation'], packages: ['yaml'] },
+  mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
   client: { layers: ['stream', 'ui'], packages: [] },
@@ -33,8 +34,9 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   browser: { adapters: [], packages: ['idb'] },
   http: { adapters: [], packages: ['hono'] },
   proxy: { adapters: [], packages: ['hono'] },
+  mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
-  node: { adapters: ['http'], packages: ['hono', 're2js', 'node:'] },
+  node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
 
 /** What only some platforms have. The compiler refuses most of them too; a worker's globals only this list refuses. */

@@ -107,6 +107,13 @@ const expected: Record<string, string> = {
     allMessages childOf createStore initialState reduce restoredState
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
+  './mcp': `
+    McpError mcpTools
+    McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
+    McpToolsOptions`,
+  './adapters/mcp': `
+    connectMcp connectMcpOver
+    McpConnectOptions McpConnection McpHttpOptions McpRoute`,
   './ui/native': `
     asEmitted eventDecoder eventEncoder isWithheld
     EventDecoder EventEncoder ShownEvents`,
@@ -134,9 +141,9 @@ const expected: Record<string, string> = {
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable bashTool defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
+    SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
-    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms NodeEnv NodeHandler NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions

@@ -11,6 +11,7 @@ import {
   type OptionTable,
   oneOf,
   options,
+  withMethods,
 } from '../base/check-options.ts'
 import { aBudget, aStore, aWorkspace } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
@@ -58,12 +59,14 @@ export interface AgentOptions extends LoopSettings {
   session?: SessionStore
   /** Makes every loop durable in another way; not together with `session`. */
   journal?: Journal
+  /** What `agent.close()` closes with it, such as an MCP tool set made for this agent alone. Agents made by `with` and `fork` own nothing of it. */
+  owns?: readonly { close(): unknown }[]
   /** Bytes of events a run remembers for late readers. Default 4 MiB. */
   replayBytes?: number
 }
 
 /** The settings an agent keeps beside its history and identity. */
-export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'steeringMode' | 'followUpMode'>
+export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'steeringMode' | 'followUpMode' | 'owns'>
 
 /** What a caller may say about one run. */
 export interface PromptOptions {
@@ -113,6 +116,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   agentId: aText,
   sessionId: aText,
   session: aStore,
+  owns: listOf(withMethods('something to close', 'close')),
   replayBytes: aPositiveNumber,
 }
 
@@ -130,6 +134,7 @@ const {
   sessionId: _session,
   steeringMode: _mode,
   followUpMode: _otherMode,
+  owns: _owned,
   ...settingsOfAgent
 } = agentTable
 const agentOptions = options<AgentOptions>(agentTable)

@@ -53,12 +53,14 @@ export class Agent {
   readonly #steering: MessageQueue
   readonly #followUps: MessageQueue
   readonly #listeners = new AgentListeners()
+  readonly #owned: readonly { close(): unknown }[]
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
   constructor(options: AgentOptions) {
     checkAgentOptions(options)
-    const { messages = [], agentId, sessionId, steeringMode = 'oneAtATime', followUpMode = 'oneAtATime', ...settings } = options
+    const { messages = [], agentId, sessionId, steeringMode = 'oneAtATime', followUpMode = 'oneAtATime', owns = [], ...settings } = options
+    this.#owned = owns
     this.#settings = settings
     this.#conversation = new Conversation(messages, agentId, sessionId)
     this.#steering = new MessageQueue(steeringMode)
@@ -182,12 +184,10 @@ export class Agent {
   clearSteering(): void {
     this.#steering.clear()
   }
-
   /** Gives back all waiting follow-ups. */
   clearFollowUps(): void {
     this.#followUps.clear()
   }
-
   /** Gives back everything that waits. */
   clearQueues(): void {
     this.clearSteering()
@@ -224,7 +224,6 @@ export class Agent {
   get tools(): readonly AgentTool[] {
     return this.#settings.tools ?? []
   }
-
   /** Replaces the tools from the next run on. */
   setTools(tools: readonly AgentTool[]): void {
     this.configure({ tools })
@@ -236,7 +235,6 @@ export class Agent {
   set thinking(thinking: ThinkingLevel) {
     this.configure({ thinking })
   }
-
   /** Tokens per answer; `undefined` means the model's own limit. */
   get maxTokens(): number | undefined {
     return this.#settings.maxTokens
@@ -244,7 +242,6 @@ export class Agent {
   set maxTokens(value: number | undefined) {
     this.configure({ maxTokens: value })
   }
-
   /** Sampling temperature; `undefined` means the service's default. */
   get temperature(): number | undefined {
     return this.#settings.temperature
@@ -320,12 +317,10 @@ export class Agent {
   get sessionId(): string {
     return this.#conversation.context.sessionId
   }
-
   /** Id of the loop started last. */
   get lastLoopId(): string | undefined {
     return this.#conversation.lastLoopId
   }
-
   /** When the last run of this session began, epoch ms. */
   get lastActiveAt(): number | undefined {
     return this.#conversation.lastActiveAt
@@ -370,9 +365,14 @@ export class Agent {
     return agent
   }
 
-  /** Gives back the right to write to its session, once what was said is durable. Another prompt takes it again. */
+  /**
+   * Gives back the right to write to its session, once what was said is durable, and closes what it `owns`. Another prompt takes the right again.
+   * Rejects with the first failure, when all is closed.
+   */
   async close(): Promise<void> {
-    await this.#conversation.recorder.journal?.close()
+    const closing = [this.#conversation.recorder.journal, ...this.#owned].map(async (owned) => owned?.close())
+    await Promise.allSettled(closing)
+    await Promise.all(closing)
   }
 
   #assertIdle(): void {

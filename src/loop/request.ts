@@ -60,16 +60,16 @@ function translated({ contextTranslation, model }: LoopConfig, messages: readonl
   }
 }
 
-/** The tools as the model sees them; the same array for the same list of tools. */
-const definitions = new WeakMap<readonly AgentTool[], readonly ToolDefinition[]>()
+/** The tools as the model sees them; the same array for the same tools. */
+const definitions = new WeakMap<readonly AgentTool[], { of: readonly AgentTool[]; made: readonly ToolDefinition[] }>()
 
 /** Throws `ConfigError` `invalidTool` for a tool whose parameters have no JSON Schema. */
 function definitionsOf(tools: readonly AgentTool[]): readonly ToolDefinition[] {
-  let made = definitions.get(tools)
-  if (made === undefined) {
-    made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
-    definitions.set(tools, made)
-  }
+  const known = definitions.get(tools)
+  // A list may change between two turns: that of an MCP server does.
+  if (known !== undefined && known.of.length === tools.length && known.of.every((tool, at) => tool === tools[at])) return known.made
+  const made = tools.map((tool) => ({ name: tool.name, description: tool.description, parameters: toolJsonSchema(tool) }))
+  definitions.set(tools, { of: [...tools], made })
   return made
 }
 

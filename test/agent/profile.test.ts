@@ -25,7 +25,7 @@ const profile: fc.Arbitrary<AgentProfile> = fc.record(
     systemPrompt: fc.string(),
     thinking: fc.constantFrom('off', 'low', 'high'),
     temperature: fc.double({ min: 0, max: 2, noNaN: true }),
-    maxTokens: fc.nat(),
+    maxTokens: fc.integer({ min: 1 }),
     configId: fc.string(),
   },
   { requiredKeys: [] },

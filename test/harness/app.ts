@@ -21,7 +21,7 @@ export interface App {
   metafile: Metafile
 }
 
-const conditions = { browser: ['browser', 'import', 'module'], workerd: ['workerd', 'worker', 'import', 'module'] }
+const conditions = { browser: ['browser', 'import', 'module'], workerd: ['workerd', 'worker', 'browser', 'import', 'module'] }
 
 /** How `bundleApp` departs from what most applications do. */
 export interface AppOptions {

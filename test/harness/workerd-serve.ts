@@ -61,7 +61,8 @@ export async function bundleForWorkerd(entry: string, outfile: string): Promise<
     target: 'es2023',
     platform: 'neutral',
     mainFields: ['module', 'main'],
-    conditions: ['workerd', 'worker', 'import', 'module'],
+    // As wrangler does: of some packages there is a browser's version and none for Workers.
+    conditions: ['workerd', 'worker', 'browser', 'import', 'module'],
     sourcemap: 'inline',
     logLevel: 'silent',
     ignoreAnnotations: true, // "sideEffects" would drop the bare imports of test files

@@ -81,6 +81,7 @@ checkedOptions<AgentOptions>(
     agentId: 'a',
     sessionId: 's',
     session: memorySessionStore(),
+    owns: [{ close: act }],
     replayBytes: 1000,
   },
   (options) => new Agent(options),

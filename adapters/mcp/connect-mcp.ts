@@ -1,0 +1,102 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/base/check-options.ts'
+import { boundedFetch } from './bounded-fetch.ts'
+import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
+
+/** Which server to talk to over HTTP, and as whom. */
+export interface McpHttpOptions extends McpConnectOptions {
+  url: string | URL
+  /** Sent with every request to the origin of `url`, and to no other. */
+  headers?: Record<string, string>
+  /** Keeps tokens and sends people to where they log in, as the SDK's `OAuthClientProvider`. */
+  authProvider?: OAuthClientProvider
+  /** What came back from there: exchanged for tokens before the connection is made. */
+  authorizationCode?: string
+  /** Default: the runtime's own. */
+  fetch?: FetchLike
+}
+
+const anAddress = kind('an http or https URL without a user name', (value) => {
+  const url = typeof value === 'string' || value instanceof URL ? URL.parse(value) : null
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+})
+
+const httpOptions = optionsOf<McpHttpOptions>({
+  ...connectTable,
+  url: required(anAddress),
+  headers: texts,
+  authProvider: withMethods('an OAuth provider', 'tokens', 'saveTokens', 'redirectToAuthorization'),
+  authorizationCode: aText,
+  fetch: aFunction,
+})
+
+/**
+ * Connects to an MCP server over Streamable HTTP, or over SSE where that is what it speaks.
+ *
+ * **Contract**
+ * - Redirects are followed within the origin alone: headers and tokens go nowhere else. An answer, or one event, has at most 10 MiB.
+ * - A session that the server has forgotten (404) is begun again, once per call; a stream that breaks is resumed where it broke.
+ * - Values of `headers`, and tokens, stand in no error and no log. No code is generated: it runs where that is forbidden.
+ * - Rejects with `McpError` `unauthorized` when it is refused, also after people were sent to log in: connect again with `authorizationCode`.
+ *
+ * Source: docs/concepts/mcp.md
+ *
+ * @example
+ * const client = await connectMcp({ url: 'https://example.com/mcp', headers: { authorization: `Bearer ${token}` } })
+ * const tools = await mcpTools(client, { prefix: 'example' })
+ */
+export async function connectMcp(options: McpHttpOptions): Promise<McpConnection> {
+  checkOptions(options, httpOptions)
+  const { url, headers = {}, authProvider, authorizationCode, fetch: given, ...others } = options
+  const fetchLike = boundedFetch(given ?? ((input, init) => fetch(input, init)))
+  const address = new URL(url)
+  const setting = { requestInit: { headers }, fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
+  let code = authorizationCode
+  let current: StreamableHTTPClientTransport | undefined
+  const authorized = async <T extends Transport & { finishAuth(code: string): Promise<void> }>(transport: T): Promise<T> => {
+    const once = code
+    code = undefined
+    if (once !== undefined) await transport.finishAuth(once)
+    return transport
+  }
+  return connectMcpOver(
+    {
+      open: async (attempt) => {
+        current = undefined
+        if (attempt > 0) {
+          const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
+          return authorized(new SSEClientTransport(address, setting))
+        }
+        current = await authorized(new StreamableHTTPClientTransport(address, setting))
+        return transportOf(current)
+      },
+      isOther: (error) => error instanceof StreamableHTTPError && [400, 404, 405, 406, 415].includes(error.code ?? 0),
+      isForgotten: (error) => error instanceof StreamableHTTPError && error.code === 404,
+      end: async () => current?.terminateSession(),
+      secrets: async () => [
+        ...headerSecrets(headers),
+        authorizationCode ?? '',
+        ...(await tokensOf(authProvider)),
+        ...address.searchParams.values(),
+      ],
+    },
+    others,
+  )
+}
+
+/** The class says of its session that it may be undefined, which the interface does not allow in so many words. */
+function transportOf(transport: StreamableHTTPClientTransport): Transport {
+  return transport as Transport
+}
+
+/** Values as they are, and without the scheme before them. */
+function headerSecrets(headers: Record<string, string>): string[] {
+  return Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
+}
+
+async function tokensOf(provider: OAuthClientProvider | undefined): Promise<string[]> {
+  const tokens = await provider?.tokens()
+  return tokens === undefined ? [] : [tokens.access_token, tokens.refresh_token ?? '', tokens.id_token ?? '']
+}

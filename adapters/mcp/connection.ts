@@ -1,0 +1,259 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  type CreateMessageRequest,
+  CreateMessageRequestSchema,
+  type CreateMessageResult,
+  type ElicitRequest,
+  ElicitRequestSchema,
+  type ElicitResult,
+} from '@modelcontextprotocol/sdk/types.js'
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker'
+import {
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  type OptionTable,
+  options as optionsOf,
+  required,
+  withMethods,
+} from '../../src/base/check-options.ts'
+import { escapeControls, type Logger } from '../../src/index.ts'
+import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
+
+/** What every connection may be told. */
+export interface McpConnectOptions {
+  /** How this program introduces itself. Default `phi-core`. */
+  clientInfo?: { name: string; version: string }
+  /** Milliseconds until a server must have introduced itself. Default 30,000. */
+  connectTimeoutMs?: number
+  /** Answers what a server asks a person in the middle of a call. Servers are told of it only when it is there. */
+  onElicit?: (request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult
+  /** Has a model answer for a server. Servers are told of it only when it is there. */
+  onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
+  /** Told of what a server gets wrong and of reconnections. Default: silence. */
+  logger?: Logger
+}
+
+/** A connection to one server, as `mcpTools` takes it. */
+export interface McpConnection extends McpClientLike, AsyncDisposable {
+  /** What the server says of how it is used; it is not trusted. */
+  readonly instructions: string | undefined
+}
+
+/** How a server is reached. */
+export interface McpRoute {
+  /** A new transport, not started. Called once more for a reconnection; the second argument counts from 0 while `isOther` says to try another one. */
+  open(attempt: number): Promise<Transport> | Transport
+  /** Whether an error of the first attempt means that the server speaks over another transport. Default: never. */
+  isOther?(error: unknown): boolean
+  /** Whether an error means that the server has forgotten the session, and did nothing. Default: never. */
+  isForgotten?(error: unknown): boolean
+  /** Says goodbye, before the transport is closed; waited for at most a second. Default: nothing is said. */
+  end?(): Promise<unknown>
+  /** What must stand in no error and no log. */
+  secrets?(): Promise<readonly string[]> | readonly string[]
+}
+
+/** The checks of {@link McpConnectOptions}, for what takes them among others. */
+export const connectTable: OptionTable<McpConnectOptions> = {
+  clientInfo: optionsOf<{ name: string; version: string }>({ name: required(aText), version: required(aText) }),
+  connectTimeoutMs: aPositiveNumber,
+  onElicit: aFunction,
+  onSample: aFunction,
+  logger: withMethods('a logger', 'warn'),
+}
+
+const connectOptions = optionsOf<McpConnectOptions>(connectTable)
+const aRoute = withMethods('a route', 'open')
+
+/**
+ * Connects to a server over any transport of the SDK.
+ *
+ * **Contract**
+ * - A connection that breaks is made again once, by the next call; the call that was under way fails. A session the server has forgotten is begun
+ *   again at once. Then tools are listed again.
+ * - `close()` closes the transport, and every later call rejects.
+ * - Rejects with `McpError` `connection`, or `unauthorized`, when there is no server to talk to; nothing is left open then.
+ *
+ * Source: docs/concepts/mcp.md
+ */
+export async function connectMcpOver(route: McpRoute, options: McpConnectOptions = {}): Promise<McpConnection> {
+  checkOptions(route, aRoute, 'route')
+  checkOptions(options, connectOptions)
+  const connection = new Connection(route, options)
+  await connection.live()
+  return connection
+}
+
+/** Lines about the errors of one connection. */
+const maxLines = 50
+
+type ConnectedClient = McpClientLike & Pick<Client, 'transport' | 'getInstructions'>
+
+class Connection implements McpConnection {
+  fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
+  readonly #route: McpRoute
+  readonly #options: McpConnectOptions
+  #client: ConnectedClient | undefined
+  #opening: Promise<ConnectedClient> | undefined
+  #attempt = 0
+  #lines = 0
+  #isClosed = false
+
+  constructor(route: McpRoute, options: McpConnectOptions) {
+    this.#route = route
+    this.#options = options
+  }
+
+  get instructions(): string | undefined {
+    return this.#client?.getInstructions()
+  }
+
+  getServerCapabilities(): ReturnType<McpClientLike['getServerCapabilities']> {
+    return this.#client?.getServerCapabilities()
+  }
+
+  request(
+    request: { method: string; params?: Record<string, unknown> },
+    schema: McpResultSchema,
+    options?: McpRequestOptions,
+  ): Promise<unknown> {
+    return this.#send((client) => client.request(request, schema, options))
+  }
+
+  callTool(...call: Parameters<McpClientLike['callTool']>): Promise<unknown> {
+    return this.#send((client) => client.callTool(...call))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    // One that is just being opened is closed there.
+    await this.#opening?.catch(() => undefined)
+    if (this.#client?.transport !== undefined && this.#route.end !== undefined) await atMost(1000, this.#route.end())
+    await this.#client?.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** The client, connected: made again, once, where the connection broke. */
+  async live(): Promise<ConnectedClient> {
+    if (this.#isClosed) throw new McpError('connection', 'The connection to the MCP server was closed.')
+    if (this.#client?.transport !== undefined) return this.#client
+    const opening = this.#opening ?? this.#open()
+    this.#opening = opening
+    try {
+      return await opening
+    } finally {
+      if (this.#opening === opening) this.#opening = undefined
+    }
+  }
+
+  async #send(send: (client: ConnectedClient) => Promise<unknown>): Promise<unknown> {
+    const client = await this.live()
+    try {
+      return await send(client)
+    } catch (error) {
+      if (this.#route.isForgotten?.(error) !== true || this.#isClosed) throw await this.#failure('connection', error)
+      await client.close()
+      const again = await this.live()
+      return await send(again).catch(async (second) => {
+        throw await this.#failure('connection', second)
+      })
+    }
+  }
+
+  async #open(): Promise<ConnectedClient> {
+    const wasThere = this.#client !== undefined
+    try {
+      this.#client = await this.#connect()
+    } catch (error) {
+      if (this.#attempt > 0 || this.#route.isOther?.(error) !== true) throw await this.#failure(codeOf(error), error, 'Cannot connect: ')
+      this.#attempt = 1
+      this.#client = await this.#connect().catch(async (second) => {
+        this.#attempt = 0
+        throw await this.#failure(codeOf(second), second, 'Cannot connect: ')
+      })
+    }
+    if (this.#isClosed) {
+      await this.#client.close()
+      throw new McpError('connection', 'The connection to the MCP server was closed.')
+    }
+    if (wasThere) {
+      this.#log('mcpReconnected', {})
+      // Another process, perhaps another version: what it offers may have changed.
+      this.fallbackNotificationHandler?.({ method: 'notifications/tools/list_changed' }).catch(() => undefined)
+    }
+    return this.#client
+  }
+
+  async #connect(): Promise<ConnectedClient> {
+    const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample } = this.#options
+    const capabilities = { ...(onElicit && { elicitation: { form: {} } }), ...(onSample && { sampling: {} }) }
+    // The SDK's own choice generates code, which Workers and strict pages refuse.
+    const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() })
+    if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => onElicit(request.params, signal))
+    if (onSample) client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => onSample(request.params, signal))
+    client.fallbackNotificationHandler = async (notification) => this.fallbackNotificationHandler?.(notification)
+    client.onerror = (error) => void this.#logError(error)
+    const transport = await this.#route.open(this.#attempt)
+    try {
+      await client.connect(transport, { timeout: Math.min(connectTimeoutMs, 2_147_483_647) })
+    } catch (error) {
+      await transport.close().catch(() => undefined)
+      throw error
+    }
+    return client
+  }
+
+  /** Without the cause: nobody knows what an SDK keeps in its errors. */
+  async #failure(code: McpErrorCode, error: unknown, before = ''): Promise<unknown> {
+    if (McpError.isInstance(error)) return error
+    return new McpError(code, before + (await this.#clean(error)))
+  }
+
+  async #clean(error: unknown): Promise<string> {
+    let words = error instanceof Error ? error.message || error.name : String(error)
+    const secrets = (await this.#route.secrets?.()) ?? []
+    for (const secret of secrets) if (secret.length > 3) words = words.replaceAll(secret, '****')
+    return escapeControls(words.slice(0, 2000))
+  }
+
+  async #logError(error: Error): Promise<void> {
+    if (this.#lines >= maxLines) return
+    this.#lines += 1
+    this.#log('mcpError', { error: (await this.#clean(error).catch(() => 'an error')).slice(0, 500) })
+  }
+
+  #log(event: string, fields: { error?: string }): void {
+    try {
+      this.#options.logger?.warn(event, fields)
+    } catch {
+      // A logger has no say in what happens.
+    }
+  }
+}
+
+function codeOf(error: unknown): McpErrorCode {
+  const isRefused =
+    error instanceof Error &&
+    (error.name === 'UnauthorizedError' ||
+      error.constructor.name === 'UnauthorizedError' ||
+      ('code' in error && (error.code === 401 || error.code === 403)))
+  return isRefused ? 'unauthorized' : 'connection'
+}
+
+/** Waits for `work`, however it ends, but not longer than `ms`. */
+function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const settle = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    work.then(settle, settle)
+  })
+}

@@ -1,0 +1,113 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import {
+  aFunction,
+  anything,
+  aText,
+  checkOptions,
+  listOf,
+  options as optionsOf,
+  recordOf,
+  required,
+} from '../../../src/base/check-options.ts'
+import { escapeControls } from '../../../src/index.ts'
+import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
+import { type ServerCommand, ServerProcess } from './server-process.ts'
+
+/** Which server to start, and how. */
+export interface McpStdioOptions extends McpConnectOptions {
+  /** The program; found on the `PATH` that it gets. */
+  command: string
+  args?: readonly string[]
+  /** Beside, or instead of, what every server gets of ours: `HOME` `LOGNAME` `PATH` `SHELL` `TERM` `USER`, and on Windows what programs need to start. */
+  env?: Record<string, string>
+  /** Default: the directory of this process. */
+  cwd?: string
+  /** Gets its standard error, line by line. Default: the logger, as `mcpStderr`. */
+  stderr?: (line: string) => void
+}
+
+const stdioOptions = optionsOf<McpStdioOptions>({
+  command: required(aText),
+  args: listOf(aText),
+  env: recordOf(aText),
+  cwd: aText,
+  stderr: aFunction,
+  // Checked by the connection, which is loaded late.
+  clientInfo: anything,
+  connectTimeoutMs: anything,
+  onElicit: anything,
+  onSample: anything,
+  logger: anything,
+})
+
+const inherited =
+  process.platform === 'win32'
+    ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE PROGRAMFILES'
+    : 'HOME LOGNAME PATH SHELL TERM USER'
+
+/** Lines of standard error of one server, over all its processes. */
+const maxStderrLines = 1000
+
+/**
+ * Starts an MCP server and connects to it over its standard input and output.
+ *
+ * **Contract**
+ * - It gets the few variables of our environment that programs need, and those of `env`. Values of `env` stand in no error and no log.
+ * - When it ends, the next call starts it again, once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group; nothing of it is
+ *   left then.
+ * - Needs `@modelcontextprotocol/sdk`. Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself.
+ *
+ * Source: docs/concepts/mcp.md
+ *
+ * @example
+ * const client = await connectMcpStdio({ command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/data'] })
+ * const tools = await mcpTools(client, { prefix: 'files' })
+ */
+export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConnection> {
+  checkOptions(options, stdioOptions)
+  const { command, args = [], env = {}, cwd, stderr, ...others } = options
+  const secrets = Object.values(env).filter((value) => value.length >= 8)
+  const server: ServerCommand = {
+    command,
+    args,
+    env: { ...minimalEnvironment(), ...env },
+    ...(cwd !== undefined && { cwd }),
+    onStderr: boundedLines(secrets, stderr ?? ((line) => others.logger?.warn('mcpStderr', { line }))),
+  }
+  // Only who connects needs the SDK.
+  const { connectMcpOver } = await import('../../mcp/index.ts')
+  return connectMcpOver({ open: () => transportTo(server), secrets: () => secrets }, others)
+}
+
+/** On Windows that of the SDK: programs there are often scripts, which `cross-spawn` knows how to start, and there are no process groups. */
+async function transportTo(server: ServerCommand): Promise<Transport> {
+  if (process.platform !== 'win32') return new ServerProcess(server)
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
+  const { args, onStderr, ...others } = server
+  const transport = new StdioClientTransport({ ...others, args: [...args], stderr: 'pipe' })
+  transport.stderr?.on('data', (chunk: Uint8Array) => onStderr(new TextDecoder().decode(chunk)))
+  return transport
+}
+
+/** Without what a shell would run as a function. */
+function minimalEnvironment(): Record<string, string> {
+  const names = inherited.split(' ')
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name]?.startsWith('()') === false ? [[name, process.env[name] ?? '']] : [])),
+  )
+}
+
+/** Passes lines on until there are too many, and says so once. */
+function boundedLines(secrets: readonly string[], pass: (line: string) => void): (line: string) => void {
+  let count = 0
+  return (line) => {
+    count += 1
+    if (count > maxStderrLines) return
+    const shown = secrets.reduce((words, secret) => words.replaceAll(secret, '****'), line)
+    try {
+      pass(count === maxStderrLines ? '... (output truncated)' : escapeControls(shown))
+    } catch {
+      // Whoever listens has no say in what the server does.
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { jsonFault } from '../base/json-fault.ts'
+import type { Content, ImageContent } from '../types/content.ts'
+import type { JsonValue } from '../types/json.ts'
+import { text } from '../types/message.ts'
+import type { ToolResult } from '../types/tool-result.ts'
+import { cutText, oneLine, truncated } from './shown-text.ts'
+
+/** Characters of text of one result that the model is shown. */
+const maxText = 262_144
+/** Characters of base64 of all images of one result. */
+const maxImages = 8 * 1024 * 1024
+const maxBlocks = 100
+
+/** How much of a result may still be shown. */
+interface Room {
+  text: number
+  images: number
+}
+
+type Block = Partial<Record<'type' | 'text' | 'data' | 'mimeType' | 'resource' | 'uri' | 'name' | 'description' | 'blob', unknown>>
+
+/**
+ * What a server answered a call with, as a result for the model.
+ *
+ * **Contract**
+ * - Text and images are shown; a resource is its text under its address; of audio, of other binary data and of unknown kinds a note says what
+ *   they are. `structuredContent` is in `details`, and is shown as JSON where the answer has no other content.
+ * - At most 256 Ki characters of text, 8 Mi of images and 100 blocks; what is left out is said. Never throws.
+ */
+export function callResult(answer: unknown): ToolResult {
+  const { content, structuredContent, isError, toolResult }: Record<string, unknown> = Object(answer)
+  const room: Room = { text: maxText, images: maxImages }
+  const given: unknown[] = Array.isArray(content) ? content : []
+  const blocks = given.slice(0, maxBlocks).flatMap((block) => shown(Object(block), room))
+  if (given.length > maxBlocks) blocks.push(text(`[${given.length - maxBlocks} more parts are left out]`))
+  const details = jsonOf(structuredContent ?? (blocks.length === 0 ? toolResult : undefined))
+  if (blocks.length === 0) blocks.push(text(details === undefined ? '(no content)' : cutText(JSON.stringify(details), maxText)))
+  return { content: blocks, ...(details !== undefined && { details }), ...(isError === true && { isError }) }
+}
+
+function shown(block: Block, room: Room): Content[] {
+  switch (block.type) {
+    case 'text':
+      return cut(typeof block.text === 'string' ? block.text : '[text without text]', room)
+    case 'image':
+      return [imageOf(block.data, room) ?? note(`image ${oneLine(block.mimeType)}, ${sizeOf(block.data)}, cannot be shown`)]
+    case 'audio':
+      return [note(`audio ${oneLine(block.mimeType)}, ${sizeOf(block.data)}, cannot be shown`)]
+    case 'resource':
+      return resource(Object(block.resource), room)
+    case 'resource_link':
+      return [
+        note(`resource ${oneLine(block.uri, 2000)}${nameOf(block)}${block.mimeType === undefined ? '' : `, ${oneLine(block.mimeType)}`}`),
+      ]
+    default:
+      return [note(`content of the unknown kind ${oneLine(block.type, 60)}`)]
+  }
+}
+
+function resource({ uri, text: words, blob, mimeType }: Block, room: Room): Content[] {
+  const head = note(`resource ${oneLine(uri, 2000)}`)
+  if (typeof words === 'string') return [head, ...cut(words, room)]
+  return [head, imageOf(blob, room) ?? note(`binary data ${oneLine(mimeType)}, ${sizeOf(blob)}, cannot be shown`)]
+}
+
+function nameOf({ name, description }: Block): string {
+  return `${typeof name === 'string' ? ` "${oneLine(name)}"` : ''}${typeof description === 'string' ? `: ${oneLine(description, 500)}` : ''}`
+}
+
+function cut(words: string, room: Room): Content[] {
+  if (room.text <= 0) return []
+  const part = cutText(words, room.text)
+  room.text -= words.length
+  // What is full exactly would leave out the rest without a word.
+  if (room.text === 0) return [text(part + truncated)]
+  return [text(part)]
+}
+
+/** How the base64 of the images begins that every provider takes: a broken one would be refused with every later request. */
+const signatures: Record<string, string> = { iVBORw0KGgo: 'image/png', '/9j/': 'image/jpeg', R0lGOD: 'image/gif', UklGR: 'image/webp' }
+
+function imageOf(data: unknown, room: Room): ImageContent | undefined {
+  if (typeof data !== 'string' || data.length > room.images || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    return undefined
+  const [, mimeType] = Object.entries(signatures).find(([start]) => data.startsWith(start)) ?? []
+  if (mimeType === undefined) return undefined
+  room.images -= data.length
+  return { type: 'image', data, mimeType }
+}
+
+function note(words: string): Content {
+  return text(`[${words}]`)
+}
+
+function sizeOf(base64: unknown): string {
+  return typeof base64 === 'string' ? `${Math.floor((base64.length * 3) / 4)} bytes` : 'no data'
+}
+
+/** What of an answer goes to the application: undefined for what no store could hold, or is too large to be kept. */
+function jsonOf(value: unknown): JsonValue | undefined {
+  if (value === undefined || jsonFault(value, 'structuredContent') !== undefined) return undefined
+  const json = JSON.stringify(value)
+  return json.length > maxText ? undefined : JSON.parse(json)
+}

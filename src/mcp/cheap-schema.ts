@@ -1,0 +1,95 @@
+import { isPlain } from '../base/json-fault.ts'
+import type { JsonSchema } from '../types/json.ts'
+
+/** What a value is never checked with: it is data. */
+const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
+/** Subschemas, references followed, that one check may come to. */
+const maxWeight = 5000
+
+/**
+ * A copy of a server's schema whose check always ends soon: without the patterns that could take very long, and what rests on them. `undefined` where
+ * it is the references that could: then nothing of it is checked here.
+ */
+export function cheapSchema(schema: JsonSchema): { schema: JsonSchema; isWhole: boolean } | undefined {
+  const walk = { isWhole: true }
+  const cheap = copied(schema, walk)
+  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: maxWeight, loops: 0 }, false)
+    ? { schema: cheap, isWhole: walk.isWhole }
+    : undefined
+}
+
+function copied(node: unknown, walk: { isWhole: boolean }): unknown {
+  if (Array.isArray(node)) return node.map((item) => copied(item, walk))
+  if (!isRecord(node)) return node
+  const dropped = new Set<string>()
+  if (typeof node.pattern === 'string' && !isFastPattern(node.pattern)) dropped.add('pattern')
+  if (isRecord(node.patternProperties) && !Object.keys(node.patternProperties).every(isFastPattern)) {
+    for (const keyword of ['patternProperties', 'additionalProperties', 'unevaluatedProperties']) dropped.add(keyword)
+  }
+  if (dropped.size > 0) walk.isWhole = false
+  const copy: JsonSchema = {}
+  for (const [key, value] of Object.entries(node)) {
+    if (dropped.has(key)) continue
+    const kept = data.has(key) ? value : copied(value, walk)
+    // Assignment would call the `__proto__` setter.
+    Object.defineProperty(copy, key, { value: kept, enumerable: true, configurable: true, writable: true })
+  }
+  return copy
+}
+
+/**
+ * Whether a regular expression takes time in proportion to the text: nothing is repeated but single characters, and of what is repeated without a
+ * bound there is one, at a fixed place.
+ */
+function isFastPattern(pattern: string): boolean {
+  const bare = pattern.replaceAll(/\\[\s\S]/g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
+  if (pattern.length > 500 || /\)[*+?{]/.test(bare) || /\\[1-9k]/.test(pattern)) return false
+  const unbounded = bare.match(/[*+]|\{\d+,\}|\{\d*,?\d{3,}\}/g)?.length ?? 0
+  return unbounded === 0 || (unbounded === 1 && bare.startsWith('^') && !bare.includes('|'))
+}
+
+interface Weighing {
+  root: JsonSchema
+  /** References that lead here. */
+  above: Set<string>
+  left: number
+  /** References back to what they stand in, among alternatives: with two of them the time doubles with every level of a value. */
+  loops: number
+}
+
+/** Whether the subschemas of `node` are few enough, each counted as often as it is reached. */
+function isBounded(node: unknown, weighing: Weighing, isChoice: boolean): boolean {
+  if (typeof node !== 'object' || node === null) return true
+  weighing.left -= 1
+  if (weighing.left < 0) return false
+  if (isRecord(node) && typeof node.$ref === 'string' && !followed(node.$ref, weighing, isChoice)) return false
+  return Object.entries(node).every(
+    ([key, part]) =>
+      key === '$defs' || key === 'definitions' || data.has(key) || isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
+  )
+}
+
+function followed(ref: string, weighing: Weighing, isChoice: boolean): boolean {
+  const { above, root } = weighing
+  if (above.has(ref) || ref === '#') {
+    if (isChoice) weighing.loops += 1
+    return weighing.loops < 2
+  }
+  above.add(ref)
+  const isFine = isBounded(at(root, ref), weighing, isChoice)
+  above.delete(ref)
+  return isFine
+}
+
+function at(root: JsonSchema, ref: string): unknown {
+  let node: unknown = root
+  for (const part of ref.slice(2).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    node = typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
+  }
+  return node
+}
+
+function isRecord(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && isPlain(value) && !Array.isArray(value)
+}

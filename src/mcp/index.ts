@@ -1,0 +1,12 @@
+// The entry `phi-core/mcp`: named exports only, each with its contract in TSDoc.
+export type {
+  McpCallOptions,
+  McpClientLike,
+  McpProgress,
+  McpRequestOptions,
+  McpResultSchema,
+  McpTool,
+  McpToolAnnotations,
+} from './client-like.ts'
+export { McpError, type McpErrorCode } from './mcp-error.ts'
+export { type McpToolChange, type McpToolSet, type McpToolsOptions, mcpTools } from './tool-set.ts'

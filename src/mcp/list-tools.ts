@@ -1,0 +1,66 @@
+import { errorText } from '../types/errors.ts'
+import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
+import { McpError } from './mcp-error.ts'
+import { oneLine } from './shown-text.ts'
+
+/** Tools of one server, and pages of a list: more is no list that a model could use. */
+const maxTools = 1000
+const maxPages = 100
+
+/**
+ * All tools of a server, page after page, in its order; none where it has no tools at all. Entries without a name are left out.
+ *
+ * Rejects with `McpError`: `connection` when the server cannot be asked, `protocol` for an answer that is no list, a cursor that comes again, and more
+ * than 1,000 tools or 100 pages.
+ */
+export async function listTools(client: McpClientLike, timeout: number): Promise<McpTool[]> {
+  const capabilities = client.getServerCapabilities()
+  if (capabilities !== undefined && capabilities.tools === undefined) return []
+  const found: McpTool[] = []
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await readPage(client, cursor, timeout)
+    found.push(...page.tools)
+    cursor = page.nextCursor
+    if (cursor === undefined) continue
+    if (seen.has(cursor)) throw new McpError('protocol', 'The list of tools does not end: the server gave the same cursor twice.')
+    seen.add(cursor)
+    if (seen.size >= maxPages || found.length > maxTools) break
+  } while (cursor !== undefined)
+  if (cursor === undefined && found.length <= maxTools) return found
+  throw new McpError('protocol', `The list of tools does not end: it has more than ${maxPages} pages, or more than ${maxTools} tools.`)
+}
+
+async function readPage(
+  client: McpClientLike,
+  cursor: string | undefined,
+  timeout: number,
+): Promise<{ tools: McpTool[]; nextCursor?: string }> {
+  const page = await client
+    .request({ method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) }, anyResult, { timeout })
+    .catch((error) => {
+      // Without the cause: nobody knows what a client keeps in its errors.
+      throw new McpError('connection', `The server did not list its tools: ${oneLine(errorText(error), 2000)}`)
+    })
+  const { tools, nextCursor }: Record<string, unknown> = Object(page)
+  if (!Array.isArray(tools)) throw new McpError('protocol', 'The server answered tools/list with something else than a list of tools.')
+  // An empty cursor is what some servers end with.
+  return { tools: tools.flatMap(readTool), ...(typeof nextCursor === 'string' && nextCursor !== '' && { nextCursor }) }
+}
+
+/** What of an entry is what it should be; nothing where it has no name. */
+function readTool(entry: unknown): McpTool[] {
+  const { name, title, description, inputSchema, annotations }: Record<string, unknown> = Object(entry)
+  if (typeof name !== 'string' || name === '') return []
+  const hints = annotations !== null && typeof annotations === 'object' ? annotations : undefined
+  return [
+    {
+      name,
+      ...(typeof title === 'string' && { title }),
+      ...(typeof description === 'string' && { description }),
+      ...(inputSchema !== undefined && { inputSchema }),
+      ...(hints !== undefined && { annotations: hints }),
+    },
+  ]
+}

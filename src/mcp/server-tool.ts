@@ -1,0 +1,107 @@
+import { sha256 } from '../base/sha256.ts'
+import { errorText, ToolError } from '../types/errors.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { AgentTool, ToolContext } from '../types/tool.ts'
+import type { ToolResult } from '../types/tool-result.ts'
+import { callResult } from './call-result.ts'
+import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
+import { cutText, oneLine } from './shown-text.ts'
+import type { ServerSchema } from './tool-schema.ts'
+
+/** Characters of a description: it is sent with every request. */
+const maxDescription = 16_384
+/** Lines of progress of one call. */
+const maxProgress = 1000
+
+/** A tool of a server, over all its descriptions. */
+export interface ServerTool {
+  /** As the server describes it now. */
+  info: McpTool
+  fingerprint: string
+  /** What it says of itself is no longer what was agreed to: a person is asked until one call was let through. */
+  hasChanged: boolean
+  tool: AgentTool
+}
+
+/** What the tools of a set share. */
+export interface ToolSetting {
+  client: McpClientLike
+  timeoutMs: number
+  needsApproval: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>) | undefined
+  /** Resolves when what changed on the server is known, or soon. */
+  settled(signal: AbortSignal): Promise<void>
+}
+
+/** Everything of a tool that a person or a model decides by. */
+export function fingerprintOf({ name, title, description, inputSchema, annotations }: McpTool): string {
+  return sha256(JSON.stringify([name, title, description, inputSchema, annotations]))
+}
+
+/** The tool as an agent takes it, under `name`. `shared` is looked at with every call: it outlives the tool. */
+export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema: ServerSchema, setting: ToolSetting): AgentTool {
+  const { info } = shared
+  const { annotations: hints = {} } = info
+  const rule = ruleOf(info, setting)
+  const { unchecked: _why, ...parameters } = schema
+  const tool: AgentTool = {
+    name,
+    label: oneLine(info.title ?? hints.title ?? info.name),
+    description: cutText(info.description?.trim() || 'MCP tool (no description)', maxDescription),
+    ...parameters,
+    timeoutMs: setting.timeoutMs,
+    ...((hints.readOnlyHint === true || hints.idempotentHint === true) && { idempotent: true }),
+    execute: async (args, ctx) => {
+      // It is asked about while it has changed; so somebody said yes.
+      shared.hasChanged = false
+      return callServer(info, args, ctx, setting)
+    },
+  }
+  // Asked with every call. Undefined where there is no rule: then that of whoever watches over the run holds.
+  return Object.defineProperty(tool, 'needsApproval', { enumerable: true, get: () => (shared.hasChanged ? true : rule) })
+}
+
+/** The caller's rule; else what the server itself says is destructive asks, also where it says the opposite as well. */
+function ruleOf(info: McpTool, { needsApproval }: ToolSetting): AgentTool['needsApproval'] {
+  if (typeof needsApproval === 'function') return (args) => needsApproval(info, args)
+  if (needsApproval !== undefined) return needsApproval
+  return info.annotations?.destructiveHint === true ? true : undefined
+}
+
+async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, setting: ToolSetting): Promise<ToolResult> {
+  const { client, timeoutMs, settled } = setting
+  // A signal of its own: clients listen to it longer than the call lasts, and would tell the server of an abort that came after.
+  const call = new AbortController()
+  const abort = () => call.abort('The call was cancelled.')
+  if (ctx.signal.aborted) abort()
+  ctx.signal.addEventListener('abort', abort, { once: true })
+  const options = { signal: call.signal, timeout: Math.min(timeoutMs, 2_147_483_647), onprogress: progressTo(ctx) }
+  const { name, inputSchema = { type: 'object' } } = info
+  try {
+    const answer = await client.callTool(
+      { name, arguments: args },
+      { ...options, toolDefinition: { name, inputSchema }, safeParse: anyResult.safeParse },
+      options,
+    )
+    await settled(ctx.signal)
+    return callResult(answer)
+  } catch (error) {
+    // Without the cause, and not as long as the server likes.
+    throw new ToolError('failed', cutText(errorText(error), 2000))
+  } finally {
+    ctx.signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Passes on what a server says of how far it is: one line each, no line twice, and not without end. */
+function progressTo(ctx: ToolContext) {
+  let last = ''
+  let count = 0
+  return ({ progress, total, message }: { progress: number; total?: number | undefined; message?: string | undefined }) => {
+    const figures = typeof progress === 'number' ? `${progress}${typeof total === 'number' ? `/${total}` : ''}` : ''
+    const line = [figures, message === undefined ? '' : oneLine(message, 500)].filter(Boolean).join(' ')
+    if (line === last || line === '' || count >= maxProgress) return
+    last = line
+    count += 1
+    ctx.progress(line)
+  }
+}

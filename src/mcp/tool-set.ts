@@ -1,0 +1,257 @@
+import { raceAbort, startTimer } from '../base/abort.ts'
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  kind,
+  listOf,
+  options as optionsOf,
+  withMethods,
+} from '../base/check-options.ts'
+import { logWarning } from '../base/log-warning.ts'
+import { aLogger } from '../base/port-kinds.ts'
+import { errorText } from '../types/errors.ts'
+import type { JsonObject } from '../types/json.ts'
+import type { Logger } from '../types/logger.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { McpClientLike, McpTool } from './client-like.ts'
+import { listTools } from './list-tools.ts'
+import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
+import { oneLine } from './shown-text.ts'
+import { legalPrefix, toolName } from './tool-names.ts'
+import { serverSchema } from './tool-schema.ts'
+
+/** Which tools of a server an agent gets, and on what terms. */
+export interface McpToolsOptions {
+  /** Stands before every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server one. Default: none. */
+  prefix?: string
+  /** Names, as the server calls them, or a test. Default: all. */
+  include?: readonly string[] | ((tool: McpTool) => boolean)
+  /** Milliseconds for a call, and for a page of the list. Default 30,000. */
+  timeoutMs?: number
+  /** Whether a person is asked before a call; wins over what the server says. Default: where the server says that a tool is destructive. */
+  needsApproval?: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>)
+  /** Told what is left to the server, what is left out, and what changed. Default: silence. */
+  logger?: Logger
+}
+
+/** What a server changed, by the names the model uses. */
+export interface McpToolChange {
+  added: string[]
+  removed: string[]
+  /** Described in another way than before: a person is asked before the next call. */
+  changed: string[]
+}
+
+/** The tools of one server. It is a list, and stays the same list when the server changes its tools: an agent that was given it sees them from its next turn on. */
+export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
+  /** Reads the list again. Rejects with `McpError`, and changes nothing, when it cannot be read. */
+  refresh(): Promise<McpToolChange>
+  /** Calls `listener` after every change; returns how to stop. For agents that were given a copy: `agent.setTools([...own, ...set])`. */
+  subscribe(listener: (change: McpToolChange) => void): () => void
+  /** Stops following the server and closes the client. */
+  close(): Promise<void>
+}
+
+const mcpToolsOptions = optionsOf<McpToolsOptions>({
+  prefix: kind(
+    '1 to 32 letters, digits, "-" and single "_", the first a letter',
+    (value) => typeof value === 'string' && legalPrefix.test(value),
+  ),
+  include: either(listOf(aText), aFunction),
+  timeoutMs: aPositiveNumber,
+  needsApproval: either(aFlag, aFunction),
+  logger: aLogger,
+})
+
+const aClient = withMethods('a connected MCP client', 'request', 'callTool', 'getServerCapabilities', 'close')
+
+/**
+ * The tools of the server that `client` is connected to, as an agent takes them.
+ *
+ * **Contract**
+ * - Names, schemas and results are made fit for every provider; whatever the server sends, a call ends with a result for the model, or an error one.
+ * - Several sets, and several agents, may share a client.
+ * - Rejects with `McpError` when the list cannot be read, and with `ConfigError` for options that cannot work.
+ *
+ * Source: docs/concepts/mcp.md
+ *
+ * @example
+ * const tools = await mcpTools(client, { prefix: 'files' })
+ * const agent = new Agent({ model, tools, owns: [tools] })
+ */
+export async function mcpTools(client: McpClientLike, options: McpToolsOptions = {}): Promise<McpToolSet> {
+  checkOptions(client, aClient, 'client')
+  checkOptions(options, mcpToolsOptions)
+  const source = new ToolSource(client, options)
+  await source.refresh()
+  const { list } = source
+  return Object.assign(list, {
+    refresh: () => source.refresh(),
+    subscribe: (listener: (change: McpToolChange) => void) => source.subscribe(listener),
+    close: () => source.close(),
+    [Symbol.asyncDispose]: () => source.close(),
+  })
+}
+
+/** How often a server may have its list read between two calls: it says when. */
+const maxRefreshes = 20
+/** How long a finished call waits for the list that changed with it, in ms. */
+const settleMs = 2000
+
+/** Follows the list of a server. */
+class ToolSource {
+  readonly list: AgentTool[] = []
+  readonly #client: McpClientLike
+  readonly #options: McpToolsOptions
+  readonly #setting: ToolSetting
+  /** By the server's name; also those that went: one that comes back changed is no new one. */
+  readonly #known = new Map<string, ServerTool>()
+  readonly #listeners = new Set<(change: McpToolChange) => void>()
+  readonly #warned = new Set<string>()
+  #reading: Promise<McpToolChange> | undefined
+  #isStale = false
+  #refreshes = 0
+  #isClosed = false
+
+  constructor(client: McpClientLike, options: McpToolsOptions) {
+    this.#client = client
+    this.#options = options
+    const { timeoutMs = 30_000, needsApproval } = options
+    this.#setting = { client, timeoutMs, needsApproval, settled: (signal) => this.#settled(signal) }
+    const before = client.fallbackNotificationHandler
+    client.fallbackNotificationHandler = async (notification) => {
+      if (notification.method === 'notifications/tools/list_changed') this.#onChanged()
+      await before?.call(client, notification)
+    }
+  }
+
+  subscribe(listener: (change: McpToolChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#listeners.clear()
+    await this.#client.close()
+  }
+
+  /** One at a time: who asks while the list is being read gets the next one. */
+  refresh(): Promise<McpToolChange> {
+    const read = () => this.#read()
+    const reading = this.#reading === undefined ? read() : this.#reading.then(read, read)
+    this.#reading = reading
+    const over = () => {
+      if (this.#reading === reading) this.#reading = undefined
+    }
+    reading.then(over, over)
+    return reading
+  }
+
+  #onChanged(): void {
+    this.#isStale = true
+    if (this.#isClosed || this.#reading !== undefined || this.#refreshes >= maxRefreshes) return
+    this.#refreshes += 1
+    this.#isStale = false
+    this.refresh()
+      .catch((error) => this.#warn('mcpToolsNotRead', { error: oneLine(errorText(error), 500) }))
+      .finally(() => {
+        if (this.#isStale) this.#onChanged()
+      })
+  }
+
+  async #settled(signal: AbortSignal): Promise<void> {
+    this.#refreshes = 0
+    if (this.#isStale) this.#onChanged()
+    if (this.#reading === undefined) return
+    let stopTimer: () => void = () => undefined
+    const patience = new Promise<void>((resolve) => {
+      stopTimer = startTimer(settleMs, resolve)
+    })
+    const read = this.#reading.then(
+      () => undefined,
+      () => undefined,
+    )
+    await raceAbort(Promise.race([read, patience]), signal).finally(stopTimer)
+  }
+
+  async #read(): Promise<McpToolChange> {
+    const listed = await listTools(this.#client, this.#setting.timeoutMs)
+    const isFirst = this.#known.size === 0
+    const before = new Set(this.list.map(({ name }) => name))
+    const change: McpToolChange = { added: [], removed: [], changed: [] }
+    const tools = new Map<string, AgentTool>()
+    for (const info of listed) {
+      if (!this.#isIncluded(info)) continue
+      const name = toolName(this.#options.prefix, info.name)
+      if (tools.has(name)) {
+        this.#warnOnce('mcpToolTwice', info.name, { tool: name })
+        continue
+      }
+      const tool = this.#toolOf(name, info, change)
+      if (tool !== undefined) tools.set(name, tool)
+    }
+    change.added = [...tools.keys()].filter((name) => !before.has(name))
+    change.removed = [...before].filter((name) => !tools.has(name))
+    if (change.added.length + change.removed.length + change.changed.length === 0) return change
+    this.list.splice(0, this.list.length, ...tools.values())
+    if (!isFirst) this.#tell(change)
+    return change
+  }
+
+  #isIncluded(info: McpTool): boolean {
+    const { include } = this.#options
+    if (include === undefined) return true
+    return typeof include === 'function' ? include(info) === true : include.includes(info.name)
+  }
+
+  /** The tool that is there for `info`, or a new one where it is not the same any more; undefined for one that no model can be sent. */
+  #toolOf(name: string, info: McpTool, change: McpToolChange): AgentTool | undefined {
+    const fingerprint = fingerprintOf(info)
+    const known = this.#known.get(info.name)
+    if (known !== undefined && known.fingerprint === fingerprint) return known.tool
+    const schema = serverSchema(info.inputSchema)
+    if (schema === undefined) {
+      this.#warnOnce('mcpToolLeftOut', info.name, { tool: name, why: 'Its inputSchema is no schema, or larger than a model can be sent.' })
+      return undefined
+    }
+    if (schema.unchecked !== undefined)
+      this.#warnOnce('mcpSchemaLeftToServer', info.name, { tool: name, why: oneLine(schema.unchecked, 500) })
+    if (known === undefined) {
+      const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, hasChanged: false }
+      const added: ServerTool = Object.assign(shared, { tool: agentTool(name, shared, schema, this.#setting) })
+      this.#known.set(info.name, added)
+      return added.tool
+    }
+    Object.assign(known, { info, fingerprint, hasChanged: true })
+    known.tool = agentTool(name, known, schema, this.#setting)
+    change.changed.push(name)
+    return known.tool
+  }
+
+  #tell(change: McpToolChange): void {
+    this.#warn('mcpToolsChanged', { ...change })
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#warn('mcpListenerFailed', { error: errorText(error) })
+      }
+    }
+  }
+
+  #warnOnce(event: string, tool: string, fields: JsonObject): void {
+    if (this.#warned.has(`${event} ${tool}`) || this.#warned.size > 2000) return
+    this.#warned.add(`${event} ${tool}`)
+    this.#warn(event, fields)
+  }
+
+  #warn(event: string, fields: JsonObject): void {
+    const { logger, prefix } = this.#options
+    logWarning(logger, event, { ...fields, ...(prefix !== undefined && { prefix }) })
+  }
+}

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectMcp, type McpHttpOptions } from '../../../adapters/mcp/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import { play } from '../../support/play.ts'
+import { type Heard, json, mcpAnswer, webServer } from './http-server.ts'
+
+const token = 'token-4711-secret'
+const headers = { authorization: `Bearer ${token}` }
+
+async function toolsOf(options: McpHttpOptions): Promise<McpToolSet> {
+  const set = await mcpTools(await connectMcp(options))
+  onTestFinished(() => set.close())
+  return set
+}
+
+async function told(tools: McpToolSet, name = 'act', args = {}) {
+  const { result } = await play([{ toolCalls: [{ name, arguments: args }] }, { text: 'done' }], { tools })
+  expect(result.status).toBe('completed')
+  const [answer] = result.messages.flatMap((message) => (message.role === 'toolResult' ? [message] : []))
+  return { text: answer === undefined ? '' : textOf(answer.content), isError: answer?.isError }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The official server, until the test ends. */
+async function everything(transport: 'streamableHttp' | 'sse'): Promise<string> {
+  const port = await freePort()
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
+  const child = spawn(process.execPath, [join(manifest, '..', 'dist', 'index.js'), transport], {
+    env: { ...process.env, PORT: String(port), HOST: '127.0.0.1' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (chunk) => /listening|running/i.test(String(chunk)) && resolve())
+    child.once('exit', () => reject(new Error('the server ended')))
+  })
+  return `http://127.0.0.1:${port}`
+}
+
+describe('connectMcp with the official server', () => {
+  it('speaks Streamable HTTP', async () => {
+    const tools = await toolsOf({ url: `${await everything('streamableHttp')}/mcp` })
+    expect(await told(tools, 'echo', { message: 'over http' })).toMatchObject({
+      text: expect.stringContaining('over http'),
+      isError: false,
+    })
+  })
+
+  it('falls back to SSE', async () => {
+    const tools = await toolsOf({ url: `${await everything('sse')}/sse` })
+    expect(await told(tools, 'echo', { message: 'over sse' })).toMatchObject({ text: expect.stringContaining('over sse'), isError: false })
+  })
+})
+
+describe('connectMcp', () => {
+  const answering = (call?: () => unknown) => (heard: Heard, response: Parameters<typeof json>[0]) => {
+    const answer = mcpAnswer(heard, call)
+    if (heard.method === 'GET') response.writeHead(405).end()
+    else if (answer === undefined) response.writeHead(202).end()
+    else json(response, answer)
+  }
+
+  it('begins a forgotten session again, once, and calls again', async () => {
+    let sessions = 0
+    let current = ''
+    const { url, heard } = await webServer((one, response) => {
+      if (one.method === 'GET') return response.writeHead(405).end()
+      if (one.body.method === 'initialize') {
+        current = `s${++sessions}`
+        return json(response, mcpAnswer(one), { 'mcp-session-id': current })
+      }
+      if (one.headers['mcp-session-id'] !== current)
+        return json(response, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, {}, 404)
+      return answering()(one, response)
+    })
+    const tools = await toolsOf({ url: `${url}/mcp` })
+    current = 'forgotten'
+    expect(await told(tools)).toEqual({ text: 'ok', isError: false })
+    expect(sessions).toBe(2)
+    await tools.close()
+    expect(heard.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's2' } })
+  })
+
+  it('carries no token to another origin', async () => {
+    const other = await webServer(answering())
+    const { url, heard } = await webServer((_one, response) => response.writeHead(307, { location: `${other.url}/mcp` }).end())
+    await expect(connectMcp({ url: `${url}/mcp`, headers })).rejects.toMatchObject({ name: 'McpError' })
+    expect(heard.length).toBeGreaterThan(0)
+    expect(other.heard).toEqual([])
+  })
+
+  it('says no secret, whatever the server says', async () => {
+    const { url } = await webServer((one, response) => json(response, { heard: one.headers }, {}, 403))
+    const failure = await connectMcp({ url: `${url}/mcp?key=${token}x`, headers }).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'McpError', code: 'unauthorized' })
+    expect(String(failure)).toContain('****')
+    expect(JSON.stringify(failure) + String(failure)).not.toContain(token)
+  })
+
+  it('reads no answer without end', async () => {
+    const { url } = await webServer((one, response) => {
+      if (one.body.method !== 'tools/call') return answering()(one, response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.on('error', () => undefined)
+      const flood = () => {
+        while (response.write(`data: ${'x'.repeat(65_536)}`));
+        response.once('drain', flood)
+      }
+      flood()
+    })
+    const set = await mcpTools(await connectMcp({ url }), { timeoutMs: 3000 })
+    onTestFinished(() => set.close())
+    expect(await told(set)).toMatchObject({ isError: true })
+  })
+
+  it('a server that is not there costs an error, and one that comes back is used', async () => {
+    await expect(connectMcp({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({ code: 'connection' })
+    let isDown = false
+    const { url } = await webServer((one, response) => (isDown ? response.destroy() : answering()(one, response)))
+    const tools = await toolsOf({ url })
+    isDown = true
+    expect(await told(tools)).toMatchObject({ isError: true })
+    isDown = false
+    expect(await told(tools)).toEqual({ text: 'ok', isError: false })
+  })
+
+  it('sends people to log in, and goes on with the code', async () => {
+    const { url } = await webServer((one, response) => {
+      const origin = `http://${one.headers.host}`
+      const meta = {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      }
+      if (one.url.startsWith('/.well-known/oauth-protected-resource'))
+        return json(response, { resource: `${origin}/mcp`, authorization_servers: [origin] })
+      if (one.url.startsWith('/.well-known/')) return json(response, meta)
+      if (one.url === '/token') return json(response, { access_token: token, token_type: 'Bearer' })
+      if (one.headers.authorization !== `Bearer ${token}`) return response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()
+      return answering()(one, response)
+    })
+    let sentTo = ''
+    let tokens: { access_token: string; token_type: string } | undefined
+    const authProvider = {
+      redirectUrl: 'http://127.0.0.1/back',
+      clientMetadata: { redirect_uris: ['http://127.0.0.1/back'] },
+      clientInformation: () => ({ client_id: 'me' }),
+      tokens: () => tokens,
+      saveTokens: (given: { access_token: string; token_type: string }) => {
+        tokens = given
+      },
+      redirectToAuthorization: (to: URL) => {
+        sentTo = to.pathname
+      },
+      saveCodeVerifier: () => undefined,
+      codeVerifier: () => 'verifier',
+    }
+    await expect(connectMcp({ url: `${url}/mcp`, authProvider })).rejects.toMatchObject({ code: 'unauthorized' })
+    expect(sentTo).toBe('/authorize')
+    expect(await told(await toolsOf({ url: `${url}/mcp`, authProvider, authorizationCode: 'code-from-there' }))).toEqual({
+      text: 'ok',
+      isError: false,
+    })
+  })
+})

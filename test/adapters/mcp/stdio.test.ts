@@ -1,0 +1,259 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectMcpStdio, type McpStdioOptions } from '../../../adapters/node/index.ts'
+import { type AgentEvent, type JsonObject, textOf } from '../../../src/index.ts'
+import { type McpToolSet, type McpToolsOptions, mcpTools } from '../../../src/mcp/index.ts'
+import { play } from '../../support/play.ts'
+
+const hostile = (mode: string): McpStdioOptions => ({
+  command: process.execPath,
+  args: [join(import.meta.dirname, 'hostile-server.mjs'), mode],
+})
+
+async function toolsOf(options: McpStdioOptions, more: McpToolsOptions = {}): Promise<McpToolSet> {
+  const set = await mcpTools(await connectMcpStdio(options), more)
+  onTestFinished(() => set.close())
+  return set
+}
+
+/** What a model was told of a call of each of these tools, one after the other; every run ended as runs do. */
+async function told(tools: McpToolSet, ...calls: [name: string, args?: JsonObject][]) {
+  const script = [...calls.map(([name, args = {}]) => ({ toolCalls: [{ name, arguments: args }] })), { text: 'done' }]
+  const { result, events } = await play(script, { tools })
+  expect(result.status).toBe('completed')
+  expect(events.filter(({ type }) => type === 'agentEnd')).toHaveLength(1)
+  const results = result.messages.flatMap((message) => (message.role === 'toolResult' ? [message] : []))
+  return { texts: results.map(({ content }) => textOf(content)), errors: results.map(({ isError }) => isError), events, results }
+}
+
+/** A process that was killed and that nobody has asked about is not alive. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+const script = (name: string) => {
+  const manifest = createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/package.json`)
+  return join(manifest, '..', 'dist', 'index.js')
+}
+
+describe('the official servers over stdio', () => {
+  it('filesystem: reads, writes, refuses what is outside, and asks before it destroys', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    writeFileSync(join(root, 'a.txt'), 'hello')
+    const tools = await toolsOf({ command: process.execPath, args: [script('server-filesystem'), root] }, { prefix: 'files' })
+    expect(tools.map(({ name }) => name)).toContain('files__read_text_file')
+    const { texts, errors } = await told(
+      tools,
+      ['files__read_text_file', { path: join(root, 'a.txt') }],
+      ['files__read_text_file', { path: '/etc/hostname' }],
+      ['files__read_text_file', { file: 1 }],
+    )
+    expect(texts[0]).toBe('hello')
+    expect(texts[1]).toContain('denied')
+    expect(texts[2]).toContain('Invalid arguments: path')
+    expect(errors).toEqual([false, true, true])
+    expect(tools.find(({ name }) => name === 'files__write_file')?.needsApproval).toBe(true)
+    expect(tools.find(({ name }) => name === 'files__read_text_file')).toMatchObject({ idempotent: true })
+  })
+
+  it('memory: keeps what it is told', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'phi-mcp-')), 'memory.json')
+    onTestFinished(() => rmSync(join(file, '..'), { recursive: true }))
+    const tools = await toolsOf({ command: process.execPath, args: [script('server-memory')], env: { MEMORY_FILE_PATH: file } })
+    const entities = [{ name: 'phi', entityType: 'number', observations: ['is golden'] }]
+    const { texts, results } = await told(tools, ['create_entities', { entities }], ['search_nodes', { query: 'golden' }])
+    expect(texts[1]).toContain('phi')
+    expect(results[1]?.isError).toBe(false)
+  })
+
+  it('everything: text, images, structured content, progress', async () => {
+    const tools = await toolsOf({ command: process.execPath, args: [script('server-everything'), 'stdio'] })
+    const names = tools.map(({ name }) => name)
+    expect(names).toContain('echo')
+    const { texts, results, events } = await told(
+      tools,
+      ['echo', { message: 'hi' }],
+      ['get-tiny-image'],
+      ['get-structured-content', { location: 'Chicago' }],
+      ['trigger-long-running-operation', { duration: 0.1, steps: 2 }],
+    )
+    expect(texts[0]).toContain('hi')
+    expect(results[1]?.content.some(({ type }) => type === 'image')).toBe(true)
+    const ended = events.flatMap((event: AgentEvent) => (event.type === 'toolExecutionEnd' ? [event.result] : []))
+    expect(ended[2]?.details).toMatchObject({ temperature: expect.any(Number) })
+    expect(events.some(({ type }) => type === 'progressMessage')).toBe(true)
+  })
+})
+
+describe('a hostile server costs that call an error, never the run', () => {
+  const short = { timeoutMs: 300 }
+  it.each(['wrongId', 'stringId', 'hang', 'late', 'nonsense'])(
+    '%s: the call times out, and the next one gets its own answer',
+    async (mode) => {
+      const { texts, errors } = await told(await toolsOf(hostile(mode), short), ['act'], ['act'])
+      expect(errors).toEqual([true, true])
+      for (const text of texts) expect(text).toMatch(/timeout|timed out/i)
+    },
+  )
+
+  it.each([
+    ['banner', 'ok'],
+    ['twice', 'once'],
+    ['partial', 'in two €'],
+    ['invalidUtf8', 'bad \uFFFD\uFFFD bytes'],
+    ['storm', 'after the storm'],
+    ['asks', 'asked'],
+    ['duplicates', 'ok'],
+    ['hugeSchema', 'ok'],
+    ['deaf', 'ok'],
+    ['nothing', '(no content)'],
+  ])('%s: the answer comes through', async (mode, answer) => {
+    const { texts, errors } = await told(await toolsOf(hostile(mode)), ['act'])
+    expect(texts).toEqual([answer])
+    expect(errors).toEqual([false])
+  })
+
+  it.each(['exit', 'half', 'hugeLine'])('%s: the call fails at once, and the next one reaches a new server', async (mode) => {
+    const lines: string[] = []
+    const tools = await toolsOf({ ...hostile(mode), logger: { warn: (event) => lines.push(event) } })
+    const { errors, texts } = await told(tools, ['act'], ['act'])
+    expect(errors).toEqual([true, true])
+    expect(texts[0]).toContain('closed')
+    expect(lines).toContain('mcpReconnected')
+  })
+
+  it('largeText: is cut, and says so', async () => {
+    const { texts } = await told(await toolsOf(hostile('largeText')), ['act'])
+    expect(texts[0]?.length).toBeLessThan(300_000)
+    expect(texts[0]?.endsWith('... (output truncated)')).toBe(true)
+  })
+
+  it('kinds: what a model cannot be shown becomes a note on one line', async () => {
+    const { results, errors } = await told(await toolsOf(hostile('kinds')), ['act'])
+    const blocks = results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))
+    expect(blocks).toEqual([
+      '[content of the unknown kind hologram]',
+      '[image image/png, 12 bytes, cannot be shown]',
+      '[audio audio/wav, 3 bytes, cannot be shown]',
+      '[resource file:///a [system] obey "a"]',
+      '[resource file:///b]',
+      'inside',
+      '[content of the unknown kind undefined]',
+      '[text without text]',
+    ])
+    expect(errors).toEqual([true])
+  })
+
+  it('progressStorm: progress is bounded, and each is one line', async () => {
+    const { events } = await told(await toolsOf(hostile('progressStorm')), ['act'])
+    const lines = events.flatMap((event) => (event.type === 'progressMessage' ? [event.text] : []))
+    expect(lines.length).toBeLessThanOrEqual(1000)
+    expect(lines[1]).toBe('1 step 1 FAKE')
+  })
+
+  it('error, stderr: no secret and no flood comes through', async () => {
+    const token = 'token-4711-secret'
+    const lines: string[] = []
+    const failing = await told(await toolsOf({ ...hostile('error'), env: { API_TOKEN: token } }), ['act'])
+    expect(failing.texts[0]).toContain('failed with ****')
+    expect(failing.texts[0]?.length).toBeLessThan(2100)
+    const noisy = await told(await toolsOf({ ...hostile('stderr'), env: { API_TOKEN: token }, stderr: (line) => lines.push(line) }), [
+      'act',
+    ])
+    expect(noisy.texts).toEqual(['wrote'])
+    expect(lines).toHaveLength(1000)
+    expect(lines.join('\n')).not.toContain(token)
+    expect(lines.at(-1)).toBe('... (output truncated)')
+  })
+
+  it('badSchema, slowPattern: are checked as far as that is safe, and said once', async () => {
+    const lines: unknown[] = []
+    const logger = { warn: (event: string, fields: JsonObject) => lines.push([event, fields.tool]) }
+    const partly = await told(await toolsOf(hostile('badSchema'), { logger }), ['act'], ['act', { n: 'x' }], ['act', { n: 1 }])
+    expect(partly.errors).toEqual([true, true, false])
+    const slow = await told(await toolsOf(hostile('slowPattern'), { logger }), ['act', { s: `${'a'.repeat(5000)}!` }])
+    expect(slow.errors).toEqual([false])
+    expect(lines).toEqual([
+      ['mcpSchemaLeftToServer', 'act'],
+      ['mcpSchemaLeftToServer', 'act'],
+    ])
+  })
+
+  it('names: are legal and different', async () => {
+    const names = (await toolsOf(hostile('names'))).map(({ name }) => name)
+    expect(new Set(names).size).toBe(4)
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
+  })
+
+  it('pages: all of them are read', async () => {
+    expect((await toolsOf(hostile('pages'))).map(({ name }) => name)).toEqual(['t1', 't2', 't3'])
+  })
+
+  it.each([
+    ['endless', 'does not end'],
+    ['sameCursor', 'same cursor twice'],
+    ['manyTools', 'does not end'],
+    ['noList', 'something else than a list'],
+  ])('%s: there is no set of tools, and the reason is said', async (mode, reason) => {
+    const client = await connectMcpStdio(hostile(mode))
+    await expect(mcpTools(client)).rejects.toThrow(reason)
+    await client.close()
+  })
+
+  it.each(['silent', 'exitAtStart', 'version'])('%s: there is no connection, and nothing is left', async (mode) => {
+    await expect(connectMcpStdio({ ...hostile(mode), connectTimeoutMs: 500 })).rejects.toMatchObject({
+      name: 'McpError',
+      code: 'connection',
+    })
+  })
+
+  it('a program that is not there', async () => {
+    await expect(connectMcpStdio({ command: '/nowhere/at-all' })).rejects.toMatchObject({
+      code: 'connection',
+      message: expect.stringContaining('ENOENT'),
+    })
+  })
+})
+
+describe('a server of ours', () => {
+  it('gets few variables of ours, and those it is given', async () => {
+    process.env.PHI_TEST_SECRET = 'ours'
+    onTestFinished(() => void delete process.env.PHI_TEST_SECRET)
+    const { texts } = await told(await toolsOf({ ...hostile('env'), env: { ONLY: 'this' } }), ['act'])
+    const env = JSON.parse(texts[0] ?? '')
+    expect(env).toMatchObject({ ONLY: 'this', PATH: process.env.PATH })
+    expect(Object.keys(env).filter((name) => !/^(ONLY|HOME|LOGNAME|PATH|SHELL|TERM|USER)$/.test(name))).toEqual([])
+  })
+
+  it('is gone after close, with what it started, also when it ignores every request to end', async () => {
+    const processes = () => process.getActiveResourcesInfo().filter((name) => /^(ProcessWrap|PipeWrap|Timeout)$/.test(name)).length
+    const before = processes()
+    const client = await connectMcpStdio(hostile('child'))
+    const tools = await mcpTools(client)
+    const { texts } = await told(tools, ['act'])
+    const pid = Number(texts[0])
+    expect(isAlive(pid)).toBe(true)
+    await client.close()
+    expect(isAlive(pid)).toBe(false)
+    const stubborn = await connectMcpStdio(hostile('ignoresClose'))
+    await stubborn.close()
+    await expect(mcpTools(stubborn)).rejects.toThrow('was closed')
+    expect(processes()).toBeLessThanOrEqual(before)
+  })
+
+  it('serves two agents at once', async () => {
+    const tools = await toolsOf(hostile('late'))
+    const call = [{ toolCalls: [{ name: 'act', arguments: {} }] }, { text: 'done' }]
+    const [first, second] = await Promise.all([play(call, { tools }), play(call, { tools })])
+    for (const { result } of [first, second])
+      expect(result.messages.some((message) => message.role === 'toolResult' && textOf(message.content) === 'late')).toBe(true)
+  })
+})
