@@ -72,6 +72,10 @@ describe.each(pages())('%s', (page) => {
     }
   })
 
+  it('shows the code of every file that it names for that', () => {
+    expect(Array.from(read(page).matchAll(/<!-- snippet: (\S+) -->\n(?!```)/g), ([, source]) => source)).toEqual([])
+  })
+
   it('names only commands and files that exist', () => {
     const shell = blocks.filter(({ language }) => language === 'sh')
     expect(shell.flatMap(({ code }) => missingInShell(code))).toEqual([])
