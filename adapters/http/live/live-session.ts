@@ -3,7 +3,6 @@ import {
   AgentBusyError,
   type AgentEvent,
   type AgentMessage,
-  type AgentOptions,
   type AgentRun,
   ConfigError,
   type Logger,
@@ -14,47 +13,16 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import { leaving, type Problem, ProblemError } from '../problem.ts'
+import { leaving, ProblemError } from '../problem.ts'
 import { KeptByKey } from './kept-by-key.ts'
+import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
+import { RunFollowers } from './run-followers.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
-
-/** What a live agent is made with; its session adds where it is recorded. */
-export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
-
-/** How often a run is taken up again that does not get on. */
-export const maxAttempts = 3
 
 /** What a run was handed while it was on. */
 export interface QueuedInput {
   loopId: string
   receipt: Receipt
-}
-
-/** What a live session needs of the host in which it lives. */
-export interface LiveSessionHost {
-  readonly sessionId: string
-  readonly store: SessionStore
-  readonly logger?: Logger | undefined
-  agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
-  /** Who else holds the right to write, where the host can tell. */
-  otherHolder?(): string | undefined
-  /** The runs of a host are counted, and its process is kept for them. */
-  readonly runs: {
-    /** Asks for room for one more, before it begins. A problem says why there is none. */
-    open(): Promise<Problem | undefined>
-    /** A run that was on before the process ended is on again: it has its room. */
-    keep(): void
-    close(): void
-  }
-  /** Called before a run begins, and before one is taken up again. */
-  keepAwake?(): Promise<void>
-  /** The attempts to go on with a run that a process has left. */
-  readonly attempts: {
-    /** Counts one more, unless there were `maxAttempts` that did not get on. */
-    begin(records: readonly SessionRecord[]): Promise<boolean>
-    /** The attempt that was begun last was none. */
-    takeBack(): Promise<void>
-  }
 }
 
 /** A run, and how long the history of its agent was when it began. */
@@ -84,8 +52,7 @@ export class LiveSession {
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
   #turn: Promise<unknown> = Promise.resolve()
   #hasLeft = false
-  /** Who waits for the next run. */
-  readonly #watchers = new Set<(run: AgentRun) => void>()
+  readonly #followers = new RunFollowers()
 
   constructor(host: LiveSessionHost) {
     this.#host = host
@@ -190,42 +157,15 @@ export class LiveSession {
 
   /** Whether somebody follows the session, from run to run. */
   get isWatched(): boolean {
-    return this.#watchers.size > 0
+    return this.#followers.size > 0
   }
 
   /**
    * The events of the run that is on, then those of each that begins, until `signal` is aborted. With `first` it begins with these, of the run that
    * is on or was the last.
    */
-  async *follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
-    const begun: AgentRun[] = []
-    let wake: () => void = () => undefined
-    const watcher = (run: AgentRun) => {
-      begun.push(run)
-      wake()
-    }
-    const stop = () => wake()
-    this.#watchers.add(watcher)
-    signal.addEventListener('abort', stop, { once: true })
-    try {
-      if (first !== undefined) yield* first
-      else {
-        const current = await this.currentRun()
-        if (current !== undefined && !begun.includes(current)) begun.unshift(current)
-      }
-      while (!signal.aborted) {
-        const next = begun.shift()
-        if (next !== undefined) yield* next
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-        }
-      }
-    } finally {
-      this.#watchers.delete(watcher)
-      signal.removeEventListener('abort', stop)
-    }
+  follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+    return this.#followers.follow(signal, async () => first ?? this.currentRun())
   }
 
   /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
@@ -395,7 +335,7 @@ export class LiveSession {
     const { currentRun: run, messages } = agent
     if (run === undefined) return
     this.#latest = { run, agent, length: messages.length }
-    for (const watcher of this.#watchers) watcher(run)
+    this.#followers.tell(run)
   }
 
   /** What this agent has in memory is not what is in the log; the next run begins from there. */

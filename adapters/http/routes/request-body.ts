@@ -31,6 +31,8 @@ export async function readText(c: Context, limits: BodyLimits): Promise<string> 
   const request = c.req.raw
   if (request.bodyUsed) return within(await c.req.text(), limits)
   if (request.body === null) return ''
+  // Firefox has no stream of it: then it is read as a whole.
+  if (request.body === undefined) return within(await c.req.text(), limits)
   const text = await textOf(request, request.body, limits)
   c.req.raw = new Request(request, { body: text })
   return text

@@ -1,0 +1,35 @@
+import type { AgentOptions, Logger, SessionRecord, SessionStore } from '../../../src/index.ts'
+import type { Problem } from '../problem.ts'
+
+/** What a live agent is made with; its session adds where it is recorded. */
+export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
+
+/** How often a run is taken up again that does not get on. */
+export const maxAttempts = 3
+
+/** What a live session needs of the host in which it lives. */
+export interface LiveSessionHost {
+  readonly sessionId: string
+  readonly store: SessionStore
+  readonly logger?: Logger | undefined
+  agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
+  /** Who else holds the right to write, where the host can tell. */
+  otherHolder?(): string | undefined
+  /** The runs of a host are counted, and its process is kept for them. */
+  readonly runs: {
+    /** Asks for room for one more, before it begins. A problem says why there is none. */
+    open(): Promise<Problem | undefined>
+    /** A run that was on before the process ended is on again: it has its room. */
+    keep(): void
+    close(): void
+  }
+  /** Called before a run begins, and before one is taken up again. */
+  keepAwake?(): Promise<void>
+  /** The attempts to go on with a run that a process has left. */
+  readonly attempts: {
+    /** Counts one more, unless there were `maxAttempts` that did not get on. */
+    begin(records: readonly SessionRecord[]): Promise<boolean>
+    /** The attempt that was begun last was none. */
+    takeBack(): Promise<void>
+  }
+}
