@@ -37,11 +37,11 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   }
   const ofChat = async (c: Context<E>, path: string) => {
     const caller = await access(c)
-    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, within(c.req.raw, path), routes)
+    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, await within(c.req.raw, path), routes)
   }
   app.all('/sessions/:id/:rest{.*}?', async (c) => {
     const caller = await access(c)
-    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, within(c.req.raw, restOf(c)), routes)
+    return sessions(c).fetch({ ...caller, sessionId: c.req.param('id') ?? '' }, await within(c.req.raw, restOf(c)), routes)
   })
 }
 
@@ -68,10 +68,14 @@ function idIn(text: string, name: string): string {
 }
 
 /** The request as the routes of a session see it: what leads there is gone from its path. */
-function within(request: Request, path: string): Request {
+async function within(request: Request, path: string): Promise<Request> {
   const url = new URL(request.url)
   url.pathname = path
-  return new Request(url, request)
+  if (request.body !== undefined) return new Request(url, request)
+  // Firefox has no stream of a body that it could take along.
+  const { method, headers, signal } = request
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return new Request(url, { method, headers, signal, ...(hasBody && { body: await request.arrayBuffer() }) })
 }
 
 function limitOf(given: string | undefined): number {
