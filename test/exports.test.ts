@@ -143,7 +143,7 @@ const expected: Record<string, string> = {
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
     loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
-    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions

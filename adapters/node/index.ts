@@ -3,7 +3,14 @@ export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
-export { type FetchHandler, type NodeEnv, type NodeHandler, toNodeHandler } from './http/to-node-handler.ts'
+export {
+  type FetchHandler,
+  type NodeEnv,
+  type NodeHandler,
+  type NodeIncoming,
+  type NodeOutgoing,
+  toNodeHandler,
+} from './http/to-node-handler.ts'
 export { connectMcpStdio, type McpStdioOptions } from './mcp/connect-mcp-stdio.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
 export type { HostPrograms } from './policy/programs.ts'

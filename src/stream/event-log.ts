@@ -86,7 +86,7 @@ export class EventLog {
    *   `invalidOption` when it is not a whole number from 0.
    * - The reader is attached from this call until it has read to the end or is returned, and can be iterated once.
    */
-  read(options: { after?: number } = {}): AsyncIterableIterator<AgentEvent, undefined> {
+  read(options: { after?: number } = {}): EventReader {
     const { after = 0 } = options
     this.#buffer.check(after)
     const reader = new EventReader(this.#buffer, this.#owner, after)

@@ -55,6 +55,11 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     })
   }
 
+  /** The next event, if it is there already: for who writes many at once. */
+  ready(): AgentEvent | undefined {
+    return this.#waiting.length === 0 ? this.#take() : undefined
+  }
+
   return(): Promise<IteratorResult<AgentEvent, undefined>> {
     this.#finish()
     return Promise.resolve(done)

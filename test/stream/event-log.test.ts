@@ -77,6 +77,21 @@ describe('reading an event log', () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined })
   })
 
+  it('gives what is there to who does not wait, and each event once', async () => {
+    const { log, run } = newLog()
+    const reader = log.read()
+    expect(reader.ready()).toBeUndefined()
+    const sent = [run.turn(), run.text('a'), run.text('b'), run.progress('p')]
+    for (const event of sent.slice(0, 3)) log.append(event)
+    expect([reader.ready(), (await reader.next()).value, reader.ready(), reader.ready()]).toEqual([...sent.slice(0, 3), undefined])
+    // Who waits comes first.
+    const waiting = reader.next()
+    log.append(sent[3] as AgentEvent)
+    expect([reader.ready(), (await waiting).value]).toEqual([undefined, sent[3]])
+    log.close()
+    expect([reader.ready(), (await reader.next()).done]).toEqual([undefined, true])
+  })
+
   it('ends for a reader that leaves, and for nobody else', async () => {
     const { log, run } = newLog()
     const [leaving, staying] = [log.read(), log.read()]

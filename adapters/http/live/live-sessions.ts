@@ -1,17 +1,10 @@
-import type { SessionSummary } from '../../../src/index.ts'
+import type { SessionPage } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { LiveSession } from './live-session.ts'
 
 /** Which session of whom. */
 export interface SessionAddress extends Caller {
   sessionId: string
-}
-
-/** A part of a list of sessions, the most recently active first. */
-export interface SessionPage {
-  sessions: SessionSummary[]
-  /** Pass it on for what comes next; absent at the end. */
-  cursor?: string
 }
 
 /** Answers a request for one session that is live here. Its path is one of `/`, `/runs`, `/stop` and so on. */

@@ -25,7 +25,8 @@ export interface SseStreamOptions {
  * The events of a run as a byte stream of server-sent events.
  *
  * **Contract**
- * - An event is read only when the client has taken the one before: a slow client makes the run coalesce its deltas, not this stream grow.
+ * - Events are read only when the client has taken those before, 16 KiB of text at most: a slow client makes the run coalesce its deltas, not this
+ *   stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
  * - It ends where the run waits for a person, if the protocol wants that; the run waits on.
  * - No timer and no reader outlives the stream, however it ends.
@@ -74,30 +75,43 @@ interface Frame {
   error?: unknown
 }
 
+/** Events that may be there already: the reader of a run tells, so that many are written at once. */
+interface Events extends AsyncIterator<AgentEvent> {
+  ready?(): AgentEvent | undefined
+}
+
+/** So much text of events that are there is one piece of the stream: about what a socket takes at once. */
+const pieceChars = 16 * 1024
+
 /** The frames of one answer, as they are asked for. */
 class Frames {
-  readonly #events: AsyncIterator<AgentEvent>
+  readonly #events: Events
   readonly #writer: FrameWriter
 
-  constructor(events: AsyncIterator<AgentEvent>, writer: FrameWriter) {
+  constructor(events: Events, writer: FrameWriter) {
     this.#events = events
     this.#writer = writer
   }
 
   async next(): Promise<Frame> {
+    let text = ''
     try {
       // A pull that gave nothing would not be repeated: events that are not shown are passed over here.
       for (;;) {
         const { waiting } = this.#writer
-        if (waiting === 'certain') return { text: this.#writer.suspend(), isLast: true }
-        const next = await (waiting === 'no' ? this.#events.next() : this.#unlessStill())
-        if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
-        if (next.done === true) return { text: this.#writer.end(), isLast: true }
-        const text = this.#writer.write(next.value)
-        if (text !== '') return { text, isLast: false }
+        if (waiting === 'certain') return { text: text + this.#writer.suspend(), isLast: true }
+        const ready = text.length < pieceChars ? this.#events.ready?.() : undefined
+        if (ready !== undefined) text += this.#writer.write(ready)
+        else if (text !== '') return { text, isLast: false }
+        else {
+          const next = await (waiting === 'no' ? this.#events.next() : this.#unlessStill())
+          if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
+          if (next.done === true) return { text: this.#writer.end(), isLast: true }
+          text = this.#writer.write(next.value)
+        }
       }
     } catch (error) {
-      return { text: this.#writer.fail(error), isLast: true, error }
+      return { text: text + this.#writer.fail(error), isLast: true, error }
     }
   }
 

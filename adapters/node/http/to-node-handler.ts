@@ -1,18 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { aFunction, checkOptions, required } from '../../../src/base/check-options.ts'
+import { ConfigError } from '../../../src/index.ts'
 import { bodyOf } from './incoming-body.ts'
 
 /** What every web framework has: Hono's `app.fetch`, for one. What comes second tells it the socket of the client. */
 export type FetchHandler = (request: Request, env: NodeEnv) => Response | Promise<Response>
 
+/** Node's `IncomingMessage`, as far as it is named here: this package's types need none of Node's. */
+export interface NodeIncoming {
+  readonly rawHeaders: string[]
+  readonly socket: object
+}
+
+/** Node's `ServerResponse`, as far as it is named here. */
+export interface NodeOutgoing {
+  readonly headersSent: boolean
+  flushHeaders(): void
+}
+
 /** The two ends of Node's server, as a fetch handler gets them. */
 export interface NodeEnv {
-  incoming: IncomingMessage
-  outgoing: ServerResponse
+  incoming: NodeIncoming
+  outgoing: NodeOutgoing
 }
 
 /** What `http.createServer`, Express and Fastify's raw request take. `next` is Express': it is told what the handler throws. */
-export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse, next?: (error: unknown) => void) => void
+export type NodeHandler = (incoming: NodeIncoming, outgoing: NodeOutgoing, next?: (error: unknown) => void) => void
 
 /**
  * A fetch handler, such as the `fetch` of `createAgentApp`, as a handler of Node's own HTTP server, of Express and of Fastify.
@@ -35,6 +48,12 @@ export type NodeHandler = (incoming: IncomingMessage, outgoing: ServerResponse, 
 export function toNodeHandler(handler: FetchHandler): NodeHandler {
   checkOptions(handler, required(aFunction), 'handler')
   return (incoming, outgoing, next) => {
+    if (!isIncoming(incoming) || !isOutgoing(outgoing)) {
+      throw new ConfigError(
+        'invalidOption',
+        'toNodeHandler takes the request and the response of a server of Node: of Fastify the raw ones.',
+      )
+    }
     answer(handler, incoming, outgoing).catch((error: unknown) => {
       if (next !== undefined && !outgoing.headersSent) next(error)
       else if (outgoing.headersSent) outgoing.destroy()
@@ -42,6 +61,10 @@ export function toNodeHandler(handler: FetchHandler): NodeHandler {
     })
   }
 }
+
+// By what they can do: those of HTTP/2 are of other classes.
+const isIncoming = (value: NodeIncoming): value is IncomingMessage => 'rawHeaders' in value && 'readableDidRead' in value
+const isOutgoing = (value: NodeOutgoing): value is ServerResponse => 'writeHead' in value && 'write' in value
 
 async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController()
