@@ -252,7 +252,10 @@ export class LiveSession {
     if (problem !== undefined) throw new ProblemError(problem)
     try {
       await this.#host.keepAwake?.()
-      return begin(agent)
+      const run = begin(agent)
+      // Whoever streams it asks for the history before its first event.
+      this.#note(agent)
+      return run
     } catch (error) {
       this.#host.runs.close()
       throw error
@@ -297,6 +300,7 @@ export class LiveSession {
     await this.#host.keepAwake?.()
     try {
       agent.continueLoop()
+      this.#note(agent)
       this.#host.runs.keep()
       return agent
     } catch (error) {
@@ -324,18 +328,18 @@ export class LiveSession {
         ? new Agent({ ...options, sessionId, session: store })
         : await resumeAgent(store, sessionId, { ...options, ...known })
     agent.subscribe((event) => {
-      if (event.type === 'agentStart') this.#begun(agent)
+      if (event.type === 'agentStart') this.#followers.tell(this.#note(agent))
       if (event.type === 'agentEnd') this.#host.runs.close()
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
     })
     return agent
   }
 
-  #begun(agent: Agent): void {
+  /** The run that is on is the last one; with its start it knows the history that it goes on from, which others may have added to. */
+  #note(agent: Agent): AgentRun | undefined {
     const { currentRun: run, messages } = agent
-    if (run === undefined) return
-    this.#latest = { run, agent, length: messages.length }
-    this.#followers.tell(run)
+    if (run !== undefined) this.#latest = { run, agent, length: messages.length }
+    return run
   }
 
   /** What this agent has in memory is not what is in the log; the next run begins from there. */

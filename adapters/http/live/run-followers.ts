@@ -9,7 +9,8 @@ export class RunFollowers {
   }
 
   /** A run has begun. */
-  tell(run: AgentRun): void {
+  tell(run: AgentRun | undefined): void {
+    if (run === undefined) return
     for (const follower of this.#followers) follower(run)
   }
 

@@ -1,3 +1,4 @@
+import { sha256 } from '../../base/sha256.ts'
 import { SessionError } from '../../types/errors.ts'
 import type { Session } from '../../types/session.ts'
 import type { SessionListOptions, SessionPage, SessionStore, SessionSummary, SessionWriter } from '../../types/session-store.ts'
@@ -6,13 +7,13 @@ import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
 
 /** How ids of a scope begin. No scope can name what is in another. */
-const prefixForm = /^user-[A-Za-z0-9_-]{22}\./
+const prefixForm = /^user-[0-9a-f]{32}\./
 
 /**
  * The part of `store` that belongs to one user: its sessions have ids of their own, and no id reaches those of anybody else.
  *
  * **Contract**
- * - `owner` is who is signed in, as any text; in the store its SHA-256 stands before the ids, 28 characters, which session ids have less then.
+ * - `owner` is who is signed in, as any text; in the store its SHA-256 stands before the ids, 38 characters, which session ids have less then.
  *   Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
  * - A list reads on until its page is full, so it costs what `store` has of all owners. Give each a store of its own where they are many.
  * - Everything else is as `store` does it.
@@ -26,13 +27,13 @@ export function scopedSessionStore(store: SessionStore, owner?: string): Session
 class ScopedSessionStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
-  readonly #owner: string | undefined
-  #prefix: Promise<string> | undefined
+  /** What the ids of the owner begin with; absent for the part that belongs to nobody in particular. */
+  readonly #prefix: string | undefined
 
   constructor(store: SessionStore, owner: string | undefined) {
     this.promises = store.promises
     this.#store = store
-    this.#owner = owner
+    this.#prefix = owner === undefined ? undefined : prefixOf(owner)
   }
 
   async open(sessionId: string, options: { agentId: string }): Promise<SessionWriter> {
@@ -82,7 +83,7 @@ class ScopedSessionStore implements SessionStore {
     do {
       const page = await this.#store.list({ ...which, limit: limit - sessions.length, ...(next !== undefined && { cursor: next }) })
       for (const summary of page.sessions) {
-        const sessionId = await this.#ownId(summary.sessionId)
+        const sessionId = this.#ownId(summary.sessionId)
         if (sessionId !== undefined) sessions.push({ ...summary, sessionId })
       }
       next = page.nextCursor
@@ -98,26 +99,25 @@ class ScopedSessionStore implements SessionStore {
     return this.#ownIds(await this.#store.listForAgent(agentId))
   }
 
-  async #ownIds(ids: readonly string[]): Promise<string[]> {
-    const own = await Promise.all(ids.map((id) => this.#ownId(id)))
-    return own.filter((id) => id !== undefined)
+  #ownIds(ids: readonly string[]): string[] {
+    return ids.map((id) => this.#ownId(id)).filter((id) => id !== undefined)
   }
 
   /** The id as its owner knows it; undefined for that of somebody else. */
-  async #ownId(id: string): Promise<string | undefined> {
-    if (this.#owner === undefined) return prefixForm.test(id) ? undefined : id
-    const prefix = await this.#prefixOf(this.#owner)
+  #ownId(id: string): string | undefined {
+    const prefix = this.#prefix
+    if (prefix === undefined) return prefixForm.test(id) ? undefined : id
     return id.startsWith(prefix) ? id.slice(prefix.length) : undefined
   }
 
   /** Does something to a session of the owner. Errors name it as the owner does. */
   async #within<Value>(sessionId: string, act: (id: string) => Promise<Value>): Promise<Value> {
     assertSessionId(sessionId)
-    if (this.#owner === undefined) {
+    const prefix = this.#prefix
+    if (prefix === undefined) {
       if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'Session ids do not begin like that of a user. Take another one.')
       return act(sessionId)
     }
-    const prefix = await this.#prefixOf(this.#owner)
     try {
       return await act(prefix + sessionId)
     } catch (error) {
@@ -125,17 +125,11 @@ class ScopedSessionStore implements SessionStore {
       throw new SessionError(error.code, error.message.replaceAll(prefix, ''), { cause: error.cause })
     }
   }
-
-  #prefixOf(owner: string): Promise<string> {
-    this.#prefix ??= prefixOf(owner)
-    return this.#prefix
-  }
 }
 
-async function prefixOf(owner: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(owner)))
-  const text = btoa(String.fromCharCode(...digest.subarray(0, 16)))
-  return `user-${text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')}.`
+/** 128 bits of its hash. */
+function prefixOf(owner: string): string {
+  return `user-${sha256(owner).slice(0, 32)}.`
 }
 
 function ownedBy(session: Session, sessionId: string): Session {

@@ -67,7 +67,7 @@ class Encoder implements AgUiEncoder {
     const shown = toAgUiMessages(history, this.#ids)
     if (restate) this.#restated = shown
     for (const call of openCallsOf(history)) this.#calls.written(call)
-    for (const pending of approvals) this.#calls.asked(this.#calls.of(pending), pending)
+    for (const pending of approvals) this.#calls.left(pending)
   }
 
   encode(event: AgentEvent): AgUiEvent[] {

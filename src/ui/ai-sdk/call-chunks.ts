@@ -41,7 +41,7 @@ export class CallChunks {
     for (const { toolCallId, toolName, input } of open) {
       this.#calls.written({ id: toolCallId, name: toolName, arguments: typeof input === 'string' ? {} : input })
     }
-    for (const pending of asked) this.#calls.asked(this.#calls.of(pending), pending)
+    for (const pending of asked) this.#calls.left(pending)
   }
 
   /** A new message begins, or a new answer: no call of the one before is open. */

@@ -56,6 +56,11 @@ export class OpenCalls {
     return this.#calls.get(key) ?? this.#put({ key, toolCallId, toolName, input, state: 'written', isShown: false, ...parent })
   }
 
+  /** A run before this one asked about it, and nobody answered. This run waits only once it asks again. */
+  left(pending: PendingApproval): void {
+    Object.assign(this.of(pending), { input: pending.arguments, argumentsHash: pending.argumentsHash })
+  }
+
   /** A person is asked about `call`. */
   asked(call: OpenCall, { arguments: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'arguments' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', input, argumentsHash })

@@ -1,6 +1,6 @@
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/session/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
@@ -11,8 +11,8 @@ const app = createAgentApp({ sessions, authorize: () => true })
 const ask: typeof fetch = async (input, init) => app.fetch(new Request(input, init))
 
 /** What stands behind `useChat`, as its package has it. */
-function chatOf(id: string, messages: UIMessage[] = []): Chat<UIMessage> {
-  const transport = new DefaultChatTransport({ api: 'http://localhost/chat', fetch: ask })
+function chatOf(id: string, messages: UIMessage[] = [], send = ask): Chat<UIMessage> {
+  const transport = new DefaultChatTransport({ api: 'http://localhost/chat', fetch: send })
   return new Chat({ id, messages, transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses })
 }
 
@@ -71,6 +71,38 @@ describe('an unmodified chat of the AI SDK', () => {
     ])
     const states = chat.messages[1]?.parts.flatMap((each) => (each.type === 'dynamic-tool' ? [each.state] : []))
     expect(states).toEqual([approved ? 'output-available' : 'output-denied'])
+  })
+
+  it('goes on with the same message when the run had ended while it waited', async () => {
+    const store = memorySessionStore()
+    const hosts = [1, undefined].map((approvalTimeoutMs) =>
+      memoryLiveSessions({
+        store,
+        agent: ({ sessionId }) => ({ ...endpointAgent(sessionId), ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }) }),
+      }),
+    )
+    const servers = hosts.map((host) => createAgentApp({ sessions: host, authorize: () => true }))
+    const chat = chatOf(idOf('ask'), [], async (input, init) => {
+      const server = servers[0]
+      return server === undefined ? Response.error() : server.fetch(new Request(input, init))
+    })
+    await chat.sendMessage({ text: 'Send it.' })
+    await vi.waitFor(async () => {
+      expect(await (await servers[0]?.request(`/sessions/${chat.id}`))?.json()).not.toHaveProperty('runningLoopId')
+    })
+    await hosts.shift()?.close()
+    servers.shift()
+    const part = chat.lastMessage?.parts.find((each) => each.type === 'dynamic-tool')
+    await chat.addToolApprovalResponse({ id: part?.approval?.id ?? '', approved: true })
+    await settled(chat)
+    expect([chat.error, chat.messages.map((message) => [message.role, textOf(message)])]).toEqual([
+      undefined,
+      [
+        ['user', 'Send it.'],
+        ['assistant', 'Sent.'],
+      ],
+    ])
+    await hosts[0]?.close()
   })
 
   it('resumes what is on, also in another window', async () => {
