@@ -32,7 +32,7 @@ const expected: Record<string, string> = {
     ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions ResumePoint RetryConfig RevertAppliedEvent RevertCategory
     RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator Session
     SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionRecord SessionScope SessionStore SessionSummary
-    SessionTail SessionWriter SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
+    SessionTail SessionWriter Skill SkillProblem SkillProblemCode SkillSet SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
     StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent ThinkingLevel TokenCounter
     ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
     ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult ToolResultMessage Turn
@@ -81,6 +81,9 @@ const expected: Record<string, string> = {
     OpenApiError fetchOpenApiTools openApiTools readOpenApiTools
     FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
     OperationInfo ReadOpenApiOptions`,
+  './skills': `
+    SkillError loadSkillDir loadSkills parseSkill
+    LoadSkillsOptions ParsedSkill SkillErrorCode`,
   './session': `
     ImportSessionOptions exportSession importSession scopedSessionStore
     EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver

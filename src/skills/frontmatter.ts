@@ -59,20 +59,20 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
   const { parseDocument, visit, isMap, isScalar } = await yamlParser.load()
   try {
     // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
-    const document = parseDocument(yaml, {
+    const doc = parseDocument(yaml, {
       schema: 'failsafe',
       resolveKnownTags: false,
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
     })
-    const [fault] = document.errors
+    const [fault] = doc.errors
     if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(yaml, fault.pos[0])}`)
-    if (!isMap(document.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
-    const fields: JsonObject = document.toJS({ maxAliasCount: 100 })
+    if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
+    const fields: JsonObject = doc.toJS({ maxAliasCount: 100 })
     const wrong = jsonFault(fields, 'frontmatter', 20)
     if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
-    return { fields, oddities: odditiesOf(document, { visit, isScalar }) }
+    return { fields, oddities: odditiesOf(doc, { visit, isScalar }) }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
     // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
@@ -81,9 +81,9 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
 }
 
 /** What the standard's own validator, whose YAML is a stricter one, refuses. */
-function odditiesOf(document: Document, { visit, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isScalar'>): string[] {
+function odditiesOf(doc: Document, { visit, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isScalar'>): string[] {
   const found = new Set<string>()
-  visit(document, {
+  visit(doc, {
     Node(_, node) {
       if ('anchor' in node && node.anchor !== undefined) found.add('the frontmatter has an anchor (&)')
       if ('flow' in node && node.flow === true) found.add('the frontmatter has lists or mappings in brackets')
