@@ -7,7 +7,7 @@ import { SkillError } from './skill-error.ts'
 
 /** The two parts of a `SKILL.md`. */
 export interface SplitSkill {
-  /** YAML, without its fences. */
+  /** YAML, without its fences; every line ends with a line feed. */
   yaml: string
   /** Markdown, without white space around it. */
   body: string
@@ -39,15 +39,15 @@ export function splitSkill(text: string): SplitSkill {
   if (first === null) throw noFrontmatter('it does not begin with a line ---')
   const begin = first[0].length
   // From the line break of the first fence on: it is the one before the second where there is nothing between them.
-  const last = closing.exec(whole.slice(begin - 1, begin + maxFrontmatter))
-  if (last === null) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
+  const last = closing.exec(whole.slice(begin - 1))
+  if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index
   const oddities = [
     ...(hasMark ? ['it begins with a byte order mark'] : []),
     ...(last[1] === '...' ? ['the frontmatter ends with ... instead of ---'] : []),
   ]
   // The line break before a fence is the fence's: a block of text that ends there does not end with one.
-  const yaml = whole.slice(begin, Math.max(begin, end)).replace(/(?:\r\n|\r|\n)$/, '')
+  const yaml = whole.slice(begin, Math.max(begin, end)).replace(/\r\n?/g, '\n').replace(/\n$/, '')
   return { yaml, body: whole.slice(end + last[0].length).trim(), oddities }
 }
 
@@ -86,7 +86,7 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
 /** Takes off the line break that the parser adds to a block of text where the YAML ends without one. */
 function endWithText(node: Scalar, yaml: string): void {
   const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED'
-  if (!isBlock || node.range?.[1] !== yaml.length || typeof node.value !== 'string' || /[\r\n]$/.test(yaml)) return
+  if (!isBlock || node.range?.[1] !== yaml.length || typeof node.value !== 'string' || yaml.endsWith('\n')) return
   node.value = node.value.replace(/\n$/, '')
 }
 
@@ -106,7 +106,7 @@ function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof impor
 }
 
 function placeOf(yaml: string, at: number): string {
-  const lines = yaml.slice(0, at).split(/\r\n|\r|\n/)
+  const lines = yaml.slice(0, at).split('\n')
   // The fence is the first line of the file.
   return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
 }
@@ -119,5 +119,5 @@ function noFrontmatter(why: string): SkillError {
 }
 
 function invalidYaml(why: string): SkillError {
-  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why}`)
+  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why.replace(/\.$/, '')}.`)
 }
