@@ -114,7 +114,7 @@ function placeOf(yaml: string, at: number): string {
 function noFrontmatter(why: string): SkillError {
   return new SkillError(
     'noFrontmatter',
-    `There is no frontmatter: ${why}. Begin the file with --- name: … description: … ---, each on its own line.`,
+    `There is no frontmatter: ${why}. The first lines of a skill are ---, name: …, description: … and ---.`,
   )
 }
 
