@@ -88,6 +88,7 @@ export type {
   CompactionFigures,
   HookDone,
   HookOrigin,
+  HookRefusal,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,

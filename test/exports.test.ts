@@ -22,7 +22,7 @@ const expected: Record<string, string> = {
     CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
-    ExploreOptions ExtensionMessage FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal
+    ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
     LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
