@@ -145,7 +145,8 @@ const expected: Record<string, string> = {
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
+    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
+    HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
     BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns

@@ -145,7 +145,9 @@ export class HookRunner {
   }
 
   afterCompaction(figures: CompactionFigures): Promise<void> {
-    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures, signal: this.#loop.stop.signal }))
+    return this.#observe('afterCompactionEnd', (hooks) =>
+      hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures, signal: this.#loop.stop.signal }),
+    )
   }
 
   #origin(): HookOrigin {
