@@ -23,7 +23,7 @@ export interface Frontmatter {
 }
 
 /** Characters: many times what the fields may hold together, and little enough to be parsed in some ms, whatever it is. */
-export const maxFrontmatter = 16_384
+export const maxFrontmatter = 8192
 
 const yamlParser = lateChunk('the YAML parser', () => import('yaml'))
 
