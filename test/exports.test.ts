@@ -154,8 +154,8 @@ const expected: Record<string, string> = {
     AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
     ProxyProblem Upstream UpstreamKey`,
   './adapters/browser': `
-    indexedDbSessionStore
-    IndexedDbSessionOptions IndexedDbSessionStore`,
+    indexedDbSessionStore opfsWorkspace
+    IndexedDbSessionOptions IndexedDbSessionStore OpfsWorkspaceOptions`,
   './adapters/cloudflare': `
     ObjectLiveSessionsOptions objectLiveSessions onLoopback
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
