@@ -1,8 +1,8 @@
-import { crc32 } from '../base/crc32.ts'
-import type { SessionStore } from '../types/session-store.ts'
+import { crc32 } from '../../base/crc32.ts'
+import type { SessionStore } from '../../types/session-store.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
-import type { TestRunner } from './test-runner.ts'
 
 const agent = { agentId: 'agent-1' }
 const checksumLength = ',"crc":"00000000"}'.length

@@ -1,7 +1,7 @@
-import type { SessionWriter } from '../types/session-store.ts'
+import type { SessionWriter } from '../../types/session-store.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
-import type { TestRunner } from './test-runner.ts'
 
 const agent = { agentId: 'agent-1' }
 

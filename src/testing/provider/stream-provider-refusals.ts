@@ -1,8 +1,8 @@
-import type { ProviderErrorCode } from '../types/errors.ts'
-import type { Model } from '../types/model.ts'
-import { type FaultFetch, type FaultScript, faultFetch } from './fault-fetch.ts'
+import type { ProviderErrorCode } from '../../types/errors.ts'
+import type { Model } from '../../types/model.ts'
+import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { callModel, errorOf, requestFor } from './provider-fixture.ts'
-import type { TestRunner } from './test-runner.ts'
 
 interface Subject {
   create: (fetch: FaultFetch) => Model

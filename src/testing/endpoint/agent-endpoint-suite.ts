@@ -1,7 +1,7 @@
-import type { AgentEvent } from '../types/event.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
-import type { TestRunner } from './test-runner.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */
 export interface AgentEndpointSuiteOptions {

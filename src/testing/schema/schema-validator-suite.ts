@@ -1,8 +1,8 @@
-import { PhiError } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
-import type { SchemaIssue, SchemaValidator } from '../types/standard-schema.ts'
+import { PhiError } from '../../types/errors.ts'
+import type { JsonSchema } from '../../types/json.ts'
+import type { SchemaIssue, SchemaValidator } from '../../types/standard-schema.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
-import type { TestRunner } from './test-runner.ts'
 
 /** Which validator `schemaValidatorSuite` tests, and under which name. */
 export interface SchemaValidatorSuiteOptions {

@@ -1,7 +1,7 @@
-import type { SessionPage, SessionSummary } from '../types/session-store.ts'
+import type { SessionPage, SessionSummary } from '../../types/session-store.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { beginning, said, sampleSession } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
-import type { TestRunner } from './test-runner.ts'
 
 const goodIds = ['a', '_', '-', '0', 'A.b_c-9', 'x'.repeat(200), 'constructor', '__proto__', 'CON', 'a..b', 'a.', 'Case', 'case']
 const badIds = ['', '.', '..', '.hidden', '../up', 'a/b', 'a\\b', 'a b', 'a\nb', 'a\u0000', 'é', 'x'.repeat(201), 'a:b', 'a%2e', 'a\n']

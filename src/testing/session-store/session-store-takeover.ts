@@ -1,10 +1,10 @@
-import { Agent } from '../agent/agent.ts'
-import { resumeAgent } from '../agent/resume-agent.ts'
-import { scripted } from '../providers/scripted/index.ts'
-import type { AgentEvent } from '../types/event.ts'
-import type { AgentTool } from '../types/tool.ts'
+import { Agent } from '../../agent/agent.ts'
+import { resumeAgent } from '../../agent/resume-agent.ts'
+import { scripted } from '../../providers/scripted/index.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
-import type { TestRunner } from './test-runner.ts'
 
 /** Two agents of one session: the one that comes later goes on with it. */
 export function takeoverByAgentTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {

@@ -1,11 +1,11 @@
-import type { AssistantMessage } from '../types/message.ts'
-import { textOf, toolCallsOf } from '../types/message.ts'
-import type { Model } from '../types/model.ts'
-import { type FaultFetch, type FaultScript, faultFetch } from './fault-fetch.ts'
+import type { AssistantMessage } from '../../types/message.ts'
+import { textOf, toolCallsOf } from '../../types/message.ts'
+import type { Model } from '../../types/model.ts'
+import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
+import { seededRandom } from '../seeded-random.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { callModel, errorOf, type FixtureAnswer, joinedDeltas, messageOf, nextTask, type ProviderFixture } from './provider-fixture.ts'
-import { seededRandom } from './seeded-random.ts'
 import { refusalTests } from './stream-provider-refusals.ts'
-import type { TestRunner } from './test-runner.ts'
 
 /** The provider under test, and answers of its service. */
 export interface StreamProviderSuiteOptions {

@@ -1,7 +1,7 @@
-import { createSseDecoder } from '../stream/sse.ts'
-import type { AgentEvent } from '../types/event.ts'
-import type { JsonValue } from '../types/json.ts'
-import { eventDecoder } from '../ui/native/index.ts'
+import { createSseDecoder } from '../../stream/sse.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import type { JsonValue } from '../../types/json.ts'
+import { eventDecoder } from '../../ui/native/index.ts'
 
 /** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */
 export type AskEndpoint = (path: string, init?: RequestInit, user?: 'ada' | 'bob' | 'nobody') => Promise<Response>

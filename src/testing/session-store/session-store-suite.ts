@@ -1,10 +1,10 @@
+import type { TestRunner } from '../test-runner.ts'
 import { damageTests } from './session-store-damage.ts'
 import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
 import { logTests } from './session-store-logs.ts'
 import { sessionTests } from './session-store-sessions.ts'
 import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
-import type { TestRunner } from './test-runner.ts'
 
 /**
  * Every promise of `SessionStore` as tests, those included that the store declares in `promises`. Run it on each implementation.

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../types/json.ts'
+import type { JsonValue } from '../../types/json.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { beginning, nastyText, note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
-import type { TestRunner } from './test-runner.ts'
 
 const agent = { agentId: 'agent-1' }
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../types/json.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
-import type { TestRunner } from './test-runner.ts'
 
 type User = 'ada' | 'bob' | 'nobody'
 
