@@ -1,4 +1,4 @@
-import type { LogQuery, SessionDigest, SessionSummary } from '../../../src/session/index.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
 import type { ObjectNamespace, ObjectState } from './durable-object.ts'
 import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
 

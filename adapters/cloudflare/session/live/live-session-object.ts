@@ -1,13 +1,13 @@
-import type { Agent, Logger } from '../../../src/index.ts'
-import { logSessionStore } from '../../../src/session/index.ts'
-import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../http/index.ts'
-import type { ObjectNamespace, ObjectState } from './durable-object.ts'
-import { SessionIndex } from './index-object.ts'
-import { localLog, objectLogDriver } from './object-log-driver.ts'
+import type { Agent, Logger } from '../../../../src/index.ts'
+import { logSessionStore } from '../../../../src/session/index.ts'
+import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../../http/index.ts'
+import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
+import { SessionIndex } from '../object/index-object.ts'
+import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
+import { readAddress, type SessionAddress } from '../object/session-address.ts'
+import { SessionObject } from '../object/session-object.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
-import { readAddress, type SessionAddress } from './session-address.ts'
-import { SessionObject } from './session-object.ts'
 
 /** A session once its object knows which one it is. */
 interface Begun {

@@ -1,6 +1,6 @@
-import { type LogLine, SessionError } from '../../../src/index.ts'
+import { type LogLine, SessionError } from '../../../../src/index.ts'
+import { splitText } from '../split-text.ts'
 import type { ObjectStorage } from './durable-object.ts'
-import { splitText } from './split-text.ts'
 
 /** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
 const maxRowBytes = 512 * 1024

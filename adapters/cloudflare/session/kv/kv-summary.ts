@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../../src/session/index.ts'
+import type { SessionSummary } from '../../../../src/session/index.ts'
 import { summaryPrefix } from './kv-key.ts'
 
 /** KV takes 1,024 bytes of metadata; times, counts and punctuation need some. */

@@ -1,9 +1,9 @@
-import { aFunction, checkOptions, options as optionsOf, required, withMethods } from '../../../src/base/check-options.ts'
-import type { Caller, LiveSessions } from '../../http/index.ts'
-import type { ObjectNamespace } from './durable-object.ts'
-import { durableObjectSessionStore } from './durable-object-session-store.ts'
+import { aFunction, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/base/check-options.ts'
+import type { Caller, LiveSessions } from '../../../http/index.ts'
+import type { ObjectNamespace } from '../object/durable-object.ts'
+import { durableObjectSessionStore } from '../object/durable-object-session-store.ts'
+import { defaultTenant } from '../object/session-address.ts'
 import { forwardToSession } from './forward-to-session.ts'
-import { defaultTenant } from './session-address.ts'
 
 /** Where live sessions are kept. */
 export interface ObjectLiveSessionsOptions {

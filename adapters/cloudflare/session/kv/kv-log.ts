@@ -1,7 +1,7 @@
-import type { LogLine } from '../../../src/index.ts'
+import type { LogLine } from '../../../../src/index.ts'
+import { splitText } from '../split-text.ts'
 import { type LogKey, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
-import { splitText } from './split-text.ts'
 
 /** What one bulk read may ask for, and about how much text it may bring: KV ends at 25 MB. */
 const bulkKeys = 100

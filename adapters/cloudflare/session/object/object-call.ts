@@ -1,6 +1,6 @@
-import { SessionError, type SessionErrorCode } from '../../../src/index.ts'
+import { SessionError, type SessionErrorCode } from '../../../../src/index.ts'
+import { errorText } from '../error-text.ts'
 import type { ObjectNamespace } from './durable-object.ts'
-import { errorText } from './error-text.ts'
 
 /** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */
 export const callHeader = 'x-phi-core-call'

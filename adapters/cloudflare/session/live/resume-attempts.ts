@@ -1,6 +1,6 @@
-import type { SessionRecord } from '../../../src/index.ts'
-import { maxAttempts, progressOf } from '../../http/index.ts'
-import type { ObjectStorage } from './durable-object.ts'
+import type { SessionRecord } from '../../../../src/index.ts'
+import { maxAttempts, progressOf } from '../../../http/index.ts'
+import type { ObjectStorage } from '../object/durable-object.ts'
 
 interface Attempts {
   count: number

@@ -1,10 +1,10 @@
-import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../src/base/check-options.ts'
-import { ConfigError, SessionError } from '../../../src/index.ts'
-import { assertSessionId } from '../../../src/session/index.ts'
-import { type Problem, problemResponse } from '../../http/index.ts'
-import type { ObjectNamespace } from './durable-object.ts'
-import { isRetryable, retryDelay } from './object-call.ts'
-import { addressed, defaultTenant, objectName, type SessionAddress } from './session-address.ts'
+import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/base/check-options.ts'
+import { ConfigError, SessionError } from '../../../../src/index.ts'
+import { assertSessionId } from '../../../../src/session/index.ts'
+import { type Problem, problemResponse } from '../../../http/index.ts'
+import type { ObjectNamespace } from '../object/durable-object.ts'
+import { isRetryable, retryDelay } from '../object/object-call.ts'
+import { addressed, defaultTenant, objectName, type SessionAddress } from '../object/session-address.ts'
 
 /** Which object a request of a client is for. */
 export interface ForwardOptions {

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../../src/index.ts'
-import { type Problem, tooManyRuns } from '../../http/index.ts'
-import type { SessionIndex } from './index-object.ts'
+import { ConfigError } from '../../../../src/index.ts'
+import { type Problem, tooManyRuns } from '../../../http/index.ts'
+import type { SessionIndex } from '../object/index-object.ts'
 
 /** How many runs a tenant may have at once, and for how long one counts that nothing more is heard of. */
 interface OpenRunsOptions {
