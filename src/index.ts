@@ -88,6 +88,7 @@ export type {
   CompactionFigures,
   HookDone,
   HookOrigin,
+  HookRefusal,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,
@@ -180,6 +181,7 @@ export type {
   StorePromises,
 } from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type ReachedLimit, type RetryConfig } from './types/settings.ts'
+export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/skills.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'

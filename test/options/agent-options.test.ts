@@ -18,11 +18,13 @@ import {
 } from '../../src/index.ts'
 import { type LlmJudgeOptions, llmJudge, type ParallelOptions, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { loadSkills } from '../../src/skills/index.ts'
 import { add } from '../support/play.ts'
 import { checkedOptions } from './surface.ts'
 
 const model = scripted(() => ({ text: 'ok' }))
 const { signal } = new AbortController()
+const skills = await loadSkills(memoryWorkspace(), [])
 const emit = () => undefined
 const act = () => undefined
 const journal = { append: async () => undefined }
@@ -71,6 +73,7 @@ checkedOptions<AgentOptions>(
     ...shared,
     model,
     systemPrompt: 'Be brief.',
+    skills,
     tools: [add],
     messages: [userMessage('hi')],
     thinking: 'low',
