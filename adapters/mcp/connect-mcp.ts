@@ -2,8 +2,8 @@ import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, Unauthori
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/base/check-options.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { McpError } from '../../src/mcp/index.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
 import { originFetch } from './origin-fetch.ts'
 

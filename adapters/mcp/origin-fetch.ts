@@ -30,7 +30,9 @@ function assertReachable(target: URL, from: URL): void {
   const isHere = isLoopback(target.hostname)
   const isFine = isHere ? isLoopback(from.hostname) : target.protocol === 'https:' && !isInside(target.hostname)
   if (isFine && /^https?:$/.test(target.protocol)) return
-  throw new Error(`The server named ${target.origin} as a place to log in. That is refused: it is neither reached over https nor on the web.`)
+  throw new Error(
+    `The server named ${target.origin} as a place to log in. That is refused: it is neither reached over https nor on the web.`,
+  )
 }
 
 function isLoopback(host: string): boolean {

@@ -61,7 +61,8 @@ function crossAppProvider(): OAuthClientProvider {
 
 function authProvider(person: Person): OAuthClientProvider {
   const clientId = context.client_id ?? ''
-  if (scenario === 'auth/client-credentials-basic') return new ClientCredentialsProvider({ clientId, clientSecret: context.client_secret ?? '' })
+  if (scenario === 'auth/client-credentials-basic')
+    return new ClientCredentialsProvider({ clientId, clientSecret: context.client_secret ?? '' })
   if (scenario === 'auth/client-credentials-jwt')
     return new PrivateKeyJwtProvider({
       clientId,
@@ -81,7 +82,11 @@ async function connected(options: McpHttpOptions, person: Person): Promise<McpTo
     const { code } = person
     person.code = undefined
     const client = await connectMcp({ ...options, ...(code !== undefined && { authorizationCode: code }) }).catch(again)
-    const set = client && (await mcpTools(client).catch(async (error) => (await client.close(), again(error))))
+    const refused = async (error: unknown): Promise<undefined> => {
+      await client?.close()
+      again(error)
+    }
+    const set = client && (await mcpTools(client).catch(refused))
     if (set !== undefined) return set
   }
 }
@@ -89,6 +94,9 @@ async function connected(options: McpHttpOptions, person: Person): Promise<McpTo
 async function callAll(set: McpToolSet): Promise<void> {
   const toolCalls = set.map(({ name }) => ({ name, arguments: name === 'add_numbers' ? { a: 2, b: 3 } : {} }))
   const agent = new Agent({ model: scripted([{ toolCalls }, { text: 'done' }]), tools: set, owns: [set] })
+  agent.subscribe((event) => {
+    if (event.type === 'inputRequested') agent.currentRun?.answer(event, { action: 'accept' })
+  })
   const { messages } = await agent.prompt('Call them all.').result
   for (const message of messages) if (message.role === 'toolResult') console.log(JSON.stringify(message.content))
   await agent.close()
@@ -99,7 +107,7 @@ const options: McpHttpOptions = {
   url,
   logger: { warn: (event, fields) => console.error(event, JSON.stringify(fields)) },
   ...(scenario.startsWith('auth/') && { authProvider: authProvider(person) }),
-  ...(scenario.startsWith('elicitation') && { onElicit: () => ({ action: 'accept' as const, content: {} }) }),
+  onElicit: 'event',
 }
 await callAll(await connected(options, person))
 // A call that needed more rights has sent the person away once more.

@@ -1,0 +1,17 @@
+import type { JsonObject } from '../types/json.ts'
+import { copyJson } from './copy-json.ts'
+import { isPlain, jsonFault } from './json-fault.ts'
+
+/** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
+export function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
+  const filled = copyJson({ ...given })
+  const { properties }: { properties?: unknown } = Object(schema)
+  if (typeof properties !== 'object' || properties === null || !isPlain(properties)) return filled
+  for (const [name, property] of Object.entries(properties)) {
+    const { default: value }: { default?: unknown } = Object(property)
+    if (value === undefined || Object.hasOwn(filled, name) || jsonFault(value, 'default') !== undefined) continue
+    // Assignment would call the `__proto__` setter.
+    Object.defineProperty(filled, name, { value: structuredClone(value), enumerable: true, configurable: true, writable: true })
+  }
+  return filled
+}
