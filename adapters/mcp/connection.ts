@@ -21,7 +21,6 @@ import {
   required,
   withMethods,
 } from '../../src/base/check-options.ts'
-import { fillDefaults } from '../../src/base/fill-defaults.ts'
 import { escapeControls, type Logger } from '../../src/index.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
 import { AskingCalls } from './asking-calls.ts'
@@ -205,7 +204,8 @@ class Connection implements McpConnection {
 
   async #connect(): Promise<ConnectedClient> {
     const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample } = this.#options
-    const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: {} }
+    // The defaults of a form are filled in where the event is answered, or by the SDK.
+    const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
     const capabilities = { ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
     // The SDK's own choice generates code, which Workers and strict pages refuse.
     const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() })
@@ -230,9 +230,7 @@ class Connection implements McpConnection {
       if (answer === undefined) this.#log('mcpQuestionNotAsked', { error: 'No call is under way, or those of several agents are.' })
       return answer ?? { action: 'cancel' }
     }
-    const answer = await onElicit(params, signal)
-    if (answer.action !== 'accept' || params.mode === 'url') return answer
-    return { ...answer, content: fillDefaults(params.requestedSchema, answer.content ?? {}) as NonNullable<ElicitResult['content']> }
+    return onElicit(params, signal)
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */

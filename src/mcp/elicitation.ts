@@ -1,10 +1,10 @@
-import { fillDefaults } from '../base/fill-defaults.ts'
 import { errorText } from '../types/errors.ts'
 import type { InputAnswer } from '../types/input-request.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { InputQuestion } from '../types/run-facts.ts'
 import type { ToolContext } from '../types/tool.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { fillDefaults } from './fill-defaults.ts'
 import { cutText } from './shown-text.ts'
 
 /** Questions of one call, and how often one is asked again whose answer does not fit. */

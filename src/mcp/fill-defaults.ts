@@ -1,6 +1,6 @@
+import { copyJson } from '../base/copy-json.ts'
+import { isPlain, jsonFault } from '../base/json-fault.ts'
 import type { JsonObject } from '../types/json.ts'
-import { copyJson } from './copy-json.ts'
-import { isPlain, jsonFault } from './json-fault.ts'
 
 /** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
 export function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
