@@ -1,11 +1,12 @@
 import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/base/check-options.ts'
 import { McpError } from '../../src/mcp/index.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
 import { originFetch } from './origin-fetch.ts'
+import { endingTransport, resumableFetch } from './resumable-stream.ts'
 
 /** Which server to talk to over HTTP, and as whom. */
 export interface McpHttpOptions extends McpConnectOptions {
@@ -53,7 +54,7 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
   checkOptions(options, httpOptions)
   const { url, headers = {}, authProvider, authorizationCode, fetch: given, ...others } = options
   const address = new URL(url)
-  const fetchLike = boundedFetch(originFetch(given ?? ((input, init) => fetch(input, init)), address, headers))
+  const fetchLike = resumableFetch(boundedFetch(originFetch(given ?? ((input, init) => fetch(input, init)), address, headers)))
   const setting = { fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
   let code = authorizationCode
   let current: StreamableHTTPClientTransport | undefined
@@ -74,7 +75,7 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
           return new SSEClientTransport(address, setting)
         }
         current = new StreamableHTTPClientTransport(address, setting)
-        return transportOf(current)
+        return endingTransport(current)
       },
       isOther: (error) => error instanceof StreamableHTTPError && [400, 404, 405, 406, 415].includes(error.code ?? 0),
       isForgotten: (error) => error instanceof StreamableHTTPError && error.code === 404,
@@ -115,11 +116,6 @@ async function challenge(url: URL, fetchFn: FetchLike): Promise<{ resourceMetada
     return { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
   }
   return {}
-}
-
-/** The class says of its session that it may be undefined, which the interface does not allow in so many words. */
-function transportOf(transport: StreamableHTTPClientTransport): Transport {
-  return transport as Transport
 }
 
 /** Values as they are, and without the scheme before them. */
