@@ -161,6 +161,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   metadata: json,
   budget: aBudget,
   approvals: anObject,
+  inputs: anObject,
   runningTools: anObject,
   approvalRule: aFunction,
   agentName: aText,

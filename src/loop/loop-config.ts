@@ -6,6 +6,7 @@ import type { ContextState } from '../types/context-change.ts'
 import type { AgentEvent } from '../types/event.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { InputFilter } from '../types/input-filter.ts'
+import type { InputDesk } from '../types/input-request.ts'
 import type { Journal } from '../types/journal.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { Logger } from '../types/logger.ts'
@@ -136,6 +137,8 @@ export interface LoopOptions {
   budget?: Budget
   /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
   approvals?: ApprovalDesk
+  /** Who answers what running calls ask. Without it, they are told `cancel`. */
+  inputs?: InputDesk
   /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
   /** Name of the sub-agent that this loop is, for its hooks. */

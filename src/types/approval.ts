@@ -1,6 +1,7 @@
 import type { EventBase } from './event.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
+import type { InputDesk } from './input-request.ts'
 import type { JsonObject } from './json.ts'
 import type { PendingApproval } from './run-facts.ts'
 
@@ -39,6 +40,8 @@ export interface RunGuards {
   readonly options: {
     /** Requests rise to the run that can answer, and are events of it. */
     approvals?: ApprovalDesk
+    /** Where its calls ask people for more than a yes. */
+    inputs?: InputDesk
     /** The rule for tools of that name that have none of their own. */
     approvalRule: (toolName: string) => ApprovalRule | undefined
   }

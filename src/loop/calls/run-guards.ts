@@ -1,10 +1,11 @@
 import type { AbortScope } from '../../base/abort.ts'
 import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from '../../types/approval.ts'
+import type { InputDesk } from '../../types/input-request.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 
 /** What watches over `loop`, for the loops that one of its calls starts. */
-export function guardsOf(loop: LoopState, desk: ApprovalDesk | undefined): RunGuards {
+export function guardsOf(loop: LoopState, desk: ApprovalDesk | undefined, inputs: InputDesk | undefined): RunGuards {
   const { hooks, inputFilters, approvalTimeoutMs } = loop.config
   return {
     config: {
@@ -14,6 +15,7 @@ export function guardsOf(loop: LoopState, desk: ApprovalDesk | undefined): RunGu
     },
     options: {
       ...(desk !== undefined && { approvals: desk }),
+      ...(inputs !== undefined && { inputs }),
       approvalRule: (toolName) => {
         const tool = loop.context.tools.find(({ name }) => name === toolName)
         return tool === undefined ? loop.options.approvalRule?.(toolName) : ruleOf(loop, tool)
