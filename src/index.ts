@@ -98,6 +98,7 @@ export type { FilterVerdict, InputFilter } from './types/input-filter.ts'
 export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
 export {
   type AgentMessage,
   type AssistantMessage,

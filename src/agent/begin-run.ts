@@ -27,7 +27,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   checkPromptOptions(given)
   const { start, kind, said } = what
   const { settings, conversation, listeners } = agent
-  const { systemPrompt = '', tools = [], replayBytes, logger } = settings
+  const { systemPrompt = '', tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, responseFormat, ...options } = given
   const queues = { steering: new RunQueue(agent.steering), followUps: new RunQueue(agent.followUps) }
   const journal = settings.session && conversation.journalIn(settings.session)
@@ -48,7 +48,8 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     sessionId,
     listeners,
     start: async (loopOptions) => {
-      const request = { start, origin, context, config, options: loopOptions }
+      const named = agentName === undefined ? loopOptions : { ...loopOptions, agentName }
+      const request = { start, origin, context, config, options: named }
       if (journal === undefined) return startLoop(request)
       const begun = await takeOver(request, journal, what)
       run.loopId = begun.origin.loopId

@@ -62,6 +62,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   contextTranslation: (messages) => messages,
   journal,
   logger: { warn: act },
+  observers: [{ watch: act }],
   schemaValidator: { compile: () => () => ({ value: {} }) },
 }
 
@@ -70,6 +71,7 @@ checkedOptions<AgentOptions>(
   {
     ...shared,
     model,
+    agentName: 'bench',
     systemPrompt: 'Be brief.',
     tools: [add],
     messages: [userMessage('hi')],

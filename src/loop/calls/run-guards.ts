@@ -3,14 +3,15 @@ import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from 
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 
-/** What watches over `loop`, for the loops that one of its calls starts. */
-export function guardsOf(loop: LoopState, desk: ApprovalDesk | undefined): RunGuards {
+/** What watches over `loop`, for the loops that its call `toolCallId` starts. */
+export function guardsOf(loop: LoopState, toolCallId: string, desk: ApprovalDesk | undefined): RunGuards {
   const { hooks, inputFilters, approvalTimeoutMs } = loop.config
   return {
     config: {
       ...(hooks !== undefined && { hooks }),
       ...(inputFilters !== undefined && { inputFilters }),
       ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+      ...(loop.watches !== undefined && { observers: loop.watches.inner(toolCallId) }),
     },
     options: {
       ...(desk !== undefined && { approvals: desk }),
