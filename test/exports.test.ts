@@ -111,6 +111,9 @@ const expected: Record<string, string> = {
     McpError mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
     McpToolsOptions`,
+  './adapters/otel': `
+    traceAgent traceLoops
+    AgentTrace LoopTracer TraceOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoute`,
