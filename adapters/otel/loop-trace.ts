@@ -36,7 +36,7 @@ type AssistantEntry = Extract<AgentMessage, { role: 'assistant' }>
  * One loop as spans: `invoke_agent`, and below it `chat`, `execute_tool` and what waits. Of a loop that runs here it is the watch; of another one
  * it gets the events alone, and its `chat` begins when the model could have been asked.
  *
- * **Contract**: everything that begins ends, with the loop at the latest. Nothing throws but what the work of the loop throws.
+ * **Contract**: everything that begins ends, with the loop at the latest. Nothing throws.
  */
 export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #tracing: Tracing
@@ -117,7 +117,11 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       this.#tracing.quietly(() => act?.())
       told.settled?.()
     }
-    context.with(inside, () => {
+    let hasRun = false
+    // Throws nothing: what `work` threw is known to whoever gave it.
+    const run = (): void => {
+      if (hasRun) return
+      hasRun = true
       try {
         const value = work()
         if (!(value instanceof Promise)) tell(() => told.done?.(value))
@@ -128,9 +132,11 @@ export class LoopTrace implements LoopWatch, ReadTrace {
           )
       } catch (error) {
         tell(() => told.failed?.(error))
-        throw error
       }
-    })
+    }
+    this.#tracing.quietly(() => context.with(inside, run))
+    // Where the context manager failed to.
+    run()
   }
 
   // Told what happens

@@ -1,4 +1,4 @@
-import { SpanStatusCode } from '@opentelemetry/api'
+import { SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -45,4 +45,27 @@ function line({ name, status, attributes, events }: ReadableSpan): string {
 /** Everything that was exported, as text to be searched. */
 export function everything(spans: readonly ReadableSpan[]): string {
   return JSON.stringify(spans.map(({ name, attributes, events, status, links }) => ({ name, attributes, events, status, links })))
+}
+
+/** As {@link memoryTracer}, and how often each span was ended. */
+export function countingTracer() {
+  const { tracer, started } = memoryTracer()
+  const ends = new Map<string, number>()
+  const counting: Tracer = {
+    startSpan(...args) {
+      const span = tracer.startSpan(...args)
+      const { spanId } = span.spanContext()
+      const end = span.end.bind(span)
+      ends.set(spanId, 0)
+      span.end = (at) => {
+        ends.set(spanId, (ends.get(spanId) ?? 0) + 1)
+        end(at)
+      }
+      return span
+    },
+    startActiveSpan: () => {
+      throw new Error('not used')
+    },
+  }
+  return { tracer: counting, started, ends: (): number[] => [...ends.values()] }
 }
