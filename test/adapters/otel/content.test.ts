@@ -85,7 +85,9 @@ describe('content', () => {
   it('is bounded, and stays JSON and whole characters', async () => {
     const { tracer, spans } = memoryTracer()
     const huge = '🙂'.repeat(2_000_000)
-    const model = scripted([{ toolCalls: [{ name: 'say', arguments: { text: huge } }] }, { text: huge }, { text: 'ok' }], { chunkSize: 1e9 })
+    const model = scripted([{ toolCalls: [{ name: 'say', arguments: { text: huge } }] }, { text: huge }, { text: 'ok' }], {
+      chunkSize: 1e9,
+    })
     const agent = new Agent({ model, systemPrompt: huge, tools: [say], contextManagement: false })
     traceAgent(agent, { tracer, captureContent: true })
     await agent.prompt(`a${huge}`).result
@@ -150,7 +152,11 @@ describe('metrics', () => {
     expect(of('gen_ai.invoke_agent.duration').map(({ attributes }) => attributes)).toEqual([
       { 'gen_ai.agent.name': 'helper', 'gen_ai.request.model': 'scripted', 'error.type': 'auth' },
     ])
-    expect(of('gen_ai.execute_tool.duration').map(({ attributes }) => attributes['gen_ai.tool.name']).toSorted()).toEqual(['_OTHER', 'say'])
+    expect(
+      of('gen_ai.execute_tool.duration')
+        .map(({ attributes }) => attributes['gen_ai.tool.name'])
+        .toSorted(),
+    ).toEqual(['_OTHER', 'say'])
     await provider.shutdown()
   })
 })

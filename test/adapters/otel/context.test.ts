@@ -95,7 +95,11 @@ describe('where a context manager is registered', () => {
       const answer = encodeAnswer('anthropic', { text: ['hi'] })
       return new Response(new Blob(answer.map((bytes) => new Uint8Array(bytes))), { headers: { 'content-type': 'text/event-stream' } })
     }
-    const model = anthropic('claude-sonnet-4-6', { apiKey: 'sk-very-secret', fetch, baseUrl: 'https://user:pass@models.test:8443/v1?key=word' })
+    const model = anthropic('claude-sonnet-4-6', {
+      apiKey: 'sk-very-secret',
+      fetch,
+      baseUrl: 'https://user:pass@models.test:8443/v1?key=word',
+    })
     const agent = new Agent({ model, retry: { initialDelayMs: 0 } })
     traceAgent(agent, { tracer, captureContent: true })
     await agent.prompt('hello').result

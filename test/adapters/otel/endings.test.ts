@@ -33,7 +33,9 @@ const tools: AgentTool[] = [
 const aCall = fc.constantFrom(...tools.map(({ name }) => name), 'unknown').map((name) => {
   return { name, arguments: name === 'agent' ? { task: 'go' } : {} }
 })
-const aFailure = fc.constantFrom('rateLimited', 'auth', 'contextOverflow', 'network', 'other').map((code) => ({ code, message: 'no' }) as const)
+const aFailure = fc
+  .constantFrom('rateLimited', 'auth', 'contextOverflow', 'network', 'other')
+  .map((code) => ({ code, message: 'no' }) as const)
 const aStep: fc.Arbitrary<ScriptedStep> = fc.oneof(
   fc.record({ text: fc.string({ maxLength: 20 }) }),
   fc.record({ toolCalls: fc.array(aCall, { minLength: 1, maxLength: 3 }) }),
@@ -78,7 +80,10 @@ describe('whatever happens', () => {
         await run.result
         // A sub-agent that was cut off says so a little later.
         await new Promise((resolve) => setTimeout(resolve, 0))
-        expect(ends().every((count) => count === 1), JSON.stringify([ends(), outline(started())])).toBe(true)
+        expect(
+          ends().every((count) => count === 1),
+          JSON.stringify([ends(), outline(started())]),
+        ).toBe(true)
         if (act !== 'stop') expect(started().filter(({ name }) => name === 'invoke_agent').length).toBeGreaterThan(0)
         trace.stop()
         expect(ends().every((count) => count === 1)).toBe(true)

@@ -156,7 +156,12 @@ describe('a run goes on as if nobody watched', () => {
         },
       }),
     }
-    const agent = new Agent({ model: scripted([...script]), tools: [counted], retry: { initialDelayMs: 0 }, observers: [observer, observer] })
+    const agent = new Agent({
+      model: scripted([...script]),
+      tools: [counted],
+      retry: { initialDelayMs: 0 },
+      observers: [observer, observer],
+    })
     await agent.prompt('go').result
     expect(count).toBe(1)
   })

@@ -87,7 +87,12 @@ describe('a trace', () => {
     await inAnswer.agent.prompt('go').result
     expect(inAnswer.tree()).toEqual(['invoke_agent helper !cancelled', '  chat scripted !cancelled'])
 
-    const stuck = defineTool({ name: 'stuck', description: 'Never ends.', parameters: nothing, execute: () => new Promise<string>(() => undefined) })
+    const stuck = defineTool({
+      name: 'stuck',
+      description: 'Never ends.',
+      parameters: nothing,
+      execute: () => new Promise<string>(() => undefined),
+    })
     const inTool = traced([{ toolCalls: [{ name: 'stuck', arguments: {} }] }], { tools: [stuck] })
     inTool.agent.subscribe((event) => event.type === 'toolExecutionStart' && queueMicrotask(() => inTool.agent.abort()))
     await inTool.agent.prompt('go').result
@@ -99,7 +104,10 @@ describe('a trace', () => {
       const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }], { id: 'small' })
       const researcher = new SubAgentTool({ name: 'researcher', description: 'Finds.', model: child, tools: [add], forward })
       const task = { name: 'researcher', arguments: { task: 'find' } }
-      const { agent, tree, spans } = traced([{ toolCalls: [task, task] }, { text: 'ok' }], { tools: [researcher], toolExecution: 'sequential' })
+      const { agent, tree, spans } = traced([{ toolCalls: [task, task] }, { text: 'ok' }], {
+        tools: [researcher],
+        toolExecution: 'sequential',
+      })
       await agent.prompt('go').result
       expect(tree()).toEqual([
         'invoke_agent helper',
@@ -147,7 +155,13 @@ describe('a trace', () => {
     const yes = traced(script, { tools })
     yes.agent.subscribe((event) => event.type === 'approvalRequested' && yes.agent.currentRun?.approve(event))
     await yes.agent.prompt('go').result
-    expect(yes.tree()).toEqual(['invoke_agent helper', '  chat scripted', '  wait_for_approval add', '  execute_tool add', '  chat scripted'])
+    expect(yes.tree()).toEqual([
+      'invoke_agent helper',
+      '  chat scripted',
+      '  wait_for_approval add',
+      '  execute_tool add',
+      '  chat scripted',
+    ])
     expect(yes.spans()[1]?.attributes).toMatchObject({ 'phi.approval.approved': true, 'gen_ai.tool.name': 'add' })
 
     const no = traced(script, { tools })
@@ -178,7 +192,13 @@ describe('a trace', () => {
         throw new TypeError('secret words')
       },
     })
-    const slow = defineTool({ name: 'slow', description: 'Hangs.', parameters: nothing, timeoutMs: 1, execute: () => new Promise<string>(() => undefined) })
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Hangs.',
+      parameters: nothing,
+      timeoutMs: 1,
+      execute: () => new Promise<string>(() => undefined),
+    })
     const calls = ['explode', 'slow', 'unheard-of'].map((name) => ({ name, arguments: {} }))
     const failing = traced([{ toolCalls: [...calls, { name: 'add', arguments: {} }] }, { text: 'oh' }], { tools: [exploding, slow, add] })
     await failing.agent.prompt('go').result
