@@ -103,6 +103,7 @@ export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/inp
 export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
 export {
   type AgentMessage,
   type AssistantMessage,

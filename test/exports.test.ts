@@ -24,7 +24,7 @@ const expected: Record<string, string> = {
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
     ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
-    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
+    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopObserver LoopOptions LoopRecord LoopStatus LoopStep LoopWatch ModelAnswer WatchedLoop Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
     ModelConfig CopiedSessionRecord NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
     InputAnswer InputDesk InputQuestion InputRef InputRequest InputRequestedEvent InputResolvedEvent PendingInput
@@ -115,6 +115,9 @@ const expected: Record<string, string> = {
     McpError mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
     McpToolsOptions`,
+  './adapters/otel': `
+    traceAgent traceLoops
+    AgentTrace LoopTracer TraceOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoute`,

@@ -210,7 +210,7 @@ describe('what a script gets', () => {
       model: scripted([
         { toolCalls: [{ name: 'remove', arguments: { path: 'ä"\n' } }] },
         { text: 'Done.' },
-        { error: { code: 'api', message: 'down' } },
+        { fail: { code: 'api', message: 'down' } },
       ]),
       tools: [tool([])],
       hooks,
