@@ -36,6 +36,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   http: { adapters: [], packages: ['hono'] },
   proxy: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
+  otel: { adapters: [], packages: ['@opentelemetry/api'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
