@@ -91,6 +91,7 @@ export type {
   CompactionFigures,
   HookDone,
   HookOrigin,
+  HookRefusal,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,
@@ -102,6 +103,7 @@ export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/inp
 export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
@@ -186,6 +188,7 @@ export type {
   StorePromises,
 } from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type ReachedLimit, type RetryConfig } from './types/settings.ts'
+export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/skills.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'

@@ -27,7 +27,7 @@ const endingGraceMs = 3000
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
   try {
-    const returned: unknown = call.tool.execute(call.args, running.context())
+    const returned: unknown = running.execute()
     if (isThenable(returned)) return running.settle(returned)
     return loop.hooks.watchesUpdates || running.stop.aborted
       ? running.settle(Promise.resolve(returned))
@@ -73,6 +73,19 @@ class RunningCall {
     runningTools?.set(call.id, timeoutMs)
   }
 
+  /** Calls the tool, inside of whoever watches the loop. */
+  execute(): unknown {
+    const { tool, args, id: toolCallId, name: toolName } = this.#call
+    const { watches } = this.#loop
+    const work = (): unknown => tool.execute(args, this.context())
+    if (watches === undefined) return work()
+    return watches.around({ type: 'toolCall', toolCallId, toolName, stop: this.stop }, () => {
+      const returned = work()
+      // What begins only when it is waited for, as a query does, begins in here too.
+      return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
+    })
+  }
+
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
   context(): ToolContext {
     const { stop } = this
@@ -91,7 +104,7 @@ class RunningCall {
         return stop.signal
       },
       get guards() {
-        return guardsOf(loop, approvals, loop.options.inputs && inputs())
+        return guardsOf(loop, toolCallId, { approvals, inputs: loop.options.inputs && inputs() })
       },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.

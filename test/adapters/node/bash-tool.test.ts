@@ -360,6 +360,12 @@ describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000
     expect(await run('id -u; grep CapEff /proc/self/status')).toBe('Exit code: 0\n65534\nCapEff:\t0000000000000000\n')
   })
 
+  it('says nothing of where this process is', async () => {
+    const { run } = shell('bubblewrap')
+    const output = await run('for each in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $each; done; ls -l /proc/[0-9]*/cwd')
+    expect(output).not.toContain(process.cwd())
+  })
+
   it('against hogs: memory, disk, processor time', async () => {
     const { run } = shell('bubblewrap', { timeoutMs: 20_000 })
     const commands = ['dd bs=5G count=1 < /dev/zero > /dev/null', 'head -c 400M /dev/zero > /tmp/big', 'truncate -s 10G big']
