@@ -1,3 +1,5 @@
+import { aFlag, aFunction, anything, either, type Kind, kind, options as optionsOf, recordOf } from '../base/check-options.ts'
+import { aLogger, aModel, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
 import type { McpToolSet } from '../mcp/index.ts'
 import type { LoopHooks } from '../types/hooks.ts'
 import type { Logger } from '../types/logger.ts'
@@ -75,3 +77,25 @@ export interface ConfigHost {
   /** For the agents and their parts. Default: silence. */
   logger?: Logger
 }
+
+const someTools = kind(
+  'a list of tools, or a function that gives one',
+  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null && Symbol.iterator in value),
+)
+
+/** What a host may be made of. */
+export const configHost: Kind = optionsOf<ConfigHost>({
+  env: recordOf(anything),
+  workspace: either(aWorkspace, aFunction),
+  tools: someTools,
+  sessions: aStore,
+  fetch: aFunction,
+  skills: aSkillSet,
+  trust: either(aFlag, aFunction),
+  scriptHooks: aFunction,
+  connectMcp: aFunction,
+  readFile: aFunction,
+  models: recordOf(aModel),
+  createModel: aFunction,
+  logger: aLogger,
+})
