@@ -16,9 +16,9 @@ const maxText = 131_072
 const maxDepth = 32
 const maxValues = 20_000
 
-/** The text without its byte order mark. Throws for one that is too long. */
+/** The text without its byte order mark, its lines ended by line feeds. Throws for one that is too long. */
 export function checkedText(text: string): string {
-  if (text.length <= maxText) return text.replace(/^\uFEFF/, '')
+  if (text.length <= maxText) return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const advice = 'Put long prompts into files of their own, as "file:name.md".'
   throw parseError(`The configuration has ${text.length} characters, and ${maxText} are the limit. ${advice}`)
 }

@@ -16,6 +16,7 @@ const maxNotes = 100
 export function normalised(value: unknown, table: KeyTable, isOpen: boolean, path: Path, notes: Note[]): unknown {
   if (!isTable(value)) return value
   const found = new Map<string, unknown>()
+  const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
     // JSON has no comments, and editors are told in the file where its schema is.
     if (entry === null || entry === undefined || given.startsWith('_comment') || (path.length === 0 && given === '$schema')) continue
@@ -26,7 +27,8 @@ export function normalised(value: unknown, table: KeyTable, isOpen: boolean, pat
       else if (notes.length < maxNotes) notes.push(unknownKey(given, table, path))
       continue
     }
-    if (found.has(name)) throw invalidField([...path, given], entry, `${name} or ${given}, not both`)
+    if (found.has(name)) throw invalidField([...path, given], entry, `${givenNames.get(name)} or ${given}, not both`)
+    givenNames.set(name, given)
     found.set(name, within(entry, key, [...path, given], notes))
   }
   return Object.fromEntries(found)
