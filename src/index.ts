@@ -89,6 +89,7 @@ export type {
   CompactionFigures,
   HookDone,
   HookOrigin,
+  HookRefusal,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,

@@ -22,7 +22,7 @@ const expected: Record<string, string> = {
     CompactedSection CompactionConfig ConfigErrorOptions CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
-    ExploreOptions ExtensionMessage FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal
+    ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
     LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
@@ -151,7 +151,8 @@ const expected: Record<string, string> = {
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
+    loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
+    HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
     BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms LoadConfigOptions LoadedConfig McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns

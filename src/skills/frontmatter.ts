@@ -1,4 +1,4 @@
-import type { Document } from 'yaml'
+import type { Document, Scalar } from 'yaml'
 import { jsonFault } from '../base/json-fault.ts'
 import { lateChunk } from '../base/late-chunk.ts'
 import { errorText, LoadError } from '../types/errors.ts'
@@ -7,7 +7,7 @@ import { SkillError } from './skill-error.ts'
 
 /** The two parts of a `SKILL.md`. */
 export interface SplitSkill {
-  /** YAML, without its fences. */
+  /** YAML, without its fences; every line ends with a line feed. */
   yaml: string
   /** Markdown, without white space around it. */
   body: string
@@ -38,15 +38,17 @@ export function splitSkill(text: string): SplitSkill {
   const first = opening.exec(whole)
   if (first === null) throw noFrontmatter('it does not begin with a line ---')
   const begin = first[0].length
-  // The line break before a fence belongs to the fence: an empty frontmatter has none but that of the first.
-  const last = closing.exec(whole.slice(begin - 1, begin + maxFrontmatter))
-  if (last === null) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
+  // From the line break of the first fence on: it is the one before the second where there is nothing between them.
+  const last = closing.exec(whole.slice(begin - 1))
+  if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
   const end = begin - 1 + last.index
   const oddities = [
     ...(hasMark ? ['it begins with a byte order mark'] : []),
     ...(last[1] === '...' ? ['the frontmatter ends with ... instead of ---'] : []),
   ]
-  return { yaml: whole.slice(begin, Math.max(begin, end)), body: whole.slice(end + last[0].length).trim(), oddities }
+  // The line break before a fence is the fence's: a block of text that ends there does not end with one.
+  const yaml = whole.slice(begin, Math.max(begin, end)).replace(/\r\n?/g, '\n').replace(/\n$/, '')
+  return { yaml, body: whole.slice(end + last[0].length).trim(), oddities }
 }
 
 /**
@@ -69,10 +71,11 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     const [fault] = doc.errors
     if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(yaml, fault.pos[0])}`)
     if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
+    visit(doc, { Scalar: (_, node) => endWithText(node, yaml) })
     const fields: JsonObject = doc.toJS({ maxAliasCount: 100 })
     const wrong = jsonFault(fields, 'frontmatter', 20)
     if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
-    return { fields, oddities: odditiesOf(doc, { visit, isScalar }) }
+    return { fields, oddities: odditiesOf(doc, { visit, isMap, isScalar }) }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
     // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
@@ -80,16 +83,22 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
   }
 }
 
+/** Takes off the line break that the parser adds to a block of text where the YAML ends without one. */
+function endWithText(node: Scalar, yaml: string): void {
+  const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED'
+  if (!isBlock || node.range?.[1] !== yaml.length || typeof node.value !== 'string' || yaml.endsWith('\n')) return
+  node.value = node.value.replace(/\n$/, '')
+}
+
 /** What the standard's own validator, whose YAML is a stricter one, refuses. */
-function odditiesOf(doc: Document, { visit, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isScalar'>): string[] {
+function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isMap' | 'isScalar'>): string[] {
   const found = new Set<string>()
   visit(doc, {
     Node(_, node) {
       if ('anchor' in node && node.anchor !== undefined) found.add('the frontmatter has an anchor (&)')
       if ('flow' in node && node.flow === true) found.add('the frontmatter has lists or mappings in brackets')
-    },
-    Map(_, { items }) {
-      const keys = items.map(({ key }) => (isScalar(key) ? key.value : key))
+      if (!isMap(node)) return
+      const keys = node.items.map(({ key }) => (isScalar(key) ? key.value : key))
       if (new Set(keys).size < keys.length) found.add('a field comes twice; the last one counts')
     },
   })
@@ -97,7 +106,7 @@ function odditiesOf(doc: Document, { visit, isScalar }: Pick<typeof import('yaml
 }
 
 function placeOf(yaml: string, at: number): string {
-  const lines = yaml.slice(0, at).split(/\r\n|\r|\n/)
+  const lines = yaml.slice(0, at).split('\n')
   // The fence is the first line of the file.
   return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
 }
@@ -105,10 +114,10 @@ function placeOf(yaml: string, at: number): string {
 function noFrontmatter(why: string): SkillError {
   return new SkillError(
     'noFrontmatter',
-    `There is no frontmatter: ${why}. Begin the file with --- name: … description: … ---, each on its own line.`,
+    `There is no frontmatter: ${why}. The first lines of a skill are ---, name: …, description: … and ---.`,
   )
 }
 
 function invalidYaml(why: string): SkillError {
-  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why}`)
+  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why.replace(/\.$/, '')}.`)
 }

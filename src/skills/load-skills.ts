@@ -62,7 +62,10 @@ const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), sign
  * Source: docs/concepts/skills.md
  */
 export async function loadSkills(workspace: Workspace, dirs: readonly string[], options: LoadSkillsOptions = {}): Promise<SkillSet> {
+  checkOptions(workspace, aWorkspace, 'workspace')
   checkOptions(dirs, listOf(aText), 'dirs')
+  checkOptions(options, loadOptions)
+  options.signal?.throwIfAborted()
   let all = skillSet([])
   for (const dir of dirs) all = all.merge(await loadSkillDir(workspace, dir, dir, options))
   return all
@@ -75,6 +78,7 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
   checkOptions(source, aText, 'source')
   checkOptions(options, loadOptions)
   const { maxSkills = 1000, signal } = options
+  signal?.throwIfAborted()
   const place = { workspace, source, signal }
   const { folders, errors } = await foldersOf(dir, place)
   const found: Found[] = [{ ...nothing, errors }]

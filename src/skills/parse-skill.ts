@@ -37,7 +37,7 @@ export async function parseSkill(text: string): Promise<ParsedSkill> {
   checkOptions(text, aText, 'text')
   const split = splitSkill(text)
   const { fields, oddities } = await parseFrontmatter(split.yaml)
-  const name = requiredText(fields, 'name', 'missingName')
+  const name = requiredText(fields, 'name', 'missingName').trim()
   const description = requiredText(fields, 'description', 'missingDescription')
   const warnings: Warning[] = [...nameFaults(name).map((message): Warning => ({ code: 'badName', message }))]
   const optional = optionalFields(fields, warnings)
@@ -70,8 +70,7 @@ export function comparable(name: string): string {
 
 function requiredText(fields: JsonObject, field: 'name' | 'description', code: 'missingName' | 'missingDescription'): string {
   const value = own(fields, field)
-  const text = typeof value === 'string' ? value.trim() : ''
-  if (text !== '') return text
+  if (typeof value === 'string' && value.trim() !== '') return value
   const found = value === undefined ? 'is missing' : typeof value === 'string' ? 'is empty' : 'is no text'
   throw new SkillError(code, `The field ${field} ${found}. Every skill needs a name and a description.`)
 }

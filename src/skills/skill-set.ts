@@ -80,7 +80,7 @@ function entryOf({ name, description, location }: Skill): string {
   return [
     '  <skill>',
     `    <name>${toXml(cut(name))}</name>`,
-    `    <description>${toXml(cut(description))}</description>`,
+    `    <description>${toXml(cut(description.trim()))}</description>`,
     `    <location>${toXml(location)}</location>`,
     '  </skill>',
   ].join('\n')
