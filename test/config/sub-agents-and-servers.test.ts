@@ -63,14 +63,10 @@ thinking_level = "high"
 
 /** A set of tools that says when it was closed. */
 function toolSet(names: string[], closed: string[]): McpToolSet {
-  const listeners = new Set<() => void>()
   const close = async () => void closed.push(names.join())
   return Object.assign(toolsNamed(...names), {
     refresh: async () => ({ added: [], removed: [], changed: [] }),
-    subscribe: (listener: () => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    subscribe: () => () => undefined,
     close,
     [Symbol.asyncDispose]: close,
   })
