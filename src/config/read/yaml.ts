@@ -2,7 +2,7 @@ import type { Document, LineCounter, Node, Pair } from 'yaml'
 import { lateChunk } from '../../base/late-chunk.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
-import { parseError, plainTree, type ReadDocument } from './yamlDocument.ts'
+import { parseError, plainTree, type ReadDocument } from './document.ts'
 
 const yaml = lateChunk('the YAML parser', () => import('yaml'))
 type Yaml = typeof import('yaml')
