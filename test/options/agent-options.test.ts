@@ -8,6 +8,7 @@ import {
   agentLoop,
   ConfigError,
   exploreBranches,
+  Inputs,
   type LoopConfig,
   type LoopHooks,
   type LoopOptions,
@@ -64,6 +65,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   contextTranslation: (messages) => messages,
   journal,
   logger: { warn: act },
+  observers: [{ watch: act }],
   schemaValidator: { compile: () => () => ({ value: {} }) },
 }
 
@@ -72,6 +74,7 @@ checkedOptions<AgentOptions>(
   {
     ...shared,
     model,
+    agentName: 'bench',
     systemPrompt: 'Be brief.',
     skills,
     tools: [add],
@@ -125,6 +128,7 @@ checkedOptions<LoopOptions>(
     metadata: {},
     budget,
     approvals: new Approvals(),
+    inputs: new Inputs(),
     approvalRule: () => true,
     agentName: 'child',
     runningTools: new Map(),
