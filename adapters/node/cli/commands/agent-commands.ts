@@ -2,6 +2,7 @@ import { ConfigError, cacheHitRate } from '../../../../src/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
 import { modelNamed } from '../assistant/models.ts'
 import { costOf, shortCount } from '../render/figures.ts'
+import { cutTo } from '../terminal/text-width.ts'
 import type { Command } from './commands.ts'
 
 /** `/model`: which one is asked, or another one from now on. */
@@ -38,8 +39,9 @@ export const tools: Command = {
     const { plain, paint } = screen.paint
     if (agent.tools.length === 0) screen.line(paint('dim', '  none'))
     for (const { name, description, needsApproval } of agent.tools) {
-      const asks = needsApproval !== undefined && needsApproval !== false ? ' (asks first)' : ''
-      screen.line(plain(`  ${name.padEnd(14)} ${(description.split('\n', 1)[0] ?? '').slice(0, 90)}${asks}`))
+      const asks = needsApproval !== undefined && needsApproval !== false ? ' asks first' : ''
+      const line = plain(`  ${name.padEnd(14)}${asks.padEnd(12)} ${description.split('\n', 1)[0] ?? ''}`)
+      screen.line(cutTo(line, screen.width))
     }
   },
 }

@@ -37,6 +37,8 @@ class Repl implements LineListener, CommandHost {
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
   #run: AgentRun | undefined
+  /** What was said and is not done yet. */
+  #before: Promise<void> = Promise.resolve()
   #isStopping = false
   #isOver = false
   /** What was being typed when a question came. */
@@ -95,10 +97,18 @@ class Repl implements LineListener, CommandHost {
       this.#echo(this.#promptText(), text)
       this.#answer(text)
       if (!this.#questions.isAsking) this.#giveBackDraft()
-    } else if (text.trimStart().startsWith('/')) {
-      this.#echo('› ', text)
-      runCommand(this, text.trim()).catch((error: unknown) => this.fail(error))
-    } else if (text.trim() !== '') this.#say(text)
+      this.#draw()
+    } else {
+      // What was said before a question came is no answer to it; and what is said after a command waits for it.
+      this.#before = this.#before.then(() => this.#do(text)).catch((error: unknown) => this.fail(error))
+    }
+  }
+
+  async #do(text: string): Promise<void> {
+    if (this.#isOver || text.trim() === '') return this.#draw()
+    if (!text.trimStart().startsWith('/')) return this.#say(text)
+    this.#echo('› ', text)
+    await runCommand(this, text.trim())
     this.#draw()
   }
 

@@ -37,6 +37,10 @@ export class RunView {
   #startedAt = 0
   #turns = 0
   #hasText = false
+  /** A compaction was asked for, and nothing was compacted yet. */
+  #isCompacting = false
+  /** Calls that a person is asked about. */
+  #waiting = 0
 
   constructor(screen: Screen) {
     this.#screen = screen
@@ -44,7 +48,9 @@ export class RunView {
   }
 
   event(event: AgentEvent): void {
-    if (event.type === 'agentStart') this.#begin(event.at)
+    if (event.type === 'approvalRequested') this.#waiting += 1
+    if (event.type === 'approvalResolved') this.#waiting -= 1
+    if (event.type === 'agentStart') this.#begin(event.at, event.continuationKind.kind === 'compaction')
     else if (event.type === 'turnStart') this.#turns += 1
     else if (event.type === 'messageUpdate') {
       if (event.delta.type === 'text') this.#text(event.delta.delta, event.at)
@@ -75,16 +81,18 @@ export class RunView {
       if (latest !== '') lines.push(paint('dim', `  ${latest}`))
     }
     if (this.#calls.size === 0) {
-      const what = this.#thoughtSince === undefined ? 'working' : 'thinking'
+      const what = this.#waiting > 0 ? 'waiting for you' : this.#thoughtSince === undefined ? 'working' : 'thinking'
       lines.push(joined(paint('yellow', `${turn} `), paint('dim', `${what} ${duration(now - this.#startedAt)}`)))
     }
     return lines
   }
 
-  #begin(at: number): void {
+  #begin(at: number, isCompaction: boolean): void {
+    this.#isCompacting = isCompaction
     this.#startedAt = at
     this.#turns = 0
     this.#hasText = false
+    this.#waiting = 0
     this.#calls.clear()
     this.#endThought(at)
   }
@@ -149,6 +157,7 @@ export class RunView {
     else if (event.type === 'inputRejected') say('yellow', `Refused: ${event.reason}`)
     else if (event.type === 'approvalResolved' && !event.approved) say('yellow', `✗ ${event.toolName} was not allowed`)
     else if (event.type === 'compactionEnded') {
+      this.#isCompacting = false
       const { messagesBefore, messagesAfter, estimatedTokensBefore, estimatedTokensAfter, error } = event
       const figures = `${messagesBefore} messages → ${messagesAfter}, ${shortCount(estimatedTokensBefore)} tokens → ${shortCount(estimatedTokensAfter)}`
       say('yellow', error === undefined ? `┄ compacted: ${figures}` : `┄ not compacted: ${error.message}`)
@@ -159,6 +168,10 @@ export class RunView {
 
   #end({ status, error, limit, rejection, at, totalUsage, usage }: AgentEndEvent): void {
     this.#endThought(at)
+    if (this.#isCompacting && status === 'completed') {
+      this.#screen.line(this.#screen.paint.paint('dim', '┄ nothing to compact: there are too few turns'))
+      return
+    }
     const turns = `${this.#turns} turn${this.#turns === 1 ? '' : 's'}`
     const tokens = `${shortCount((totalUsage ?? usage).totalTokens)} tokens`
     const why = error?.message ?? rejection ?? (limit === undefined ? '' : `The limit was reached: ${limit.reason}.`)

@@ -71,14 +71,17 @@ export function editedLines(
   terminal.on('data', read)
   terminal.on('end', end)
   terminal.on('error', end)
+  const giveBack = () => void control.write(bracketedPaste.off)
   control.write(bracketedPaste.on)
-  keys.on('keypress', on.change)
+  // Also when the process ends in another way.
+  process.once('exit', giveBack)
+  keys.on('keypress', () => on.change())
   editor.on('line', (line) => {
     const whole = line.replace(/\[paste (\d+): \d+ lines, \d+ characters\]/g, (mark, number) => pastes[Number(number) - 1] ?? mark)
     pastes.length = 0
     on.line(whole)
   })
-  editor.on('SIGINT', on.interrupt)
+  editor.on('SIGINT', () => on.interrupt())
   editor.on('close', () => {
     if (!isClosing) on.end()
   })
@@ -101,7 +104,8 @@ export function editedLines(
       terminal.off('end', end)
       terminal.off('error', end)
       terminal.pause()
-      control.write(bracketedPaste.off)
+      process.off('exit', giveBack)
+      giveBack()
     },
   }
 }
@@ -125,7 +129,7 @@ class Keys extends Readable {
 export function plainLines(input: NodeJS.ReadStream, on: LineListener): LineSource {
   let isClosing = false
   const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY })
-  lines.on('line', on.line)
+  lines.on('line', (line) => on.line(line))
   lines.on('close', () => {
     if (!isClosing) on.end()
   })
