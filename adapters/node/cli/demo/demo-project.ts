@@ -38,5 +38,8 @@ ok    70 80 makes 140
 export function demoProject(): { root: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), 'phi-demo-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text)
-  return { root, remove: () => rmSync(root, { recursive: true, force: true }) }
+  const remove = () => rmSync(root, { recursive: true, force: true })
+  // Also when the process ends in another way than it should.
+  process.once('exit', remove)
+  return { root, remove }
 }
