@@ -71,9 +71,8 @@ export class Questions {
   #decide({ isAllowed, reason }: Verdict): void {
     const next = this.#waiting.shift()
     if (next === undefined) return
-    // Deciding is an event of its own, which withdraws what waits no longer.
     if (isAllowed) next.run.approve(next.event)
-    else next.run.deny(next.event, reason ?? 'The user did not allow this call.')
+    else if (isStillWaiting(next)) next.run.deny(next.event, reason ?? 'The user did not allow this call.')
     if (this.#waiting.length > 0) this.#show()
   }
 
@@ -85,6 +84,11 @@ export class Questions {
     this.#screen.line(paint('yellow', `? ${event.toolName}${who} wants to run:`))
     for (const line of linesOf(plain(shownCall(event)))) this.#screen.line(paint('bold', `  ${line}`))
   }
+}
+
+/** A run that was stopped asks for nothing any more. */
+function isStillWaiting({ run, event }: { run: AgentRun; event: ApprovalRequestedEvent }): boolean {
+  return run.pendingApprovals().some(({ toolCallId }) => toolCallId === event.toolCallId)
 }
 
 /** The command as it is; of other calls the arguments. */

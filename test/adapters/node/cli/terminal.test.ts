@@ -18,7 +18,7 @@ function gate() {
   return { open: () => open(), opened }
 }
 
-describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 60_000 }, () => {
+describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () => {
   it('shows the demo: thinking, tools, a question, markdown', async () => {
     const demo = inTerminal(['--demo'])
     await demo.shows('Allow? [y/N]')
@@ -36,7 +36,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 60_000 }, () 
     await demo.shows(/demo · \d+% · \$0\.\d+ › $/)
     demo.type(`/exit${enter}`)
     expect(await demo.ended).toBe(0)
-    expect(demo.raw.endsWith('\x1b[?2004l')).toBe(true)
+    expect(demo.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(demo.raw.lastIndexOf('\x1b[?2004h'))
   })
 
   it('runs no command that was not allowed, and tells the model why', async () => {
@@ -214,12 +214,12 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 60_000 }, () 
     // Wider: the lines of before are not wrapped otherwise.
     phi.resize(200, 50)
     open()
-    await phi.shows('[done')
+    await phi.shows(/\[done.*\n.*› $/)
     const lines = phi.screen.text.split('\n')
     expect(lines.filter((line) => line === 'One.')).toHaveLength(1)
     expect(lines.filter((line) => line === 'Two.')).toHaveLength(1)
     expect(lines.filter((line) => line.includes('working'))).toEqual([])
-    expect(lines.filter((line) => /›$/.test(line.trim()))).toHaveLength(1)
+    expect(lines.filter((line) => /test · .*› $/.test(line))).toHaveLength(1)
   })
 
   it('says yes to nothing when the terminal goes away', async () => {
@@ -247,7 +247,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 60_000 }, () 
   })
 })
 
-describe.skipIf(pty === undefined)('commands', { timeout: 60_000 }, () => {
+describe.skipIf(pty === undefined)('commands', { timeout: 20_000 }, () => {
   it('tell about the agent, the session, and export it', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()

@@ -1,5 +1,5 @@
 import type { IPty } from '@lydell/node-pty'
-import { onTestFinished } from 'vitest'
+import { onTestFailed, onTestFinished } from 'vitest'
 import { directory, environment, program } from './command.ts'
 import { VirtualTerminal } from './virtual-terminal.ts'
 
@@ -61,6 +61,7 @@ export function inTerminal(args: readonly string[], options: TerminalOptions = {
       for (const look of waiting) look()
     })
   })
+  onTestFailed(() => console.error(screen.text))
   onTestFinished(async () => {
     if (!hasEnded) child.kill('SIGKILL')
     await ended

@@ -26,18 +26,10 @@ export class VirtualTerminal {
     return this.#hasColours
   }
 
-  /** All lines, those that have scrolled away too. */
+  /** All lines, those that have scrolled away too; that of the cursor with what stands before it, spaces as well. */
   get text(): string {
-    return this.#lines
-      .map((cells) => cells.join('').trimEnd())
-      .join('\n')
-      .trimEnd()
-  }
-
-  /** The line with the cursor, up to the cursor and after it. */
-  get cursorLine(): [string, string] {
-    const cells = this.#lines[this.#row] ?? []
-    return [cells.slice(0, this.#column).join(''), cells.slice(this.#column).join('').trimEnd()]
+    const lines = this.#lines.map((cells, row) => (row === this.#row ? cells.join('') : cells.join('').trimEnd()))
+    return lines.join('\n').replace(/\n+$/, '')
   }
 
   write(chunk: string): void {
@@ -60,6 +52,7 @@ export class VirtualTerminal {
         at = known.lastIndex
         continue
       }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor
       const next = text.slice(at).search(/[\x1b\r\n]/)
       if (next === 0) {
         if (character === '\r') this.#column = 0
