@@ -66,10 +66,5 @@ function listCommands({ screen }: CommandHost): void {
   for (const [name, { argument, help }] of Object.entries(commands)) {
     screen.line(plain(`  ${`/${name} ${argument}`.padEnd(22)} ${help}`))
   }
-  screen.line(
-    paint(
-      'dim',
-      '  Enter while the agent works tells it something; Ctrl-C stops it, and leaves at an empty prompt. Tab completes commands.',
-    ),
-  )
+  screen.line(paint('dim', '  Enter while the agent works tells it something. Ctrl-C stops it; at an empty prompt it leaves.'))
 }

@@ -108,7 +108,7 @@ function loopLine({ status, turns, usage, messages, continuationKind }: LoopReco
 /** `/export`: the session as a file, or on standard output. */
 export const exportTo: Command = {
   argument: '[FILE]',
-  help: 'write the session as Markdown, or as .jsonl for phi-core/session; without FILE to standard output',
+  help: 'the session as Markdown, or whole as .jsonl; without FILE shown',
   isAnytime: false,
   async run(host, path) {
     const text = await exported(host, path)

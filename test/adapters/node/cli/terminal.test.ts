@@ -120,16 +120,18 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () 
   })
 
   it('goes on after it was killed', async () => {
-    const { env } = await modelServer(({ attempt }) =>
-      attempt === 2 ? new Promise(() => undefined) : { text: [attempt === 1 ? 'I keep it in mind.' : 'It was 42.'] },
-    )
+    const { open, opened } = gate()
+    const { env } = await modelServer(({ attempt }) => {
+      if (attempt === 2) open()
+      return attempt === 2 ? new Promise(() => undefined) : { text: [attempt === 1 ? 'I keep it in mind.' : 'It was 42.'] }
+    })
     const shared = { env: environment(env), cwd: directory() }
     const killed = inTerminal(args, shared)
     await killed.shows('› ')
     killed.type(`The number is 42.${enter}`)
     await killed.shows('[done')
     killed.type(`What was it?${enter}`)
-    await killed.shows('working')
+    await opened
     killed.kill('SIGKILL')
     await killed.ended
     const resumed = inTerminal([...args, '--resume'], shared)
@@ -258,7 +260,7 @@ describe.skipIf(pty === undefined)('commands', { timeout: 20_000 }, () => {
     phi.type(`first${enter}`)
     await phi.shows('[done')
     const said: [string, RegExp | string][] = [
-      ['/help', 'Tab completes commands.'],
+      ['/help', 'Enter while the agent works'],
       ['/model', 'openai/test, 128.0k tokens of context'],
       ['/model groq/x', 'Set GROQ_API_KEY'],
       ['/thinking', 'thinking: off'],
