@@ -1,4 +1,4 @@
-import type { AgentRun, ApprovalRequestedEvent } from '../../../../src/index.ts'
+import type { AgentRun, ApprovalRequestedEvent, RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { type CommandHost, commandNames, runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
@@ -37,6 +37,7 @@ class Repl implements LineListener, CommandHost {
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
   #run: AgentRun | undefined
+  #lastStatus: RunStatus | undefined
   /** What was said and is not done yet. */
   #before: Promise<void> = Promise.resolve()
   #isStopping = false
@@ -178,6 +179,8 @@ class Repl implements LineListener, CommandHost {
     receipt.settled.then(
       (status) => {
         if (status === 'delivered' || this.#isOver) return
+        // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
+        if (this.#lastStatus === 'completed') return this.#say(text)
         this.note('The run ended before this was said; it is in your line again.')
         this.#lines.insert(text.replaceAll('\n', ' '))
       },
@@ -194,6 +197,9 @@ class Repl implements LineListener, CommandHost {
       this.meter.event(event)
       if (event.type === 'approvalRequested') this.#ask(run, event)
       else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#withdraw(event)
+      if (event.type !== 'agentEnd') return
+      this.#lastStatus = event.status
+      this.#finish(run)
     })
     run.result
       .then(
