@@ -17,6 +17,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   openapi: { layers: ['validation'], packages: ['yaml'] },
+  skills: { layers: ['workspace'], packages: ['yaml'] },
   mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
@@ -35,6 +36,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   http: { adapters: [], packages: ['hono'] },
   proxy: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
+  otel: { adapters: [], packages: ['@opentelemetry/api'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }

@@ -148,6 +148,7 @@ export type MisuseCode =
   | 'missingIds'
   | 'unknownMessage'
   | 'unknownCall'
+  | 'unknownInput'
   | 'argumentsChanged'
   | 'nestedSubAgent'
   | 'branchCount'
