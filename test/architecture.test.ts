@@ -21,6 +21,10 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
+  config: {
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'providers', 'tools', 'mcp', 'skills', 'loop', 'agent'],
+    packages: ['smol-toml', 'yaml', 'zod'],
+  },
   client: { layers: ['stream', 'ui'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
