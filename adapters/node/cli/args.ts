@@ -13,6 +13,8 @@ export interface CliArguments {
   /** A session to go on with; `true` for the last one. */
   resume?: string | true
   yes?: boolean
+  /** The agent file may do what it asks for. */
+  trust?: boolean
   /** `false`: commands run without a sandbox. */
   sandbox?: boolean
   help?: boolean
@@ -31,6 +33,7 @@ const takes: Readonly<Record<string, Takes>> = {
   '--demo': 'nothing',
   '--resume': 'perhaps a text',
   '--yes': 'nothing',
+  '--trust': 'nothing',
   '--no-sandbox': 'nothing',
   '--help': 'nothing',
   '--version': 'nothing',
@@ -58,6 +61,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
       --thinking LEVEL ${levels.join(', ')}
       --config FILE    an agent file: TOML, JSON or YAML
+      --trust          let the agent file do what it wants to, without being asked once
       --resume [ID]    go on with a session of this directory; without ID the last one
   -y, --yes            let every call run that would be asked for
       --no-sandbox     run commands without a sandbox, with all your rights
@@ -109,10 +113,11 @@ function read(words: readonly string[]): Record<string, unknown> {
   return given
 }
 
-function checkTogether({ demo, model, config, resume, print, thinking }: CliArguments): void {
+function checkTogether({ demo, model, config, resume, print, thinking, trust }: CliArguments): void {
   const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
   const other = Object.entries(others).find(([, value]) => value !== undefined)
   if (demo === true && other !== undefined) throw misuse(`--demo brings its own model and project; leave ${other[0]} out.`)
+  if (trust === true && config === undefined) throw misuse('--trust is about an agent file; say --config FILE as well.')
   if (print !== undefined && print.trim() === '') throw misuse('--print has nothing to ask. Say something after it.')
 }
 

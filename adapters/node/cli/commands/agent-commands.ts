@@ -46,13 +46,19 @@ export const tools: Command = {
   },
 }
 
-/** `/skills`: what the agent has been shown of skills. */
+/** `/skills`: what the agent knows how to do, and what was wrong with other skills. */
 export const skills: Command = {
   argument: '',
   help: 'the skills of the agent',
   isAnytime: true,
-  run({ assistant, screen }) {
-    screen.line(screen.paint.paint('dim', assistant.agent === undefined ? '' : '  none'))
+  run({ assistant: { agent }, screen }) {
+    const { plain, paint } = screen.paint
+    const { skills: known = [], warnings = [], errors = [] } = agent.settings.skills ?? {}
+    if (known.length === 0) screen.line(paint('dim', '  none'))
+    for (const { name, description, source } of known) {
+      screen.line(cutTo(plain(`  ${name.padEnd(20)} ${description.replace(/\s+/g, ' ')}  (${source})`), screen.width))
+    }
+    for (const { message } of [...errors, ...warnings]) screen.line(paint('yellow', `  ${message}`))
   },
 }
 
@@ -61,8 +67,13 @@ export const mcp: Command = {
   argument: '',
   help: 'MCP servers and their tools',
   isAnytime: true,
-  run({ screen }) {
-    screen.line(screen.paint.paint('dim', '  none'))
+  run({ assistant: { agent, servers }, screen }) {
+    const { plain, paint } = screen.paint
+    if (servers.length === 0) screen.line(paint('dim', '  none; an agent file names them: phi --config agent.toml'))
+    for (const server of servers) {
+      const own = agent.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
+      screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
+    }
   },
 }
 
