@@ -17,10 +17,10 @@ export async function askTrust(path: string, requests: readonly TrustRequest[]):
   stderr.write(`${escapeControls(path)} wants to\n`)
   for (const { kind, what, field } of requests)
     stderr.write(`${escapeControls(`  ${words[kind]} ${what}  (${field})`).replaceAll('\n', ' ')}\n`)
-  const terminal = createInterface({ input: stdin, output: stderr })
+  const terminal = createInterface({ input: stdin, output: stderr, terminal: false })
   const left = new AbortController()
-  // The interface takes Ctrl-C for itself; and a terminal that goes away answers nothing.
-  terminal.on('SIGINT', () => left.abort()).on('close', () => left.abort())
+  // A terminal that goes away answers nothing.
+  terminal.on('close', () => left.abort())
   try {
     const answer = await terminal.question('Trust this file, as it is now? [y/N] ', { signal: left.signal })
     return /^y(es)?$/i.test(answer.trim())
