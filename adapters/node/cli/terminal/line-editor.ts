@@ -69,6 +69,8 @@ export function editedLines(
   const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
   const end = (): void => editor.close()
   terminal.on('data', read)
+  // Whoever asked before has paused it.
+  terminal.resume()
   terminal.on('end', end)
   terminal.on('error', end)
   const giveBack = () => void control.write(bracketedPaste.off)
