@@ -6,7 +6,7 @@ import { blankOut, importsOf, readSources, resolveImport, type Sources } from '.
 /** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
   types: { layers: [], packages: [] },
-  base: { layers: [], packages: [] },
+  base: { layers: [], packages: ['yaml'] },
   stream: { layers: [], packages: ['eventsource-parser'] },
   validation: { layers: [], packages: ['@cfworker/json-schema'] },
   workspace: { layers: [], packages: [] },
@@ -16,7 +16,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
-  openapi: { layers: ['validation'], packages: ['yaml'] },
+  openapi: { layers: ['validation'], packages: [] },
   skills: { layers: ['workspace'], packages: ['yaml'] },
   mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },

@@ -4,11 +4,12 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { aFlag, aFunction, anObject, anything, aText, either, type Kind, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
-import { type AgentTool, ConfigError, type Logger, type Workspace } from '../../../src/index.ts'
+import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
 import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
 import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
 import { type NodeToolsOptions, nodeTools } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
+import { type HookScripts, scriptHooks } from '../script-hooks/script-hooks.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { nodeWorkspace } from '../workspace/node-workspace.ts'
 
@@ -46,6 +47,7 @@ export function hostOfNode(options: NodeHostOptions): ConfigHost {
   return {
     env: process.env,
     connectMcp: (server) => connect(server, root, others),
+    scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts),
     ...others,
     workspace: (path) => workspaceAt(root, path, settings),
     tools: (place) => toolsAt(root, place, settings, tools),
@@ -90,6 +92,12 @@ function toolsAt(
   const wantsBash = names.includes('bash') && !given.some(({ name }) => name === 'bash')
   const builtIn = nodeTools({ ...settings, root: directoryAt(root, path), ...(!wantsBash && { bash: false }) })
   return [...builtIn, ...given]
+}
+
+/** Trust was asked for each by what it says; only one that says so may lie elsewhere. */
+function hooksAt(root: string, scripts: HookScripts): LoopHooks {
+  const allowOutside = Object.values(scripts).some((script) => /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
+  return scriptHooks({ scripts, root, allowOutside })
 }
 
 interface Connecting {

@@ -1,10 +1,9 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
-import { lateChunk } from '../../base/late-chunk.ts'
+import { yamlParser } from '../../base/yaml-parser.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
 import { parseError, plainTree, type ReadDocument } from './document.ts'
 
-const yaml = lateChunk('the YAML parser', () => import('yaml'))
 type Yaml = typeof import('yaml')
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
@@ -18,7 +17,7 @@ const maxAliasCount = 100
  * `ConfigError` `parse`, and with `LoadError` where the parser cannot be had.
  */
 export async function readYaml(text: string): Promise<ReadDocument> {
-  const library = await yaml.load()
+  const library = await yamlParser.load()
   try {
     checkTokens(library, text)
     const lines = new library.LineCounter()
