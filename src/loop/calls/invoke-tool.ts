@@ -1,4 +1,5 @@
 import { AbortScope, startTimer } from '../../base/abort.ts'
+import type { RunGuards } from '../../types/approval.ts'
 import type { ContextChange } from '../../types/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
@@ -66,25 +67,22 @@ class RunningCall {
     runningTools?.set(call.id, timeoutMs)
   }
 
-  /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
+  /** What watches over the run, for loops that the tool starts. */
+  get guards(): RunGuards {
+    return guardsOf(this.#loop, this.#approvals)
+  }
+
+  /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
   context(): ToolContext {
-    const { stop } = this
-    const loop = this.#loop
-    const approvals = this.#approvals
     const { id: toolCallId, name: toolName } = this.#call
-    const { events, budget } = loop
-    return {
+    const { events, budget } = this.#loop
+    return madeWhenAsked({
+      [running]: this,
       toolCallId,
       toolName,
       sessionId: events.sessionId,
       loopId: events.loopId,
       budget,
-      get signal() {
-        return stop.signal
-      },
-      get guards() {
-        return guardsOf(loop, approvals)
-      },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.
       progress: (line) =>
@@ -97,7 +95,7 @@ class RunningCall {
         const checked = checkChange(change)
         if (!this.#isOver) this.#changes.push(checked)
       },
-    }
+    })
   }
 
   /** Waits for what the tool promised, unless the call is stopped before. Never rejects. */
@@ -157,6 +155,36 @@ class RunningCall {
     if (!this.#isOver) this.#loop.events.emit(body)
     return !this.#isOver
   }
+}
+
+/** Leads from a context to its call. Not a private field: a proxy of a context has none. */
+const running = Symbol('running call')
+
+type OfCall = { readonly [running]: RunningCall }
+type Late = 'signal' | 'guards'
+
+const signal = {
+  enumerable: true,
+  get(this: OfCall) {
+    return this[running].stop.signal
+  },
+}
+
+const guards = {
+  enumerable: true,
+  get(this: OfCall) {
+    return this[running].guards
+  },
+}
+
+/**
+ * Adds what most tools never look at. Own properties, so that a copy of a context has them, with the same two functions for all contexts: V8 makes a
+ * hidden class for each new getter and keeps it, with all that the getter refers to, until a full collection.
+ */
+function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: Rest): Rest & Pick<ToolContext, Late> {
+  Object.defineProperty(context, 'signal', signal)
+  Object.defineProperty(context, 'guards', guards)
+  return context as Rest & Pick<ToolContext, Late> // since the two lines before
 }
 
 /** What a running tool reports. */

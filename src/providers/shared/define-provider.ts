@@ -67,12 +67,12 @@ async function callService<Call extends EncodedCall>(
   const exchange = exchangeOf(definition, call, context, signal)
   if (codec.recover === undefined) return await sendStreaming(exchange)
   let refused: { body: unknown } | undefined
-  exchange.onRefusal = (body) => {
+  const onRefusal = (body: unknown): void => {
     refused = { body }
   }
   let recovery: Recovery<Call> | undefined
   try {
-    return await sendStreaming(exchange)
+    return await sendStreaming({ ...exchange, onRefusal })
   } catch (error) {
     if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
       recovery = codec.recover(refused.body, call, { ...context, secrets: exchange.secrets })
