@@ -102,10 +102,12 @@ class RunningCall {
   async settle(work: PromiseLike<unknown>): Promise<ToolResult> {
     const { stop } = this
     const { tool, name } = this.#call
-    const result = await stop.race(work).then(
-      (returned) => toToolResult(name, returned),
-      (error) => (stop.aborted && tool.endsOnAbort === true ? this.#cutOff(work, error) : this.#failed(error)),
-    )
+    let result: ToolResult
+    try {
+      result = toToolResult(name, await stop.race(work))
+    } catch (error) {
+      result = stop.aborted && tool.endsOnAbort === true ? await this.#cutOff(work, error) : this.#failed(error)
+    }
     if (this.#reported !== undefined) await stop.race(this.#reported).catch(() => undefined)
     return this.end(result)
   }
