@@ -45,6 +45,10 @@ function gist(event: AgentEvent): string {
       return event.text
     case 'approvalResolved':
       return event.approved ? 'approved' : 'denied'
+    case 'inputRequested':
+      return event.message
+    case 'inputResolved':
+      return event.action
     case 'providerRetry':
       return event.error.code
     case 'inputRejected':
