@@ -48,9 +48,9 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onDraw
       <RetryNotice retry={state.retry} />
       <div class="top-bar-end">
         <ContextMeter state={state} model={model} onOpen={onUsage} />
-        <button type="button" class="palette-button" onClick={onPalette} aria-label="Commands" aria-keyshortcuts="Control+K Meta+K">
+        <button type="button" class="palette-button" onClick={onPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
-          <span>Commands</span>
+          <span class="palette-name">Commands</span>
           <kbd>⌘K</kbd>
         </button>
         <span class="drawer-toggle">
