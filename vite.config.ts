@@ -33,7 +33,9 @@ function dependencies(): string[] {
   return Object.keys(manifest.dependencies)
 }
 
-const ofMcpTests = ['client/index.js', 'inMemory.js', 'validation/cfworker'].map((path) => `@modelcontextprotocol/sdk/${path}`)
+const ofMcpTests = [
+  ...['client/index.js', 'client/auth.js', 'client/sse.js', 'client/streamableHttp.js', 'types.js', 'inMemory.js', 'validation/cfworker'],
+].map((path) => `@modelcontextprotocol/sdk/${path}`)
 
 /** The runtime suite and what only browsers have, in one browser. */
 function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOption) {
@@ -42,7 +44,8 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   const browser = { enabled: true, connectTimeout, headless: true, screenshotFailures: false, instances: [{ browser: name }], provider }
   // Known from the start: a dependency that vite discovers late reloads the page under a running test.
   const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
-  const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests] }
+  const ofTraces = ['@opentelemetry/api', '@opentelemetry/sdk-trace-base']
+  const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces] }
   return { resolve, optimizeDeps, test: { ...fixture, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
 }
 

@@ -18,6 +18,7 @@ export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
 export { Approvals } from './loop/calls/approvals.ts'
+export { Inputs } from './loop/calls/inputs.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
 export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
 export { parseSnapshot } from './session/checks/snapshot.ts'
@@ -43,6 +44,7 @@ export { type ApiKey, type CredentialProvider, staticCredential } from './types/
 export {
   AgentBusyError,
   ConfigError,
+  type ConfigErrorOptions,
   CursorExpired,
   JournalError,
   type MisuseCode,
@@ -67,6 +69,8 @@ export type {
   CompactionStartedEvent,
   EventBase,
   InputRejectedEvent,
+  InputRequestedEvent,
+  InputResolvedEvent,
   MessageEndEvent,
   MessageStartEvent,
   MessageUpdateEvent,
@@ -88,6 +92,7 @@ export type {
   CompactionFigures,
   HookDone,
   HookOrigin,
+  HookRefusal,
   HookVerdict,
   LoopHooks,
   ReplacedArguments,
@@ -95,9 +100,11 @@ export type {
   TurnHookInfo,
 } from './types/hooks.ts'
 export type { FilterVerdict, InputFilter } from './types/input-filter.ts'
+export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/input-request.ts'
 export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
@@ -137,8 +144,10 @@ export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
 export type {
   ContinuationKind,
+  InputQuestion,
   LoopConfigSnapshot,
   PendingApproval,
+  PendingInput,
   RunFailure,
   RunStatus,
   SubAgentRef,
@@ -180,6 +189,7 @@ export type {
   StorePromises,
 } from './types/session-store.ts'
 export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type ReachedLimit, type RetryConfig } from './types/settings.ts'
+export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/skills.ts'
 export type { AgentSnapshot } from './types/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'

@@ -6,7 +6,7 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
+    Inputs Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
     createBudget
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
@@ -19,20 +19,21 @@ const expected: Record<string, string> = {
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
-    CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
+    CompactedSection CompactionConfig ConfigErrorOptions CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
-    ExploreOptions ExtensionMessage FilterVerdict HookDone HookVerdict ImageContent InputFilter InputRejectedEvent Journal
+    ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
-    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
+    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopObserver LoopOptions LoopRecord LoopStatus LoopStep LoopWatch ModelAnswer WatchedLoop Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
     ModelConfig CopiedSessionRecord NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
+    InputAnswer InputDesk InputQuestion InputRef InputRequest InputRequestedEvent InputResolvedEvent PendingInput
     ParseOutputOptions PendingApproval ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole
     ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus
     ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions ResumePoint RetryConfig RevertAppliedEvent RevertCategory
     RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator Session
     SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionRecord SessionScope SessionStore SessionSummary
-    SessionTail SessionWriter SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
+    SessionTail SessionWriter Skill SkillProblem SkillProblemCode SkillSet SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
     StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent ThinkingLevel TokenCounter
     ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
     ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult ToolResultMessage Turn
@@ -81,6 +82,9 @@ const expected: Record<string, string> = {
     OpenApiError fetchOpenApiTools openApiTools readOpenApiTools
     FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
     OperationInfo ReadOpenApiOptions`,
+  './skills': `
+    SkillError loadSkillDir loadSkills parseSkill
+    LoadSkillsOptions ParsedSkill SkillErrorCode`,
   './session': `
     ImportSessionOptions exportSession importSession scopedSessionStore
     EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
@@ -93,6 +97,12 @@ const expected: Record<string, string> = {
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
+  './config': `
+    agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests
+    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection CompactionSettings
+    CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection HookScripts HooksSection McpServerConfig
+    McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection PromptStrategySection
+    ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection ToolPlace ToolsSection TrustRequest`,
   './options': `
     aDocument aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
     listOf oneOf options recordOf required tagged texts wholeFrom withMethods
@@ -111,6 +121,9 @@ const expected: Record<string, string> = {
     McpError mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
     McpToolsOptions`,
+  './adapters/otel': `
+    traceAgent traceLoops
+    AgentTrace LoopTracer TraceOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoute`,
@@ -142,8 +155,9 @@ const expected: Record<string, string> = {
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession toNodeHandler
-    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
+    HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms LoadConfigOptions LoadedConfig McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions
@@ -154,8 +168,8 @@ const expected: Record<string, string> = {
     AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
     ProxyProblem Upstream UpstreamKey`,
   './adapters/browser': `
-    indexedDbSessionStore
-    IndexedDbSessionOptions IndexedDbSessionStore`,
+    indexedDbSessionStore opfsWorkspace
+    IndexedDbSessionOptions IndexedDbSessionStore OpfsWorkspaceOptions`,
   './adapters/cloudflare': `
     ObjectLiveSessionsOptions objectLiveSessions onLoopback
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore

@@ -1,5 +1,5 @@
 /**
- * What only browsers have: sessions in IndexedDB.
+ * What only browsers have: sessions in IndexedDB, and files in the origin private file system.
  *
  * @example
  * ```ts
@@ -8,3 +8,4 @@
  * ```
  */
 export { type IndexedDbSessionOptions, type IndexedDbSessionStore, indexedDbSessionStore } from './indexed-db/indexed-db-session-store.ts'
+export { type OpfsWorkspaceOptions, opfsWorkspace } from './opfs/opfs-workspace.ts'

@@ -1,9 +1,12 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/base/check-options.ts'
+import { McpError } from '../../src/mcp/index.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
+import { originFetch } from './origin-fetch.ts'
+import { endingTransport, resumableFetch } from './resumable-stream.ts'
 
 /** Which server to talk to over HTTP, and as whom. */
 export interface McpHttpOptions extends McpConnectOptions {
@@ -50,27 +53,29 @@ const httpOptions = optionsOf<McpHttpOptions>({
 export async function connectMcp(options: McpHttpOptions): Promise<McpConnection> {
   checkOptions(options, httpOptions)
   const { url, headers = {}, authProvider, authorizationCode, fetch: given, ...others } = options
-  const fetchLike = boundedFetch(given ?? ((input, init) => fetch(input, init)))
   const address = new URL(url)
-  const setting = { requestInit: { headers }, fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
+  const fetchLike = resumableFetch(boundedFetch(originFetch(given ?? ((input, init) => fetch(input, init)), address, headers)))
+  const setting = { fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
   let code = authorizationCode
   let current: StreamableHTTPClientTransport | undefined
-  const authorized = async <T extends Transport & { finishAuth(code: string): Promise<void> }>(transport: T): Promise<T> => {
+  const redeem = async (): Promise<void> => {
     const once = code
     code = undefined
-    if (once !== undefined) await transport.finishAuth(once)
-    return transport
+    if (once === undefined) return
+    if (authProvider === undefined) throw new McpError('unauthorized', 'An authorizationCode is redeemed by an authProvider: pass one.')
+    await exchange(once, authProvider, address, fetchLike)
   }
   return connectMcpOver(
     {
       open: async (attempt) => {
         current = undefined
+        await redeem()
         if (attempt > 0) {
           const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
-          return authorized(new SSEClientTransport(address, setting))
+          return new SSEClientTransport(address, setting)
         }
-        current = await authorized(new StreamableHTTPClientTransport(address, setting))
-        return transportOf(current)
+        current = new StreamableHTTPClientTransport(address, setting)
+        return endingTransport(current)
       },
       isOther: (error) => error instanceof StreamableHTTPError && [400, 404, 405, 406, 415].includes(error.code ?? 0),
       isForgotten: (error) => error instanceof StreamableHTTPError && error.code === 404,
@@ -86,9 +91,31 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
   )
 }
 
-/** The class says of its session that it may be undefined, which the interface does not allow in so many words. */
-function transportOf(transport: StreamableHTTPClientTransport): Transport {
-  return transport as Transport
+/**
+ * Exchanges a code for tokens. Where the server says that it is described is asked for once more: whoever sent people to log in was perhaps another
+ * page, and nothing but the code came back.
+ */
+async function exchange(authorizationCode: string, provider: OAuthClientProvider, serverUrl: URL, fetchFn: FetchLike): Promise<void> {
+  const known = await challenge(serverUrl, fetchFn)
+  if ((await auth(provider, { serverUrl, authorizationCode, fetchFn, ...known })) !== 'AUTHORIZED') throw new UnauthorizedError()
+}
+
+/** What a server answers to somebody without a token. What is asked for does nothing, should it not be refused. */
+async function challenge(url: URL, fetchFn: FetchLike): Promise<{ resourceMetadataUrl?: URL; scope?: string }> {
+  const ping = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 'who', method: 'ping' })
+  const asked: RequestInit[] = [
+    { method: 'POST', headers: ping, body },
+    { method: 'GET', headers: { accept: 'text/event-stream' } },
+  ]
+  for (const init of asked) {
+    const response = await fetchFn(url, init)
+    await response.body?.cancel()
+    if (response.status !== 401) continue
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+    return { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
+  }
+  return {}
 }
 
 /** Values as they are, and without the scheme before them. */

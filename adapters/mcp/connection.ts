@@ -14,13 +14,16 @@ import {
   aPositiveNumber,
   aText,
   checkOptions,
+  either,
   type OptionTable,
+  oneOf,
   options as optionsOf,
   required,
   withMethods,
 } from '../../src/base/check-options.ts'
 import { escapeControls, type Logger } from '../../src/index.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
+import { AskingCalls } from './asking-calls.ts'
 
 /** What every connection may be told. */
 export interface McpConnectOptions {
@@ -28,8 +31,11 @@ export interface McpConnectOptions {
   clientInfo?: { name: string; version: string }
   /** Milliseconds until a server must have introduced itself. Default 30,000. */
   connectTimeoutMs?: number
-  /** Answers what a server asks a person in the middle of a call. Servers are told of it only when it is there. */
-  onElicit?: (request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult
+  /**
+   * Answers what a server asks a person in the middle of a call. Servers are told of it only when it is there. `'event'`: the run that made the call asks,
+   * as an `inputRequested` event.
+   */
+  onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
   /** Has a model answer for a server. Servers are told of it only when it is there. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
   /** Told of what a server gets wrong and of reconnections. Default: silence. */
@@ -60,7 +66,7 @@ export interface McpRoute {
 export const connectTable: OptionTable<McpConnectOptions> = {
   clientInfo: optionsOf<{ name: string; version: string }>({ name: required(aText), version: required(aText) }),
   connectTimeoutMs: aPositiveNumber,
-  onElicit: aFunction,
+  onElicit: either(oneOf('event'), aFunction),
   onSample: aFunction,
   logger: withMethods('a logger', 'warn'),
 }
@@ -96,6 +102,7 @@ class Connection implements McpConnection {
   fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
   readonly #route: McpRoute
   readonly #options: McpConnectOptions
+  readonly #asking = new AskingCalls()
   #client: ConnectedClient | undefined
   #opening: Promise<ConnectedClient> | undefined
   #attempt = 0
@@ -123,8 +130,13 @@ class Connection implements McpConnection {
     return this.#send((client) => client.request(request, schema, options))
   }
 
-  callTool(...call: Parameters<McpClientLike['callTool']>): Promise<unknown> {
-    return this.#send((client) => client.callTool(...call))
+  async callTool(...[params, schema, options = {}]: Parameters<McpClientLike['callTool']>): Promise<unknown> {
+    const { options: sent, end } = this.#asking.begin(options)
+    try {
+      return await this.#send((client) => client.callTool(params, schema, sent))
+    } finally {
+      end()
+    }
   }
 
   async close(): Promise<void> {
@@ -192,10 +204,12 @@ class Connection implements McpConnection {
 
   async #connect(): Promise<ConnectedClient> {
     const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample } = this.#options
-    const capabilities = { ...(onElicit && { elicitation: { form: {} } }), ...(onSample && { sampling: {} }) }
+    // The defaults of a form are filled in where the event is answered, or by the SDK.
+    const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
+    const capabilities = { ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
     // The SDK's own choice generates code, which Workers and strict pages refuse.
     const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() })
-    if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => onElicit(request.params, signal))
+    if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => this.#elicit(request.params, signal))
     if (onSample) client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => onSample(request.params, signal))
     client.fallbackNotificationHandler = async (notification) => this.fallbackNotificationHandler?.(notification)
     client.onerror = (error) => void this.#logError(error)
@@ -207,6 +221,16 @@ class Connection implements McpConnection {
       throw error
     }
     return client
+  }
+
+  async #elicit(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
+    const { onElicit } = this.#options
+    if (typeof onElicit !== 'function') {
+      const answer = await this.#asking.ask(params, signal)
+      if (answer === undefined) this.#log('mcpQuestionNotAsked', { error: 'No call is under way, or those of several agents are.' })
+      return answer ?? { action: 'cancel' }
+    }
+    return onElicit(params, signal)
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */

@@ -3,6 +3,7 @@ export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
+export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './config/load-config-file.ts'
 export {
   type FetchHandler,
   type NodeEnv,
@@ -15,6 +16,9 @@ export { connectMcpStdio, type McpStdioOptions } from './mcp/connect-mcp-stdio.t
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
 export type { HostPrograms } from './policy/programs.ts'
 export type { ProtectionOptions } from './policy/workspace-policy.ts'
+export { ScriptHookError, type ScriptHookErrorCode } from './script-hooks/script-error.ts'
+export type { Interpreters } from './script-hooks/script-file.ts'
+export { type HookScripts, type ScriptHookOptions, scriptHooks } from './script-hooks/script-hooks.ts'
 export { type RipgrepOptions, ripgrepSearcher } from './search/ripgrep.ts'
 export { fileSessionStore } from './session/file-session-store.ts'
 export { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from './session/ledger-files.ts'

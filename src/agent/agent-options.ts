@@ -13,7 +13,7 @@ import {
   options,
   withMethods,
 } from '../base/check-options.ts'
-import { aBudget, aStore, aWorkspace } from '../base/port-kinds.ts'
+import { aBudget, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
@@ -27,6 +27,7 @@ import type { ResponseFormatInput } from '../types/provider.ts'
 import type { ContinuationKind } from '../types/run-facts.ts'
 import type { SessionStore } from '../types/session-store.ts'
 import type { QueueMode } from '../types/settings.ts'
+import type { SkillSet } from '../types/skills.ts'
 import type { AgentTool } from '../types/tool.ts'
 import type { Workspace } from '../types/workspace.ts'
 
@@ -38,6 +39,8 @@ export interface AgentOptions extends LoopSettings {
   model: Model
   /** Default: none. */
   systemPrompt?: string
+  /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
+  skills?: SkillSet
   tools?: readonly AgentTool[]
   /** History to begin with. */
   messages?: readonly MessageInput[]
@@ -53,6 +56,8 @@ export interface AgentOptions extends LoopSettings {
   workspace?: Workspace
   /** Default: a new id. */
   agentId?: string
+  /** Names it in `agentStart`, to hooks and in traces. Few different ones: not one per user. Default: none. */
+  agentName?: string
   /** Default: a new id. */
   sessionId?: string
   /** Records every loop in its session: everything said is durable before the run goes on. See also `resumeAgent`. Default: nothing is stored. */
@@ -89,7 +94,7 @@ export interface CompactOptions extends Omit<PromptOptions, 'kind' | 'responseFo
 }
 
 /** The settings of an agent as the loop takes them. */
-export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, ...rest }: AgentSettings): LoopConfig {
+export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, agentName: _, ...rest }: AgentSettings): LoopConfig {
   return {
     ...rest,
     thinkingLevel: thinking ?? 'off',
@@ -105,6 +110,7 @@ const aQueueMode = oneOf('oneAtATime', 'all')
 export const agentTable: OptionTable<AgentOptions> = {
   ...settingTable,
   systemPrompt: aText,
+  skills: aSkillSet,
   tools: listOf(aTool),
   // Checked, and completed, by `toHistory`.
   messages: anything,
@@ -114,6 +120,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   followUpMode: aQueueMode,
   workspace: aWorkspace,
   agentId: aText,
+  agentName: aText,
   sessionId: aText,
   session: aStore,
   owns: listOf(withMethods('something to close', 'close')),

@@ -1,3 +1,4 @@
+import { withSkills } from '../base/with-skills.ts'
 import { startLoop } from '../loop/agent-loop.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import { nextLoopId } from '../loop/loop-id.ts'
@@ -27,14 +28,14 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   checkPromptOptions(given)
   const { start, kind, said } = what
   const { settings, conversation, listeners } = agent
-  const { systemPrompt = '', tools = [], replayBytes, logger } = settings
+  const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, responseFormat, ...options } = given
   const queues = { steering: new RunQueue(agent.steering), followUps: new RunQueue(agent.followUps) }
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
   const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...(responseFormat !== undefined && { responseFormat }) }
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
-  const context = Object.assign(conversation.context, { systemPrompt, tools })
+  const context = Object.assign(conversation.context, { systemPrompt: withSkills(systemPrompt, skills), tools })
   const loopId = nextLoopId(context, sessionId, config)
   const origin = { kind: givenKind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
   conversation.lastLoopId = loopId
@@ -48,7 +49,8 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     sessionId,
     listeners,
     start: async (loopOptions) => {
-      const request = { start, origin, context, config, options: loopOptions }
+      const named = agentName === undefined ? loopOptions : { ...loopOptions, agentName }
+      const request = { start, origin, context, config, options: named }
       if (journal === undefined) return startLoop(request)
       const begun = await takeOver(request, journal, what)
       run.loopId = begun.origin.loopId

@@ -1,6 +1,8 @@
 import { aNumberFromZero, anObject, aPositiveNumber, aText, checkOptions, listOf, options } from '../base/check-options.ts'
+import { aSkillSet } from '../base/port-kinds.ts'
 import { aThinkingLevel } from '../loop/check-config.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
+import type { SkillSet } from '../types/skills.ts'
 
 /** The settings of an agent that a profile can give a value to. */
 export interface ProfileSettings {
@@ -24,7 +26,7 @@ export interface AgentProfile extends ProfileSettings {
   name?: string
   /** What such agents are for. */
   description?: string
-  /** Names of skills, for whoever loads them. They are not tools. */
+  /** Names of the skills that its agents have, of those they are given. They are not tools. Default: all. */
   skills?: readonly string[]
 }
 
@@ -51,13 +53,22 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  * `options` with the settings of `profile` where they say nothing themselves. Pure; neither argument is changed.
  *
  * **Contract**: an option beats the profile, the profile beats the default. The first system prompt that is not empty wins; every other
- * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`.
+ * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`. Of the set in `options.skills` those
+ * stay that the profile names; throws `ConfigError` `invalidOption` for a name that is not in it. Without a set the names stay in its place, and `new Agent`
+ * refuses them: they are not ignored.
  *
  * Source: docs/concepts/profiles-and-prompts.md
  */
 export function applyProfile<T extends object>(profile: AgentProfile, options: T & ProfileSettings): T & ProfileSettings {
   checkOptions(options, anObject)
-  return { ...options, ...profileDefaults(profile), ...given(options) }
+  const settings = { ...options, ...profileDefaults(profile), ...given(options) }
+  if (profile.skills === undefined) return settings
+  const skills: unknown = Reflect.get(settings, 'skills') ?? profile.skills
+  return { ...settings, skills: isSkillSet(skills) ? skills.select(profile.skills) : skills }
+}
+
+function isSkillSet(value: unknown): value is SkillSet {
+  return aSkillSet.fits(value)
 }
 
 /** What of `settings` has a value. */

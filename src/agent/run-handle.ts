@@ -1,5 +1,6 @@
 import { logWarning } from '../base/log-warning.ts'
 import { Approvals } from '../loop/calls/approvals.ts'
+import { Inputs } from '../loop/calls/inputs.ts'
 import { toMessages } from '../loop/input.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
 import { EventLog } from '../stream/event-log.ts'
@@ -7,11 +8,12 @@ import type { ApprovalRef } from '../types/approval.ts'
 import type { Budget } from '../types/budget.ts'
 import { errorText } from '../types/errors.ts'
 import type { AgentEvent } from '../types/event.ts'
+import type { InputAnswer, InputRef } from '../types/input-request.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentMessage, PromptInput } from '../types/message.ts'
 import { type AgentRun, type Receipt, RunError, type RunResult } from '../types/run.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
+import type { PendingApproval, PendingInput } from '../types/run-facts.ts'
 import type { RunQueue } from './message-queue.ts'
 
 /** What a run needs from its agent. */
@@ -43,6 +45,7 @@ export class RunHandle implements AgentRun {
   readonly result: Promise<RunResult>
   readonly #controller = new AbortController()
   readonly #approvals = new Approvals()
+  readonly #inputs = new Inputs()
   readonly #messages = new Map<string, AgentMessage>()
   /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
   readonly #runningTools = new Map<string, number | undefined>()
@@ -106,6 +109,14 @@ export class RunHandle implements AgentRun {
     this.#approvals.deny(request, reason)
   }
 
+  answer(request: InputRef | string, answer: InputAnswer): void {
+    this.#inputs.answer(request, answer)
+  }
+
+  pendingInputs(): PendingInput[] {
+    return this.#inputs.pending()
+  }
+
   /** The longest timeout, in ms, of the tools that run now; `undefined` when none runs or one of them is unbounded. */
   get currentToolTimeoutMs(): number | undefined {
     const timeouts = [...this.#runningTools.values()]
@@ -133,6 +144,7 @@ export class RunHandle implements AgentRun {
         runId: this.id,
         signal: this.#controller.signal,
         approvals: this.#approvals,
+        inputs: this.#inputs,
         runningTools: this.#runningTools,
         emit: (event) => this.#accept(event),
         ...(metadata !== undefined && { metadata }),

@@ -7,6 +7,7 @@ export const aLogger: Kind = withMethods('a logger', 'warn')
 export const aJournal: Kind = withMethods('a journal', 'append')
 export const aStore: Kind = withMethods('a session store', 'journal', 'open', 'tail')
 export const aWorkspace: Kind = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
+export const aSkillSet: Kind = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
 
 const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
   id: required(aText),

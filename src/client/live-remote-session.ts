@@ -56,6 +56,10 @@ export class LiveRemoteSession implements ChatAgent {
       logger: options.logger,
       stop: (run) => void this.#stop(run),
       queue: (path, input, run) => this.#queue(path, input, run),
+      answer: (inputId, answer) => {
+        const asked = { method: 'POST', path: `/inputs/${encodeURIComponent(inputId)}`, body: { ...answer } } as const
+        this.#wire.json(asked).catch((error: unknown) => this.#warn('answerFailed', error))
+      },
       decide: (request, approved, reason) => {
         this.#decide(request, approved, reason).catch((error: unknown) => this.#warn('decisionFailed', error))
       },

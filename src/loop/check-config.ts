@@ -143,6 +143,7 @@ export const settingTable = {
   contextTranslation: aFunction,
   journal: aJournal,
   logger: aLogger,
+  observers: listOf(withMethods('an observer', 'watch')),
   schemaValidator: withMethods('a schema validator', 'compile'),
 }
 
@@ -161,6 +162,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   metadata: json,
   budget: aBudget,
   approvals: anObject,
+  inputs: anObject,
   runningTools: anObject,
   approvalRule: aFunction,
   agentName: aText,

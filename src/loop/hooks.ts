@@ -92,8 +92,8 @@ export class HookRunner {
 
   onError(error: RunFailure): Promise<void> | undefined {
     if (this.#hooks.onError === undefined) return undefined
-    const { turnIndex } = this.#loop
-    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.#origin(), error, turnIndex }))
+    const { turnIndex, stop } = this.#loop
+    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.#origin(), error, turnIndex, signal: stop.signal }))
   }
 
   /** Whether calls are shown to a hook before they run. */
@@ -104,10 +104,11 @@ export class HookRunner {
   /** Rejects with the signal's reason when the run is stopped. */
   async beforeTool(call: HookedCall, args: JsonObject, requestApproval: () => Promise<boolean>): Promise<ToolDecision> {
     const { stop } = this.#loop
-    const info = { ...this.#ofCall(call), args: copyJson(args), signal: stop.signal, requestApproval }
+    const info = { ...this.#ofCall(call), args: copyJson(args), requestApproval }
     try {
       const verdict = await this.#ask((hooks) => hooks.beforeToolExecution?.(info))
-      if (verdict === false) return { kind: 'refused', message: 'Tool execution skipped by before_tool_execution hook.' }
+      const no = refusalOf(verdict)
+      if (no !== undefined) return { kind: 'refused', message: `Tool execution skipped by before_tool_execution hook${no}` }
       if (!isReplacement(verdict)) return { kind: 'run' }
       // A copy: the hook cannot change what people are asked about and the tool gets.
       return { kind: 'replaced', args: JSON.parse(JSON.stringify(verdict.arguments)) }
@@ -144,7 +145,9 @@ export class HookRunner {
   }
 
   afterCompaction(figures: CompactionFigures): Promise<void> {
-    return this.#observe('afterCompactionEnd', (hooks) => hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures }))
+    return this.#observe('afterCompactionEnd', (hooks) =>
+      hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures, signal: this.#loop.stop.signal }),
+    )
   }
 
   #origin(): HookOrigin {
@@ -153,13 +156,15 @@ export class HookRunner {
   }
 
   #ofCall({ id, name }: HookedCall): ToolHookInfo {
-    return { ...this.#origin(), toolCallId: id, toolName: name }
+    return { ...this.#origin(), toolCallId: id, toolName: name, signal: this.#loop.stop.signal }
   }
 
   async #mayGoOn(name: string, call: (hooks: LoopHooks) => unknown): Promise<RunEnding | undefined> {
     const loop = this.#loop
+    let no: string | undefined
     try {
-      if ((await this.#ask(call)) !== false) return loop.stop.aborted ? { status: 'aborted' } : undefined
+      no = refusalOf(await this.#ask(call))
+      if (no === undefined) return loop.stop.aborted ? { status: 'aborted' } : undefined
     } catch (error) {
       if (loop.failure !== undefined) return { status: 'error', error: loop.failure }
       if (loop.stop.aborted) return { status: 'aborted' }
@@ -170,12 +175,12 @@ export class HookRunner {
       loop.fail(failed)
       return { status: 'error', error: { code: failed.code, message: failed.message } }
     }
-    return { status: 'rejected', rejection: `The ${name} hook returned false.` }
+    return { status: 'rejected', rejection: `The ${name} hook returned false${no}` }
   }
 
   async #allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
     try {
-      return (await this.#ask(call)) !== false
+      return refusalOf(await this.#ask(call)) === undefined
     } catch (error) {
       this.#log(name, error)
       return false
@@ -203,6 +208,13 @@ export class HookRunner {
   #log(hook: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.#loop.warn('hookFailed', { hook, message: errorText(error) })
   }
+}
+
+/** How a sentence about a refusal ends; `undefined` where it is none. */
+function refusalOf(verdict: unknown): string | undefined {
+  if (verdict === false) return '.'
+  if (typeof verdict !== 'object' || verdict === null || !('allow' in verdict) || verdict.allow !== false) return undefined
+  return 'reason' in verdict && typeof verdict.reason === 'string' && verdict.reason !== '' ? `: ${verdict.reason}` : '.'
 }
 
 /** Whatever it holds: arguments that are none do not validate, and the call is not run with the old ones. */

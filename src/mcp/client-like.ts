@@ -1,3 +1,5 @@
+import type { JsonObject } from '../types/json.ts'
+
 /** A tool as a server lists it. Nothing in it is trusted. Source: https://modelcontextprotocol.io */
 export interface McpTool {
   name: string
@@ -30,6 +32,10 @@ export interface McpRequestOptions {
   /** Milliseconds. */
   timeout?: number
   onprogress?: (progress: McpProgress) => void
+  /** Asks the person behind the call what the server wants to know, `params` as it sent them. For `connectMcp`; other clients pass it over. */
+  onelicit?: (params: unknown, signal: AbortSignal) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>
+  /** Whose call it is: what is asked during calls of several is asked of nobody. */
+  caller?: string
 }
 
 /** What a call is sent with: the options of 2.x, which are the schema of 1.x as well. */

@@ -5,6 +5,7 @@ import type { AgentTool, ToolContext } from '../types/tool.ts'
 import type { ToolResult } from '../types/tool-result.ts'
 import { callResult } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
+import { elicitFrom } from './elicitation.ts'
 import { cutText, oneLine } from './shown-text.ts'
 import type { ServerSchema } from './tool-schema.ts'
 
@@ -74,7 +75,13 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   const abort = () => call.abort('The call was cancelled.')
   if (ctx.signal.aborted) abort()
   ctx.signal.addEventListener('abort', abort, { once: true })
-  const options = { signal: call.signal, timeout: Math.min(timeoutMs, 2_147_483_647), onprogress: progressTo(ctx) }
+  const onelicit = elicitFrom(ctx)
+  const options = {
+    signal: call.signal,
+    timeout: Math.min(timeoutMs, 2_147_483_647),
+    onprogress: progressTo(ctx),
+    ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
+  }
   const { name, inputSchema = { type: 'object' } } = info
   try {
     const answer = await client.callTool(

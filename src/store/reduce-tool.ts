@@ -1,6 +1,7 @@
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
+  InputRequestedEvent,
   ProgressMessageEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
@@ -33,6 +34,12 @@ export function approvalResolved(state: RunState, event: ApprovalResolvedEvent):
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason
   return { ...withTool(state, event, change), approvals }
+}
+
+/** A running call asks a person. */
+export function inputRequested(state: RunState, event: InputRequestedEvent): RunState {
+  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...pending } = event
+  return { ...state, inputs: [...state.inputs, pending] }
 }
 
 /** A call runs. A refused call is answered through the same events; it stays `denied`. */

@@ -12,7 +12,16 @@ import { combineUsage } from '../types/usage.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
-import { approvalRequested, approvalResolved, cancelOpenCalls, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
+import {
+  approvalRequested,
+  approvalResolved,
+  cancelOpenCalls,
+  inputRequested,
+  toolEnded,
+  toolProgressed,
+  toolStarted,
+  toolUpdated,
+} from './reduce-tool.ts'
 import { initialState, type RunState, type TurnView } from './state.ts'
 
 /**
@@ -43,6 +52,7 @@ function beginRun(state: RunState, event: AgentEvent): RunState {
     loopId: event.loopId,
     sessionId: event.sessionId,
     approvals: [],
+    inputs: [],
     retries: 0,
     previousUsage: state.usage,
   }
@@ -76,6 +86,10 @@ function apply(state: RunState, event: AgentEvent): RunState {
       return approvalRequested(state, event)
     case 'approvalResolved':
       return approvalResolved(state, event)
+    case 'inputRequested':
+      return inputRequested(state, event)
+    case 'inputResolved':
+      return { ...state, inputs: state.inputs.filter(({ inputId }) => inputId !== event.inputId) }
     case 'providerRetry':
       return retried(state, event)
     case 'inputRejected':
@@ -114,6 +128,7 @@ function agentEnded(state: RunState, event: AgentEndEvent): RunState {
     status: event.status,
     usage: combineUsage(state.previousUsage, event.usage),
     approvals: event.pendingApprovals ?? [],
+    inputs: [],
     tools: paused ? state.tools : cancelOpenCalls(state.tools),
   }
   if (event.error !== undefined) next.failure = event.error

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../types/json.ts'
 import type { AgentMessage } from '../types/message.ts'
 import type { AnnotatedRequest } from '../types/request-capture.ts'
-import type { PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../types/run-facts.ts'
+import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../types/run-facts.ts'
 import type { ToolResult } from '../types/tool-result.ts'
 import { emptyUsage, type Usage } from '../types/usage.ts'
 import type { NoteView } from './note-view.ts'
@@ -111,6 +111,8 @@ export interface RunState {
   notes: readonly NoteView[]
   /** Calls that wait for a person, oldest first. */
   approvals: readonly PendingApproval[]
+  /** What running calls ask a person, oldest first. */
+  inputs: readonly PendingInput[]
   turns: readonly TurnView[]
   /** Tokens of all runs so far, the current one included. */
   usage: Usage
@@ -139,6 +141,7 @@ export function initialState(): RunState {
     children: {},
     notes: [],
     approvals: [],
+    inputs: [],
     turns: [],
     usage: emptyUsage(),
     previousUsage: emptyUsage(),

@@ -32,6 +32,8 @@ function chars(event: AgentEvent): number {
       return event.text.length
     case 'childEvent':
       return chars(event.event)
+    case 'inputRequested':
+      return event.message.length + (event.schema === undefined ? 0 : jsonChars(event.schema))
     case 'turnRequest':
       // Its messages are those of the history.
       return event.request.http?.body.length ?? 0

@@ -9,14 +9,14 @@
  * sessionStoreSuite({ describe, it, expect }, { name: 'my store', create: () => new MyStore() })
  * ```
  */
-export { type AgentEndpointSuiteOptions, agentEndpointSuite } from './agent-endpoint-suite.ts'
-export { endpointAgent } from './endpoint-agent.ts'
-export type { AskEndpoint } from './endpoint-client.ts'
+export { type AgentEndpointSuiteOptions, agentEndpointSuite } from './endpoint/agent-endpoint-suite.ts'
+export { endpointAgent } from './endpoint/endpoint-agent.ts'
+export type { AskEndpoint } from './endpoint/endpoint-client.ts'
 export { type FaultFetch, type FaultScript, faultFetch, type RecordedCall } from './fault-fetch.ts'
-export type { FixtureAnswer, ProviderFixture } from './provider-fixture.ts'
-export { type SchemaValidatorSuiteOptions, schemaValidatorSuite } from './schema-validator-suite.ts'
-export type { SessionStoreSuiteOptions } from './session-store-harness.ts'
-export { sessionStoreSuite } from './session-store-suite.ts'
-export { type StreamProviderSuiteOptions, streamProviderSuite } from './stream-provider-suite.ts'
+export type { FixtureAnswer, ProviderFixture } from './provider/provider-fixture.ts'
+export { type StreamProviderSuiteOptions, streamProviderSuite } from './provider/stream-provider-suite.ts'
+export { type SchemaValidatorSuiteOptions, schemaValidatorSuite } from './schema/schema-validator-suite.ts'
+export type { SessionStoreSuiteOptions } from './session-store/session-store-harness.ts'
+export { sessionStoreSuite } from './session-store/session-store-suite.ts'
 export type { Expectation, TestRunner } from './test-runner.ts'
 export { type WorkspaceSuiteOptions, workspaceSuite } from './workspace-suite.ts'

@@ -1,7 +1,9 @@
 import type { EventBase } from './event.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
+import type { InputDesk } from './input-request.ts'
 import type { JsonObject } from './json.ts'
+import type { LoopObserver } from './loop-watch.ts'
 import type { PendingApproval } from './run-facts.ts'
 
 /**
@@ -34,11 +36,18 @@ export interface ApprovalDesk {
  */
 export interface RunGuards {
   /** Of the loop's configuration. */
-  readonly config: { hooks?: LoopHooks; inputFilters?: readonly InputFilter[]; approvalTimeoutMs?: number }
+  readonly config: {
+    hooks?: LoopHooks
+    inputFilters?: readonly InputFilter[]
+    approvalTimeoutMs?: number
+    observers?: readonly LoopObserver[]
+  }
   /** Of its options. */
   readonly options: {
     /** Requests rise to the run that can answer, and are events of it. */
     approvals?: ApprovalDesk
+    /** Where its calls ask people for more than a yes. */
+    inputs?: InputDesk
     /** The rule for tools of that name that have none of their own. */
     approvalRule: (toolName: string) => ApprovalRule | undefined
   }

@@ -3,7 +3,16 @@ import type { JsonObject, JsonValue } from './json.ts'
 import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } from './message.ts'
 import type { StreamDelta } from './provider.ts'
 import type { AnnotatedRequest } from './request-capture.ts'
-import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, SubAgentRef, TurnTrigger } from './run-facts.ts'
+import type {
+  ContinuationKind,
+  LoopConfigSnapshot,
+  PendingApproval,
+  PendingInput,
+  RunFailure,
+  RunStatus,
+  SubAgentRef,
+  TurnTrigger,
+} from './run-facts.ts'
 import type { ReachedLimit } from './settings.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
@@ -23,6 +32,8 @@ export interface EventBase {
 export interface AgentStartEvent extends EventBase {
   type: 'agentStart'
   agentId: string
+  /** That of the agent, or of the sub-agent, where it has one. */
+  agentName?: string
   parentLoopId?: string
   continuationKind: ContinuationKind
   configSnapshot: LoopConfigSnapshot
@@ -142,6 +153,24 @@ export interface ApprovalResolvedEvent extends EventBase {
   subAgent?: SubAgentRef
 }
 
+/** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
+export interface InputRequestedEvent extends EventBase, PendingInput {
+  type: 'inputRequested'
+}
+
+/** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
+export interface InputResolvedEvent extends EventBase {
+  type: 'inputResolved'
+  inputId: string
+  toolCallId: string
+  toolName: string
+  action: 'accept' | 'decline' | 'cancel'
+  /** Why nobody is asked any more. */
+  reason?: string
+  /** As in the request. */
+  subAgent?: SubAgentRef
+}
+
 /** A model call failed and is repeated after `delayMs`. */
 export interface ProviderRetryEvent extends EventBase {
   type: 'providerRetry'
@@ -250,7 +279,8 @@ export interface ChildEvent extends EventBase {
  * ```
  * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
  *   (messageStart messageUpdate* messageEnd | providerRetry)*
- *   (approvalRequested approvalResolved)* toolExecutionStart (toolExecutionUpdate | progressMessage | childEvent)* toolExecutionEnd
+ *   (approvalRequested approvalResolved)* toolExecutionStart
+ *   (toolExecutionUpdate | progressMessage | childEvent | inputRequested inputResolved)* toolExecutionEnd
  *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* inputRejected? agentEnd
  * ```
  * Every `…Start` has its `…End`, whatever happened; a `beforeLoop` hook that says no, or throws, leaves `agentEnd` alone. Calls of one message
@@ -271,6 +301,8 @@ export type AgentEvent =
   | ProgressMessageEvent
   | ApprovalRequestedEvent
   | ApprovalResolvedEvent
+  | InputRequestedEvent
+  | InputResolvedEvent
   | ProviderRetryEvent
   | InputRejectedEvent
   | TurnRequestEvent

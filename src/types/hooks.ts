@@ -4,9 +4,15 @@ import type { RunFailure, RunStatus } from './run-facts.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { Usage } from './usage.ts'
 
-/** What a `before…` hook answers: `false` stops or skips what would follow, anything else lets it go on. */
+/** A `false` with a reason: for the model where a call is skipped, and in the result of a run that it ends. */
+export interface HookRefusal {
+  allow: false
+  reason?: string
+}
+
+/** What a `before…` hook answers: `false`, or a refusal, stops or skips what would follow; anything else lets it go on. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
-export type HookVerdict = boolean | undefined | void | Promise<boolean | undefined | void>
+export type HookVerdict = boolean | HookRefusal | undefined | void | Promise<boolean | HookRefusal | undefined | void>
 
 /** What an observer returns; awaited, its value ignored. */
 export type HookDone = unknown
@@ -15,7 +21,7 @@ export type HookDone = unknown
 export interface HookOrigin {
   loopId: string
   agentId: string
-  /** Name of the sub-agent; absent in the run itself. */
+  /** Of the sub-agent, or of the agent where it has one. */
   agentName?: string
 }
 
@@ -32,13 +38,14 @@ export interface TurnHookInfo extends HookOrigin {
 export interface ToolHookInfo extends HookOrigin {
   toolCallId: string
   toolName: string
+  /** Aborts when the run is stopped; owned by the loop. */
+  signal: AbortSignal
 }
 
 /** A tool call that is about to run. */
 export interface BeforeToolInfo extends ToolHookInfo {
   /** A copy of what the model wrote; changing it changes nothing. */
   args: JsonObject
-  signal: AbortSignal
   /**
    * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A no is final, also when the
    * hook returns something else; when nobody answers in time, the call waits and the run ends `paused`, whatever the hook returns. Asked
@@ -79,7 +86,7 @@ export interface CompactionFigures {
  * agentEnd → afterLoop
  * ```
  * **Contract**
- * - `false` from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the model is told that the call
+ * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the model is told that the call
  *   was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing is compacted this turn.
  * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). What an observer throws
  *   is logged as `hookFailed` and ignored.
@@ -100,11 +107,11 @@ export interface LoopHooks {
     info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
   ): HookDone
   /** A model call failed for good. Not called for an abort. */
-  onError?(info: HookOrigin & { error: RunFailure; turnIndex: number }): HookDone
+  onError?(info: HookOrigin & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
   beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
   afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
   beforeCompactionStart?(info: HookOrigin & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
-  afterCompactionEnd?(info: HookOrigin & CompactionFigures): HookDone
+  afterCompactionEnd?(info: HookOrigin & CompactionFigures & { signal: AbortSignal }): HookDone
 }

@@ -1,5 +1,5 @@
 // What events, journal records, sessions and results all say of a run.
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonSchema } from './json.ts'
 import type { ApiProtocol, ThinkingLevel } from './model-config.ts'
 
 /** How a loop relates to the one before it. Source: docs/concepts/events.md */
@@ -47,6 +47,27 @@ export interface PendingApproval {
   arguments: JsonObject
   argumentsHash: string
   /** Which sub-agent wants to make the call; absent for a call of the run itself. */
+  subAgent?: SubAgentRef
+}
+
+/** What a running call asks a person, beyond yes and no. Where a server wrote it, nothing in it is trusted. */
+export interface InputQuestion {
+  message: string
+  /** What is to be filled in, as a JSON Schema of an object. Absent where there is nothing to fill in. */
+  schema?: JsonSchema
+  /** A page on which the person is asked to do something. Nobody opens it but the person, who is shown where it leads. */
+  url?: string
+  /** Why the answer before was not taken. */
+  problem?: string
+}
+
+/** A question that waits for a person. */
+export interface PendingInput extends InputQuestion {
+  inputId: string
+  /** The call that asks. */
+  toolCallId: string
+  toolName: string
+  /** Which sub-agent made that call; absent for a call of the run itself. */
   subAgent?: SubAgentRef
 }
 

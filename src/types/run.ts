@@ -3,8 +3,9 @@
 import type { ApprovalRef } from './approval.ts'
 import { PhiError } from './errors.ts'
 import type { AgentEvent } from './event.ts'
+import type { InputAnswer, InputRef } from './input-request.ts'
 import type { AgentMessage, PromptInput } from './message.ts'
-import type { PendingApproval, RunFailure, RunStatus } from './run-facts.ts'
+import type { PendingApproval, PendingInput, RunFailure, RunStatus } from './run-facts.ts'
 import type { ReachedLimit } from './settings.ts'
 import type { Usage } from './usage.ts'
 
@@ -127,6 +128,13 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   approve(request: ApprovalRef): void
   /** Refuses a waiting call; the model is told `reason`. A no needs no more than the id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
   deny(request: ApprovalRef | string, reason?: string): void
+  /**
+   * Answers what a running call asks: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError` `unknownInput` when no
+   * such request waits, `invalidOption` for what is no answer.
+   */
+  answer(request: InputRef | string, answer: InputAnswer): void
+  /** What running calls ask now, those of sub-agents among them. */
+  pendingInputs(): PendingInput[]
   /** Calls that wait for a decision now, those of sub-agents among them. */
   pendingApprovals(): PendingApproval[]
   /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */

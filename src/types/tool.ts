@@ -2,7 +2,9 @@ import type { ApprovalRule, RunGuards } from './approval.ts'
 import type { Budget } from './budget.ts'
 import type { ContextChange, RevertPolicy } from './context-change.ts'
 import type { AgentEvent } from './event.ts'
+import type { InputAnswer } from './input-request.ts'
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts'
+import type { InputQuestion } from './run-facts.ts'
 import type { StandardSchema } from './standard-schema.ts'
 import type { ToolResult } from './tool-result.ts'
 
@@ -30,6 +32,11 @@ export interface ToolContext {
   update(partial: ToolResult): void
   /** One line of status text. */
   progress(text: string): void
+  /**
+   * Asks a person, while the clock of the call stands still: `inputRequested`. Never rejects; `cancel` when nobody answered in time or can, the call is
+   * over, or `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for what is no question.
+   */
+  requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
   /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */

@@ -42,7 +42,7 @@ describe('applyProfile', () => {
   it('fills in what the options leave open', () => {
     const model = scripted([])
     const options: AgentOptions = applyProfile(coder, { model, thinking: 'off', temperature: 0 } satisfies AgentOptions)
-    expect(options).toEqual({ ...settings, model, thinking: 'off', temperature: 0 })
+    expect(options).toEqual({ ...settings, model, thinking: 'off', temperature: 0, skills: ['code-review'] })
     expect(options.model).toBe(model)
   })
 

@@ -5,6 +5,7 @@ import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, 
 import { scripted } from 'phi-core/providers/scripted'
 import { memoryDriver } from 'phi-core/session'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { bookWithQuestions } from '../../examples/recipes/ask-a-person.ts'
 import { askBoth } from '../../examples/recipes/context-translation.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
 import { safePrompt } from '../../examples/recipes/handle-errors.ts'
@@ -107,6 +108,19 @@ describe('tools', () => {
     expect(names.slice(-5)).toEqual(['read_file', 'write_file', 'edit_file', 'list_files', 'search'])
     expect(names[0] === 'bash').toBe(warnings.length === 0)
     for (const text of warnings) expect(text).toContain('bubblewrap')
+  })
+
+  it('asks a person in the middle of a call', async () => {
+    const model = () =>
+      scripted(({ messages }) => {
+        const last = messages.at(-1)
+        return last?.role === 'toolResult'
+          ? { text: textOf(last.content) }
+          : { toolCalls: [{ name: 'book_table', arguments: { place: 'Roma' } }] }
+      })
+    const book = (content?: { guests: number }) => bookWithQuestions(model(), 'A table, please.', () => content)
+    expect(await book({ guests: 4 })).toContain('Booked for 4.')
+    expect(await book()).toContain('Nothing was booked.')
   })
 
   it('pauses for an approval, and goes on in another process', async () => {

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { anthropic } from './server/anthropic.ts'
 import { bedrock } from './server/bedrock.ts'
 import { google, vertex } from './server/google.ts'
+import { McpFixtures } from './server/mcp.ts'
 import { openai } from './server/openai.ts'
 import { azure, openaiResponses } from './server/openai-responses.ts'
 import { play } from './server/play.ts'
@@ -23,6 +24,7 @@ export interface FixtureServer {
  *
  * - `POST /<protocol>/<scenario>[/<argument>…]<endpoint>`, such as `/anthropic/text/v1/messages`: a model, as server/scenarios.ts scripts it.
  *   All that stands before the endpoint is the *base*; give each test a base of its own (end it with a random id).
+ * - `/mcp/<kind>/<id>`: MCP servers, as server/mcp.ts has them.
  * - `GET /log<base>`: the request bodies that base has received, as a JSON array.
  * - `POST /release<base>`: lets the paused streams of that base go on, now or when they get there.
  * - `GET /idle<base>`: answers once no stream of that base is open.
@@ -30,8 +32,9 @@ export interface FixtureServer {
  */
 export async function startServer(port = 0): Promise<FixtureServer> {
   const board = new Switchboard()
+  const mcp = new McpFixtures()
   const server = createServer((request, response) => {
-    answer(board, request, response).catch((error: unknown) => {
+    answer(board, mcp, request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy()
       else response.writeHead(500).end(String(error))
     })
@@ -47,9 +50,10 @@ export async function startServer(port = 0): Promise<FixtureServer> {
   return { url: `http://127.0.0.1:${address.port}`, close }
 }
 
-async function answer(board: Switchboard, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(board: Switchboard, mcp: McpFixtures, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '*')
+  response.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
   response.setHeader('access-control-max-age', '600')
   if (request.method === 'OPTIONS') {
     response.writeHead(204).end()
@@ -60,6 +64,7 @@ async function answer(board: Switchboard, request: IncomingMessage, response: Se
   const base = `/${rest.join('/')}`
   const protocol = protocols[verb]
   if (protocol) await answerAsModel(protocol, path, board, request, response)
+  else if (verb === 'mcp' || verb === 'mcp-log') await mcp.answer(path, request, response)
   else if (verb === 'log') sendJson(response, board.bodies(base))
   else if (verb === 'none-paused') response.end(await board.nonePaused())
   else if (verb === 'release') response.end(String(board.release(base)))

@@ -7,7 +7,7 @@ import type { McpClientLike } from '../../src/mcp/index.ts'
 
 /** A request as a server of these tests gets it. */
 export interface Asked {
-  method: string
+  method?: string
   id?: number | string
   params?: { name?: string; arguments?: JsonObject; cursor?: string; _meta?: { progressToken?: number | string } }
 }
@@ -19,24 +19,24 @@ export type Answer = { result: unknown } | { error: { code: number; message: str
 export interface PlainServer {
   /** What was asked, in order. */
   readonly asked: Asked[]
-  /** Resolves when it has got a message of that method. */
-  got(method: string): Promise<void>
+  /** Resolves when it has got a message of that method; of none: an answer. */
+  got(method: string | undefined): Promise<void>
   send(message: object): void
 }
 
 export type Answering = (asked: Asked, server: PlainServer) => Answer | Promise<Answer>
 
-interface End {
+export interface End {
   onmessage?: ((message: never) => void) | undefined
   send(message: never): Promise<void>
   start(): Promise<void>
 }
 
-function serve(end: End, answering: Answering): PlainServer {
+export function serve(end: End, answering: Answering): PlainServer {
   const asked: Asked[] = []
   const send = (message: object) => void end.send({ jsonrpc: '2.0', ...message } as never).catch(() => undefined)
-  const waiting = new Map<string, () => void>()
-  const got = (method: string) =>
+  const waiting = new Map<string | undefined, () => void>()
+  const got = (method: string | undefined) =>
     new Promise<void>((resolve) => {
       if (asked.some((one) => one.method === method)) resolve()
       else waiting.set(method, resolve)
@@ -57,7 +57,7 @@ function serve(end: End, answering: Answering): PlainServer {
               },
             }
           : await answering(request, server)
-      if (request.id !== undefined && answer !== undefined) send({ id: request.id, ...answer })
+      if (request.id !== undefined && request.method !== undefined && answer !== undefined) send({ id: request.id, ...answer })
     })()
   }
   void end.start()

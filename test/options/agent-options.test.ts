@@ -8,6 +8,7 @@ import {
   agentLoop,
   ConfigError,
   exploreBranches,
+  Inputs,
   type LoopConfig,
   type LoopHooks,
   type LoopOptions,
@@ -18,11 +19,13 @@ import {
 } from '../../src/index.ts'
 import { type LlmJudgeOptions, llmJudge, type ParallelOptions, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { loadSkills } from '../../src/skills/index.ts'
 import { add } from '../support/play.ts'
 import { checkedOptions } from './surface.ts'
 
 const model = scripted(() => ({ text: 'ok' }))
 const { signal } = new AbortController()
+const skills = await loadSkills(memoryWorkspace(), [])
 const emit = () => undefined
 const act = () => undefined
 const journal = { append: async () => undefined }
@@ -62,6 +65,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   contextTranslation: (messages) => messages,
   journal,
   logger: { warn: act },
+  observers: [{ watch: act }],
   schemaValidator: { compile: () => () => ({ value: {} }) },
 }
 
@@ -70,7 +74,9 @@ checkedOptions<AgentOptions>(
   {
     ...shared,
     model,
+    agentName: 'bench',
     systemPrompt: 'Be brief.',
+    skills,
     tools: [add],
     messages: [userMessage('hi')],
     thinking: 'low',
@@ -122,6 +128,7 @@ checkedOptions<LoopOptions>(
     metadata: {},
     budget,
     approvals: new Approvals(),
+    inputs: new Inputs(),
     approvalRule: () => true,
     agentName: 'child',
     runningTools: new Map(),

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { handOff, takeBack } from '../../examples/recipes/handoff.ts'
 import { Agent, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { exportSession } from '../../src/session/index.ts'
-import { allEvents, EndpointClient, saidIn } from '../../src/testing/endpoint-client.ts'
+import { allEvents, EndpointClient, saidIn } from '../../src/testing/endpoint/endpoint-client.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 
 /** A session that begins here, goes on at an endpoint of `endpointAgent`, and ends here. */

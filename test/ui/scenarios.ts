@@ -170,6 +170,23 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
       { tools: [helper([{ toolCalls: [call('pay', { amount: 9 })] }, { text: 'No.' }], [asks])] },
       denyAll,
     ),
+  questions: () =>
+    played(
+      [{ toolCalls: [call('ask', {})] }, { text: 'Thank you.' }],
+      {
+        tools: [
+          defineTool({
+            name: 'ask',
+            description: 'Asks',
+            parameters: { type: 'object' },
+            execute: async (_args, { requestInput }) => JSON.stringify(await requestInput?.({ message: 'Where?' })),
+          }),
+        ],
+      },
+      (event, run) => {
+        if (event.type === 'inputRequested') run.answer(event, { action: 'accept', content: { city: 'Oslo' } })
+      },
+    ),
   steering: () =>
     played([{ text: 'I add.', toolCalls: [call('add', { a: 1, b: 2 })] }, { text: 'Faster!' }], { tools: [add] }, (event, run) => {
       if (event.type === 'toolExecutionStart') run.steer('be quick')

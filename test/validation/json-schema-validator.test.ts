@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { schemaValidatorSuite } from '../../src/testing/schema-validator-suite.ts'
+import { schemaValidatorSuite } from '../../src/testing/schema/schema-validator-suite.ts'
 import type { JsonSchema } from '../../src/types/json.ts'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'

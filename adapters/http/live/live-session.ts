@@ -5,7 +5,6 @@ import {
   type AgentMessage,
   type AgentRun,
   ConfigError,
-  type Logger,
   type Receipt,
   resumeAgent,
   SessionError,
@@ -64,10 +63,6 @@ export class LiveSession {
 
   get store(): SessionStore {
     return this.#host.store
-  }
-
-  get logger(): Logger | undefined {
-    return this.#host.logger
   }
 
   /** The agent; a run that a restart has cut off is on again. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { refuse } from '../problem.ts'
+import { ProblemError, refuse } from '../problem.ts'
 
 /** Platforms take no longer delay, in ms: they would fire at once. */
 const longestMs = 2_147_483_647
@@ -55,7 +55,7 @@ async function textOf(request: Request, body: ReadableStream<Uint8Array>, { maxB
   }
   const timer = setTimeout(giveUp, Math.min(timeoutMs, longestMs))
   try {
-    const decoder = new TextDecoder()
+    const decoder = new TextDecoder('utf-8', { fatal: true })
     let text = ''
     let bytes = 0
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -65,6 +65,9 @@ async function textOf(request: Request, body: ReadableStream<Uint8Array>, { maxB
     }
     if (isLate) refuse(408, 'bodyTooSlow', `The body was not there after ${timeoutMs} ms. Send it again, at once.`)
     return text + decoder.decode()
+  } catch (error) {
+    if (error instanceof ProblemError) throw error
+    refuse(400, 'invalidBody', 'The body broke off, or is not UTF-8. Send it again.')
   } finally {
     clearTimeout(timer)
     reader.cancel().catch(() => undefined)

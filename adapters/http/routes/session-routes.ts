@@ -33,6 +33,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addRunRoutes(app, options)
   addSteeringRoutes(app, options)
   addApprovalRoutes(app, options)
+  addInputRoutes(app, options)
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
   addAgUiRoutes(app, options)
@@ -148,6 +149,25 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
       ...(reason !== undefined && { reason }),
     }
     const run = await decide(c.env.live, [decision])
+    return c.json({ loopId: run.loopId }, 202)
+  })
+}
+
+/** What running calls ask. An answer goes to the call, and is kept nowhere. */
+function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.get('/inputs', async (c) => c.json({ inputs: (await c.env.live.currentRun())?.pendingInputs() ?? [] }))
+  app.post('/inputs/:inputId', async (c) => {
+    const { action, content } = await readJsonObject(c, options.body)
+    const isObject = typeof content === 'object' && content !== null && !Array.isArray(content)
+    if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
+      refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
+    if (content !== undefined && !isObject) refuse(400, 'invalidBody', 'content must be an object, or left out.')
+    const run = await c.env.live.currentRun()
+    const inputId = c.req.param('inputId')
+    if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
+      refuse(404, 'notFound', `No request for input ${JSON.stringify(inputId.slice(0, 100))} waits. Read which ones do from …/inputs.`)
+    }
+    run.answer(inputId, action === 'accept' ? { action, ...(isObject && { content }) } : { action })
     return c.json({ loopId: run.loopId }, 202)
   })
 }

@@ -22,6 +22,9 @@ const systemDirectories: readonly string[] = [
   ...(process.platform === 'darwin' ? ['/opt/homebrew/bin', '/opt/local/bin'] : []),
 ]
 
+/** These as a PATH: for programs of ours that look for others. */
+export const systemPath: string = systemDirectories.join(':')
+
 /**
  * The real path of the program `name`: `chosen`, or the first of that name in the system's directories; undefined where there is none.
  * Called when a tool is made, and never again: what is put elsewhere later does not run.
@@ -29,7 +32,7 @@ const systemDirectories: readonly string[] = [
  * Throws `ConfigError` `invalidOption` for a chosen program that is not absolute, not executable, writable by everybody, or that lies inside
  * `root`, itself or through a link. One the system has under the same conditions is passed over.
  */
-export function hostProgram(name: keyof HostPrograms, root: string, chosen?: string): string | undefined {
+export function hostProgram(name: string, root: string, chosen?: string): string | undefined {
   if (chosen !== undefined) {
     const reason = isAbsolute(chosen) ? whyUnusable(chosen, root) : 'it is not an absolute path'
     if (reason !== undefined) throw new ConfigError('invalidOption', `Cannot use ${chosen} as ${name}: ${reason}.`)

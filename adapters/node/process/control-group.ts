@@ -52,9 +52,9 @@ export function canOpenControlGroup(shell: string): boolean {
   return result.status === 0
 }
 
-/** Arguments for a shell that enters the groups and becomes the program that follows them. */
+/** Arguments for a shell that enters the groups and becomes the program that follows them. Shells tell it where they are: this one does not. */
 export function enteringArguments(entrances: readonly string[]): string[] {
-  const script = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+  const script = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; unset PWD OLDPWD; exec "$@"'
   return ['-c', script, 'sh', ...entrances, '--']
 }
 

@@ -11,7 +11,9 @@ export interface ProcessSpec {
   /** The whole environment; nothing is inherited. */
   env: Record<string, string>
   cwd?: string
-  /** What the program finds on descriptors 3, 4, …; its standard input is empty. */
+  /** What the program finds on its standard input. Default: nothing. */
+  stdin?: Uint8Array
+  /** What the program finds on descriptors 3, 4, …. */
   inputs?: readonly Uint8Array[]
   /** Milliseconds. Default: no limit but the signal's. */
   timeoutMs?: number
@@ -53,7 +55,13 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       env: spec.env,
       ...(spec.cwd === undefined ? {} : { cwd: spec.cwd }),
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const), ...(spec.descriptors ?? [])],
+      stdio: [
+        spec.stdin === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        'pipe',
+        ...inputs.map(() => 'pipe' as const),
+        ...(spec.descriptors ?? []),
+      ],
     })
     let reason: ProcessEnd['reason'] = 'exit'
     let patience: NodeJS.Timeout | undefined
@@ -99,8 +107,10 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
 function pipe(child: ChildProcess, inputs: readonly Uint8Array[], spec: ProcessSpec): void {
   child.stdout?.on('data', (chunk: Uint8Array) => spec.onStdout(chunk))
   child.stderr?.on('data', (chunk: Uint8Array) => spec.onStderr(chunk))
-  for (const [index, bytes] of inputs.entries()) {
-    const stream = child.stdio[3 + index]
+  const written: [number, Uint8Array][] = inputs.map((bytes, index) => [3 + index, bytes])
+  if (spec.stdin !== undefined) written.push([0, spec.stdin])
+  for (const [descriptor, bytes] of written) {
+    const stream = child.stdio[descriptor]
     if (!(stream instanceof Writable)) continue
     // A program that ends without reading its input is not a failure of ours.
     stream.on('error', () => {})

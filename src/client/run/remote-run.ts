@@ -5,13 +5,15 @@ import type { ApprovalRef } from '../../types/approval.ts'
 import { errorText, toRunFailure } from '../../types/errors.ts'
 import type { AgentEndEvent, AgentEvent } from '../../types/event.ts'
 import { newId } from '../../types/ids.ts'
+import type { InputAnswer, InputRef } from '../../types/input-request.ts'
 import type { Logger } from '../../types/logger.ts'
 import { type AgentMessage, lastAnswerText, type PromptInput } from '../../types/message.ts'
 import { type AgentRun, type Receipt, RunError, type RunResult } from '../../types/run.ts'
-import type { PendingApproval, RunFailure } from '../../types/run-facts.ts'
+import type { PendingApproval, PendingInput, RunFailure } from '../../types/run-facts.ts'
 import type { LoopRecord } from '../../types/session.ts'
 import { combineUsage, emptyUsage } from '../../types/usage.ts'
 import type { RemoteError } from '../remote-error.ts'
+import { AskedInputs } from './asked-inputs.ts'
 import { FailingReader } from './failing-reader.ts'
 import type { RemoteReceipt } from './receipt.ts'
 import { type EventBody, endIn, RunProgress } from './run-progress.ts'
@@ -23,6 +25,7 @@ export interface RunHost {
   readonly logger: Logger | undefined
   stop(run: RemoteRun): void
   queue(path: '/steer' | '/follow-up', input: PromptInput, run: RemoteRun): Receipt
+  answer(inputId: string, answer: InputAnswer): void
   decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
   /** Called once, before its last event is seen. */
   ended(run: RemoteRun): void
@@ -48,6 +51,7 @@ export class RemoteRun implements AgentRun {
   readonly #log: EventLog
   readonly #progress = new RunProgress()
   readonly #waiting = new WaitingCalls()
+  readonly #inputs = new AskedInputs()
   readonly #receipts = new Map<string, RemoteReceipt>()
   #resolve: (result: RunResult) => void = () => undefined
   /** The server's cursor in the present loop. */
@@ -145,6 +149,16 @@ export class RemoteRun implements AgentRun {
     return this.#waiting.pending()
   }
 
+  answer(request: InputRef | string, answer: InputAnswer): void {
+    const inputId = typeof request === 'string' ? request : request.inputId
+    this.#inputs.assertWaits(inputId)
+    this.#host.answer(inputId, answer)
+  }
+
+  pendingInputs(): PendingInput[] {
+    return this.#inputs.pending()
+  }
+
   abort(): void {
     if (!this.#hasEnded) this.#host.stop(this)
   }
@@ -237,6 +251,7 @@ export class RemoteRun implements AgentRun {
     if (event.type === 'messageStart' && this.#receipts.size > 0) this.#deliver(event.messageId)
     else if (event.type === 'approvalRequested') this.#waiting.requested(event)
     else if (event.type === 'approvalResolved') this.#waiting.resolved(event)
+    this.#inputs.take(event)
     this.#log.append(event)
   }
 
@@ -284,6 +299,7 @@ export class RemoteRun implements AgentRun {
   #settle(outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>, last?: AgentEndEvent): void {
     this.#hasEnded = true
     this.#waiting.clear()
+    if (last !== undefined) this.#inputs.take(last)
     for (const receipt of this.#receipts.values()) receipt.settle('returned')
     this.#receipts.clear()
     this.#host.ended(this)

@@ -5,6 +5,7 @@ import type { AgentEvent } from '../../types/event.ts'
 import type { ToolContext } from '../../types/tool.ts'
 import type { ToolResult } from '../../types/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
+import { CallInputs } from './call-inputs.ts'
 import type { PreparedCall } from './prepare-call.ts'
 import { guardsOf, RisingApprovals } from './run-guards.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
@@ -26,7 +27,7 @@ const endingGraceMs = 3000
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
   try {
-    const returned: unknown = call.tool.execute(call.args, running.context())
+    const returned: unknown = running.execute()
     if (isThenable(returned)) return running.settle(returned)
     return loop.hooks.watchesUpdates || running.stop.aborted
       ? running.settle(Promise.resolve(returned))
@@ -47,9 +48,14 @@ class RunningCall {
   readonly #loop: LoopState
   readonly #call: PreparedCall
   readonly #changes: ContextChange[]
-  readonly #stopTimer: (() => void) | undefined
+  /** Milliseconds the call may take, and how to stop that clock. It stands still while a person is asked. */
+  readonly #timeoutMs: number | undefined
+  #stopTimer: (() => void) | undefined
+  #asking = 0
   /** Where loops that the tool starts ask people; `undefined` where nobody can be asked. */
   readonly #approvals: RisingApprovals | undefined
+  /** Where the call asks people, and loops that it starts; made when somebody does. */
+  #inputs: CallInputs | undefined
   #isOver = false
   /** The hooks of all updates so far; they keep their order. */
   #reported: Promise<void> | undefined
@@ -61,9 +67,23 @@ class RunningCall {
     this.#call = call
     this.#changes = changes
     this.stop = new AbortScope(loop.stop)
-    this.#stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
+    this.#timeoutMs = timeoutMs
+    this.#startClock()
     this.#approvals = approvals && new RisingApprovals(loop, approvals, { id: call.id, name: call.name, stop: this.stop })
     runningTools?.set(call.id, timeoutMs)
+  }
+
+  /** Calls the tool, inside of whoever watches the loop. */
+  execute(): unknown {
+    const { tool, args, id: toolCallId, name: toolName } = this.#call
+    const { watches } = this.#loop
+    const work = (): unknown => tool.execute(args, this.context())
+    if (watches === undefined) return work()
+    return watches.around({ type: 'toolCall', toolCallId, toolName, stop: this.stop }, () => {
+      const returned = work()
+      // What begins only when it is waited for, as a query does, begins in here too.
+      return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
+    })
   }
 
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
@@ -71,6 +91,7 @@ class RunningCall {
     const { stop } = this
     const loop = this.#loop
     const approvals = this.#approvals
+    const inputs = () => this.#asks()
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = loop
     return {
@@ -83,12 +104,13 @@ class RunningCall {
         return stop.signal
       },
       get guards() {
-        return guardsOf(loop, approvals)
+        return guardsOf(loop, toolCallId, { approvals, inputs: loop.options.inputs && inputs() })
       },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
+      requestInput: (question, signal) => inputs().ask(question, signal),
       childEvent: (event) => {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
@@ -120,12 +142,35 @@ class RunningCall {
 
   /** The call is over: nothing it does is heard any more. */
   end(result: ToolResult): ToolResult {
-    this.#approvals?.close()
     this.#isOver = true
+    this.#approvals?.close()
+    this.#inputs?.close()
     this.#loop.options.runningTools?.delete(this.#call.id)
     this.#stopTimer?.()
     this.stop.release()
     return result
+  }
+
+  #asks(): CallInputs {
+    const { id, name } = this.#call
+    const call = { id, name, stop: this.stop, pause: () => this.#pauseClock() }
+    this.#inputs ??= new CallInputs(this.#loop, this.#isOver ? undefined : this.#loop.options.inputs, call)
+    return this.#inputs
+  }
+
+  #startClock(): void {
+    const timeoutMs = this.#timeoutMs
+    if (timeoutMs !== undefined) this.#stopTimer = startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
+  }
+
+  /** The clock starts anew, once nobody is asked any more. */
+  #pauseClock(): () => void {
+    this.#asking += 1
+    this.#stopTimer?.()
+    return () => {
+      this.#asking -= 1
+      if (this.#asking === 0 && !this.#isOver && !this.stop.aborted) this.#startClock()
+    }
   }
 
   /** The model is told why the call was cut off; what became of its work is kept. */

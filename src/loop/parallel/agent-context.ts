@@ -1,13 +1,15 @@
+import { withSkills } from '../../base/with-skills.ts'
 import { newId } from '../../types/ids.ts'
 import { now } from '../../types/message.ts'
+import type { SkillSet } from '../../types/skills.ts'
 import type { AgentSnapshot } from '../../types/snapshot.ts'
 import type { AgentContext } from '../loop-config.ts'
 
-/** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools are given beside it. */
-export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = []): AgentContext {
+/** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools and skills are given beside it. */
+export function contextOf(snapshot: AgentSnapshot, tools: AgentContext['tools'] = [], skills?: SkillSet): AgentContext {
   const { agentId, sessionId, lastLoopId, loopCounts, messages, state, settings } = structuredClone(snapshot)
   return {
-    systemPrompt: settings?.systemPrompt ?? '',
+    systemPrompt: withSkills(settings?.systemPrompt ?? '', skills),
     messages,
     tools,
     state,

@@ -23,7 +23,7 @@ const toolNames = { loopId: 'loop_id', toolCallId: 'tool_call_id', toolName: 'to
  * An event in the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `childEvent`): one
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `childEvent`): one
  *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
  * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
  *   and what else only we know travel as keys that Rust ignores.
@@ -67,6 +67,8 @@ export function eventToSpec(event: AgentEvent, message?: (id: string) => AgentMe
     }
     case 'approvalRequested':
     case 'approvalResolved':
+    case 'inputRequested':
+    case 'inputResolved':
     case 'providerRetry':
     case 'childEvent':
       return undefined

@@ -66,6 +66,8 @@ export class SubAgentEvents {
       // The run itself asks for the calls of its sub-agents.
       case 'approvalRequested':
       case 'approvalResolved':
+      case 'inputRequested':
+      case 'inputResolved':
         return
       default:
         child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })

@@ -125,6 +125,22 @@ describe('bodies and streams', () => {
     expect([response.status, (await response.json()).code]).toEqual([408, 'bodyTooSlow'])
   })
 
+  it('that break off are no fault of the server', async () => {
+    const app = createAgentApp({ agent, authorize: () => true })
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('connection reset')) })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' }
+    const response = await app.fetch(new Request('http://test/runs', init as RequestInit))
+    expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
+  })
+
+  it('that are not UTF-8 are refused, not mended', async () => {
+    const app = createAgentApp({ agent, authorize: () => true })
+    const body = Uint8Array.of(...new TextEncoder().encode('{"prompt":"'), 0xff, ...new TextEncoder().encode('"}'))
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const response = await app.fetch(new Request('http://test/runs', init))
+    expect([response.status, (await response.json()).code]).toEqual([400, 'invalidBody'])
+  })
+
   it('are bounded in number: one that ends makes room', async () => {
     const app = createAgentApp({ agent, authorize: () => true, maxOpenStreams: 1 })
     const first = await app.fetch(prompt('http://test/runs'))

@@ -93,6 +93,23 @@ describe('connectMcp', () => {
     expect(heard.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's2' } })
   })
 
+  it('leaves no timer, however many of its streams were about to be opened again', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const { url } = await webServer((one, response) => {
+      if (one.body.method === 'initialize' || one.body.method === 'tools/list') return answering()(one, response)
+      if (one.body.id === undefined && one.method !== 'GET') return response.writeHead(202).end()
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 3600000\ndata:\n\n')
+    })
+    const before = timers()
+    const client = await connectMcp({ url })
+    const calls = [1, 2, 3].map(() => client.callTool({ name: 'act' }).catch(() => undefined))
+    const waiting = () => new Promise((resolve) => setImmediate(resolve))
+    while (timers() < before + 4) await waiting()
+    await client.close()
+    await Promise.all(calls)
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+
   it('carries no token to another origin', async () => {
     const other = await webServer(answering())
     const { url, heard } = await webServer((_one, response) => response.writeHead(307, { location: `${other.url}/mcp` }).end())

@@ -26,6 +26,10 @@ export function gist(event: AgentEvent): string {
       return event.text
     case 'approvalResolved':
       return event.approved ? 'approved' : 'denied'
+    case 'inputRequested':
+      return event.message
+    case 'inputResolved':
+      return event.action
     case 'providerRetry':
       return `${event.error.code}, attempt ${event.attempt} in ${event.delayMs} ms`
     case 'inputRejected':

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint-client.ts'
+import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../src/testing/index.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 

@@ -7,7 +7,7 @@ import type { FileOperations } from '../../../../adapters/node/session/file-oper
 import { nodeFileOperations } from '../../../../adapters/node/session/node-file-operations.ts'
 import type { SessionError } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
-import { note, said, sampleSession } from '../../../../src/testing/session-samples.ts'
+import { note, said, sampleSession } from '../../../../src/testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 const agent = { agentId: 'agent-1' }

@@ -1,0 +1,208 @@
+import { aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
+import { type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/index.ts'
+import { joinPath, resolvePath } from '../../../src/tools/index.ts'
+import { conflict, isNotFound, notFound, translated, wrongKind } from './opfs-errors.ts'
+
+/** Where an OPFS workspace is. */
+export interface OpfsWorkspaceOptions {
+  /** The directory of the origin's file system that is the root; made when it is first used. Default `workspace`. */
+  directory?: string
+}
+
+/** So much of a file is read for its version; a longer one is known by its time and size. */
+const hashedBytes = 32 * 1024 * 1024
+
+const workspaceOptions = optionsOf<OpfsWorkspaceOptions>({ directory: aText })
+
+/**
+ * Files that the browser keeps for this origin (the origin private file system), for tabs and workers.
+ *
+ * **Contract**
+ * - The port's, exactly. A write replaces the file as a whole, also when the tab ends meanwhile.
+ * - Writers of one directory take turns, also from other tabs, and readers wait for them: by a Web Lock.
+ * - A `version` is the SHA-256 of the content; of a file over 32 MiB, its time and size.
+ * - `write` rejects with `io` when the quota is used up, and the old file stays. The browser may delete all of it when the device runs out of space,
+ *   unless the page has got `navigator.storage.persist()`.
+ * - Every method rejects with `io` where the browser has no such file system, as WebKitGTK.
+ * - Throws `ConfigError` for a wrong option, `WorkspaceError` `outside` for a directory that is no path of this kind.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function opfsWorkspace(options: OpfsWorkspaceOptions = {}): Workspace {
+  checkOptions(options, workspaceOptions)
+  return new OpfsWorkspace(resolvePath(options.directory ?? 'workspace'))
+}
+
+class OpfsWorkspace implements Workspace {
+  readonly root: string
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.root = `opfs:/${directory === '.' ? '' : directory}`
+    this.#directory = directory
+  }
+
+  read(path: string, { start = 0, end, signal }: Parameters<Workspace['read']>[1] = {}): Promise<Uint8Array> {
+    return this.#guarded({ path, signal, mode: 'shared' }, async (segments) => {
+      const from = Math.max(0, start)
+      const until = end === undefined ? undefined : Math.max(from, end)
+      const file = await (await fileOf(path, await this.#root(), segments)).getFile()
+      return new Uint8Array(await file.slice(from, until).arrayBuffer())
+    })
+  }
+
+  write(path: string, data: Uint8Array, { ifMatch, signal }: Parameters<Workspace['write']>[2] = {}): Promise<WorkspaceStat> {
+    // The caller may change it while others write.
+    const bytes = data.slice()
+    return this.#guarded({ path, signal, mode: 'exclusive' }, async (segments) => {
+      const root = await this.#root()
+      const old = await existingFile(path, root, segments)
+      const version = ifMatch === undefined || old === null ? null : (await statOf(old)).version
+      if (ifMatch !== undefined && ifMatch !== version) throw conflict(path, ifMatch !== null)
+      signal?.throwIfAborted()
+      const parent = await directoryOf(path, root, segments.slice(0, -1), true)
+      const handle = await parent.getFileHandle(segments.at(-1) ?? '', { create: true })
+      await replace(handle, bytes)
+      return statOf(handle)
+    })
+  }
+
+  stat(path: string, { signal }: Parameters<Workspace['stat']>[1] = {}): Promise<WorkspaceStat> {
+    return this.#guarded({ path, signal, mode: 'shared' }, async (segments) => statOf(await entryOf(path, await this.#root(), segments)))
+  }
+
+  list(path: string, { signal }: Parameters<Workspace['list']>[1] = {}): ReturnType<Workspace['list']> {
+    return this.#guarded({ path, signal, mode: 'shared' }, async (segments) => {
+      const directory = await directoryOf(path, await this.#root(), segments)
+      const entries: Awaited<ReturnType<Workspace['list']>> = []
+      for await (const [name, { kind }] of directory.entries()) {
+        signal?.throwIfAborted()
+        entries.push({ path: joinPath(segments.join('/') || '.', name), kind })
+      }
+      return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
+    })
+  }
+
+  remove(path: string, { signal }: Parameters<Workspace['remove']>[1] = {}): Promise<void> {
+    return this.#guarded({ path, signal, mode: 'exclusive' }, async (segments) => {
+      const name = segments.at(-1)
+      if (name === undefined) throw new WorkspaceError('outside', 'The workspace root itself cannot be removed. Remove what is in it.')
+      const parent = await directoryOf(path, await this.#root(), segments.slice(0, -1))
+      signal?.throwIfAborted()
+      await parent.removeEntry(name, { recursive: true })
+    })
+  }
+
+  async #root(): Promise<FileSystemDirectoryHandle> {
+    const segments = this.#directory === '.' ? [] : this.#directory.split('/')
+    return directoryOf(this.root, await fileSystem(), segments, true)
+  }
+
+  /** Acts when nobody is in the way. Every refusal is a rejection, in the words of the port. */
+  async #guarded<Value>({ path, signal, mode }: Access, act: (segments: string[]) => Promise<Value>): Promise<Value> {
+    signal?.throwIfAborted()
+    const resolved = resolvePath(path)
+    const segments = resolved === '.' ? [] : resolved.split('/')
+    try {
+      return await navigator.locks.request(`phi-core/${this.root}`, { mode, ...(signal !== undefined && { signal }) }, () => act(segments))
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw translated(path, error)
+    }
+  }
+}
+
+/** What is done, as far as others are concerned. */
+interface Access {
+  path: string
+  signal: AbortSignal | undefined
+  mode: LockMode
+}
+
+/** Not every browser has it, nor every place in it: sandboxed frames and pages without https do not. */
+async function fileSystem(): Promise<FileSystemDirectoryHandle> {
+  const { storage } = navigator
+  if (typeof storage?.getDirectory === 'function') return storage.getDirectory()
+  throw new WorkspaceError(
+    'io',
+    'There is no origin private file system here. It takes https or localhost; memoryWorkspace() works everywhere.',
+  )
+}
+
+type EntryHandle = FileSystemFileHandle | FileSystemDirectoryHandle
+
+async function directoryOf(
+  path: string,
+  root: FileSystemDirectoryHandle,
+  segments: readonly string[],
+  create = false,
+): Promise<FileSystemDirectoryHandle> {
+  let directory = root
+  for (const segment of segments) {
+    const child = await childOf(directory, segment)
+    if (child?.kind === 'file') throw wrongKind(path, segment === segments.at(-1) ? 'is, or leads through, a file' : 'leads through a file')
+    if (child === undefined && !create) throw notFound(path)
+    directory = child ?? (await directory.getDirectoryHandle(segment, { create: true }))
+  }
+  return directory
+}
+
+async function entryOf(path: string, root: FileSystemDirectoryHandle, segments: readonly string[]): Promise<EntryHandle> {
+  const name = segments.at(-1)
+  if (name === undefined) return root
+  const entry = await childOf(await directoryOf(path, root, segments.slice(0, -1)), name)
+  if (entry === undefined) throw notFound(path)
+  return entry
+}
+
+async function fileOf(path: string, root: FileSystemDirectoryHandle, segments: readonly string[]): Promise<FileSystemFileHandle> {
+  const entry = await entryOf(path, root, segments)
+  if (entry.kind === 'directory') throw wrongKind(path, 'is a directory')
+  return entry
+}
+
+/** What stands there, whichever kind it is. */
+async function childOf(directory: FileSystemDirectoryHandle, name: string): Promise<EntryHandle | undefined> {
+  try {
+    return await directory.getFileHandle(name)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    if (!(error instanceof DOMException) || error.name !== 'TypeMismatchError') throw error
+    return directory.getDirectoryHandle(name)
+  }
+}
+
+/** The file that a write replaces; `null` where nothing is. */
+async function existingFile(
+  path: string,
+  root: FileSystemDirectoryHandle,
+  segments: readonly string[],
+): Promise<FileSystemFileHandle | null> {
+  try {
+    return await fileOf(path, root, segments)
+  } catch (error) {
+    if (WorkspaceError.isInstance(error) && error.code === 'notFound') return null
+    throw error
+  }
+}
+
+async function statOf(entry: EntryHandle): Promise<WorkspaceStat> {
+  if (entry.kind === 'directory') return { kind: 'directory', size: 0, version: 'directory' }
+  const file = await entry.getFile()
+  const { size, lastModified } = file
+  if (size > hashedBytes) return { kind: 'file', size, version: `${lastModified}-${size}` }
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()))
+  return { kind: 'file', size, version: Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('') }
+}
+
+/** The new content takes the place of the old one when it is whole. */
+async function replace(handle: FileSystemFileHandle, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  const writable = await handle.createWritable()
+  try {
+    await writable.write(bytes)
+    await writable.close()
+  } catch (error) {
+    await writable.abort().catch(() => undefined)
+    throw error
+  }
+}

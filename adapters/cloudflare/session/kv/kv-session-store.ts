@@ -1,0 +1,160 @@
+import { checkOptions, kind, options as optionsOf, withMethods } from '../../../../src/base/check-options.ts'
+import { type LogClaim, type LogDriver, type LogLine, SessionError, type SessionStore, type StorePromises } from '../../../../src/index.ts'
+import { type LogQuery, logSessionStore, pageOf, type SessionDigest, type SessionSummary } from '../../../../src/session/index.ts'
+import { kvOutcome } from './kv-failure.ts'
+import { summaryKeyName, summaryPrefix } from './kv-key.ts'
+import { logKeys, readLines, writeLines } from './kv-log.ts'
+import { type KvNamespace, listKeys } from './kv-namespace.ts'
+import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
+
+/** What `kvSessionStore` may be told. */
+export interface KvSessionStoreOptions {
+  /** Bytes that a value may have; longer records are cut into pieces. Default 25 MiB, what KV takes. */
+  maxValueBytes?: number
+}
+
+const storeOptions = optionsOf<KvSessionStoreOptions>({
+  maxValueBytes: kind('a number of bytes from 6', (value) => typeof value === 'number' && value >= 6),
+})
+const promises: StorePromises = { conflict: 'forked', readAfterWrite: 'eventual', list: 'eventual', survives: 'powerCut' }
+const defaultMaxValueBytes = 25 * 1024 * 1024
+/** KV takes one write per second and key, and bills each. */
+const summaryIntervalMs = 10_000
+
+/** What this driver knows about a claim it gave. */
+interface Writing {
+  agentId: string
+  writer: string
+  /** What lists say; undefined until the first record is there. */
+  summary: SessionSummary | undefined
+  /** `lastActiveAt` as it was stored last. */
+  storedAt: number
+}
+
+/**
+ * Sessions in Workers KV, for sessions that one writer writes and that others read later. For live ones use `durableObjectSessionStore`.
+ *
+ * **Contract**
+ * - An acknowledged record is durable, but readers elsewhere may see it a minute later or more, and lists too. So may a new writer: it must
+ *   not be opened while there may be records that it cannot see. One that meets a key whose value it cannot see yet rejects with `io`.
+ * - Two writers at once are not noticed. Their records have keys of their own, so both are kept, and readers report a fork.
+ * - Lists give what is up to 10 s old while a session is written. A title is cut to what the metadata of a key has room for.
+ * - `agentId` has at most 900 bytes as JSON; `open` rejects with `invalidSession` otherwise. Throws `ConfigError` `invalidOption` for `maxValueBytes`
+ *   below 6.
+ * - A record costs one write (more when it is larger than a value), a session one summary; `load` costs one read per 100 writes.
+ *
+ * Source: docs/concepts/sessions.md
+ */
+export function kvSessionStore(namespace: KvNamespace, options: KvSessionStoreOptions = {}): SessionStore {
+  checkOptions(namespace, withMethods('a KV namespace', 'get', 'put', 'delete', 'list'), 'namespace')
+  checkOptions(options, storeOptions)
+  const { maxValueBytes = defaultMaxValueBytes } = options
+  return logSessionStore(new KvDriver(namespace, maxValueBytes))
+}
+
+class KvDriver implements LogDriver {
+  readonly promises = promises
+  readonly #namespace: KvNamespace
+  readonly #maxValueBytes: number
+  readonly #writings = new WeakMap<LogClaim, Writing>()
+  #latest = 0
+
+  constructor(namespace: KvNamespace, maxValueBytes: number) {
+    this.#namespace = namespace
+    this.#maxValueBytes = maxValueBytes
+  }
+
+  async claim(sessionId: string, agentId: string): Promise<LogClaim> {
+    const bytes = bytesOf(agentId)
+    if (bytes > maxAgentIdBytes) throw agentIdTooLong(bytes)
+    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
+    const { lines, unseen } = await kvOutcome('get', readLines(this.#namespace, keys))
+    if (unseen > 0) throw notVisible(sessionId, unseen)
+    const claim: LogClaim = { sessionId, epoch: (keys.at(-1)?.epoch ?? 0) + 1, lines }
+    const writer = crypto.randomUUID().slice(0, 8)
+    const summary = keys.length === 0 ? undefined : await this.#summaryOf(sessionId)
+    this.#writings.set(claim, { agentId, writer, summary, storedAt: 0 })
+    return claim
+  }
+
+  async append(claim: LogClaim, lines: readonly LogLine[], digest: SessionDigest = { loops: 0, messages: 0 }): Promise<void> {
+    const { sessionId, epoch } = claim
+    const writing = this.#writingOf(claim)
+    await kvOutcome('put', writeLines(this.#namespace, { sessionId, epoch, writer: writing.writer }, lines, this.#maxValueBytes))
+    const lastActiveAt = this.#now()
+    const mustBeListed = writing.summary?.agentId !== writing.agentId
+    const isRenamed = writing.summary?.title !== digest.title
+    const createdAt = writing.summary?.createdAt || lastActiveAt
+    writing.summary = { ...digest, sessionId, agentId: writing.agentId, createdAt, lastActiveAt }
+    if (mustBeListed) await kvOutcome('put', this.#putSummary(writing, writing.summary))
+    else if (isRenamed || lastActiveAt - writing.storedAt >= summaryIntervalMs) await this.#updateSummary(writing)
+  }
+
+  async discardOlder(claim: LogClaim): Promise<void> {
+    const keys = await kvOutcome('list', logKeys(this.#namespace, claim.sessionId))
+    for (const { name, epoch } of keys) if (epoch < claim.epoch) await kvOutcome('delete', this.#namespace.delete(name))
+  }
+
+  async release(claim: LogClaim): Promise<void> {
+    const writing = this.#writings.get(claim)
+    if (writing?.summary !== undefined && writing.summary.lastActiveAt > writing.storedAt) await this.#updateSummary(writing)
+  }
+
+  async read(sessionId: string, after: number): Promise<readonly string[] | undefined> {
+    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
+    if (keys.length === 0) return undefined
+    const later = keys.filter(({ seq, metadata }) => seq + metadata.lines > after + 1)
+    return (await kvOutcome('get', readLines(this.#namespace, later))).lines
+  }
+
+  async list(query: LogQuery = {}): Promise<SessionSummary[]> {
+    const keys = await kvOutcome('list', listKeys(this.#namespace, summaryPrefix))
+    const summaries = keys.map(({ name, metadata }) => summaryFrom(name, metadata))
+    return pageOf(summaries, query)
+  }
+
+  async delete(sessionId: string): Promise<boolean> {
+    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
+    const summary = await kvOutcome('list', this.#summaryOf(sessionId))
+    for (const { name } of keys) await kvOutcome('delete', this.#namespace.delete(name))
+    // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
+    if (summary !== undefined) await kvOutcome('delete', this.#namespace.delete(summaryKeyName(sessionId)))
+    return keys.length > 0 || summary !== undefined
+  }
+
+  #writingOf(claim: LogClaim): Writing {
+    const writing = this.#writings.get(claim)
+    if (writing === undefined) throw new SessionError('conflict', `This store gave no claim on session ${claim.sessionId}. Open it here.`)
+    return writing
+  }
+
+  async #summaryOf(sessionId: string): Promise<SessionSummary | undefined> {
+    // Listed, not got: KV remembers for a minute that a key was not there.
+    const [key] = await listKeys(this.#namespace, summaryKeyName(sessionId))
+    return key && summaryFrom(key.name, key.metadata)
+  }
+
+  async #putSummary(writing: Writing, summary: SessionSummary): Promise<void> {
+    await this.#namespace.put(summaryKeyName(summary.sessionId), '', { metadata: summaryMetadata(summary) })
+    writing.storedAt = summary.lastActiveAt
+  }
+
+  /** The records are stored, whatever becomes of this: the next summary says it too. */
+  async #updateSummary(writing: Writing): Promise<void> {
+    if (writing.summary !== undefined) await this.#putSummary(writing, writing.summary).catch(() => undefined)
+  }
+
+  /** Never twice the same, so that lists have an order: a Worker's clock stands still while it computes. */
+  #now(): number {
+    this.#latest = Math.max(Date.now(), this.#latest + 1)
+    return this.#latest
+  }
+}
+
+function agentIdTooLong(bytes: number): SessionError {
+  return new SessionError('invalidSession', `The agent id has ${bytes} bytes as JSON; Workers KV lists at most ${maxAgentIdBytes}.`)
+}
+
+function notVisible(sessionId: string, unseen: number): SessionError {
+  return new SessionError('io', `${unseen} records of session ${sessionId} cannot be seen here yet. Open it again in a minute.`)
+}

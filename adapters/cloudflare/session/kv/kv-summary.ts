@@ -1,0 +1,47 @@
+import type { SessionSummary } from '../../../../src/session/index.ts'
+import { summaryPrefix } from './kv-key.ts'
+
+/** KV takes 1,024 bytes of metadata; times, counts and punctuation need some. */
+const maxMetadataBytes = 1024
+/** What the id of an agent may take of it, as JSON. */
+export const maxAgentIdBytes = 900
+
+const encoder = new TextEncoder()
+
+/** What is kept beside the key of a summary. The title gets the room that the others leave. */
+export function summaryMetadata({ sessionId: _, agentId, createdAt, lastActiveAt, loops, messages, title = '' }: SessionSummary): object {
+  const metadata = { agentId, createdAt, lastActiveAt, loops, messages }
+  for (let shown = title; shown !== ''; shown = shorter(shown)) {
+    const whole = { ...metadata, title: shown }
+    if (bytesOf(whole) <= maxMetadataBytes) return whole
+  }
+  return metadata
+}
+
+/** A title cut by at least one character, never through one. */
+function shorter(title: string): string {
+  const kept = [...title.replace(/…$/, '')].slice(0, -1).join('').trimEnd()
+  return kept === '' ? '' : `${kept}…`
+}
+
+/** The size of `value` as JSON. */
+export function bytesOf(value: unknown): number {
+  return encoder.encode(JSON.stringify(value)).length
+}
+
+/** What the metadata of a key says; where it is none of ours, that it cannot be read. */
+export function summaryFrom(name: string, metadata: unknown): SessionSummary {
+  const sessionId = name.slice(summaryPrefix.length, -1)
+  const told: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
+  const { agentId, createdAt, lastActiveAt, title } = told
+  if (typeof agentId === 'string' && typeof createdAt === 'number' && typeof lastActiveAt === 'number') {
+    const counts = { loops: countOf(told.loops), messages: countOf(told.messages) }
+    return { sessionId, agentId, createdAt, lastActiveAt, ...counts, ...(typeof title === 'string' && { title }) }
+  }
+  const message = `The list entry of session ${sessionId} cannot be read. Open the session, or delete it.`
+  return { sessionId, agentId: '', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0, error: { code: 'io', message } }
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}

@@ -1,0 +1,85 @@
+import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/base/check-options.ts'
+import { ConfigError, SessionError } from '../../../../src/index.ts'
+import { assertSessionId } from '../../../../src/session/index.ts'
+import { type Problem, problemResponse } from '../../../http/index.ts'
+import type { ObjectNamespace } from '../object/durable-object.ts'
+import { isRetryable, retryDelay } from '../object/object-call.ts'
+import { addressed, defaultTenant, objectName, type SessionAddress } from '../object/session-address.ts'
+
+/** Which object a request of a client is for. */
+export interface ForwardOptions {
+  /** Binding of a class that extends `LiveSessionObject`. */
+  sessions: ObjectNamespace
+  sessionId: string
+  /** As for `durableObjectSessionStore`. Default `default`. */
+  tenant?: string
+  /** What is asked of the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
+  path: string
+}
+
+const forwardOptions = optionsOf<ForwardOptions>({
+  sessions: required(withMethods('the binding of a Durable Object', 'getByName')),
+  // Of the client: what is wrong with them is answered.
+  sessionId: anything,
+  tenant: anything,
+  path: anything,
+})
+const aRequest = kind('a Request', (value) => value instanceof Request)
+
+/**
+ * Passes the request of a client on to the live session that it is about (see `LiveSessionObject`). Check first who the client is: `tenant`
+ * and `sessionId` are all that decides what it reads and whose tokens it spends.
+ *
+ * **Contract**
+ * - `sessionId` and `path` may be what the client sent. An id that is none is answered with 400 `invalidId`, an unknown path with 404.
+ * - An object that is ended while it is asked is asked again where nothing was sent along; otherwise the answer is 503 `unavailable`.
+ * - Rejects with `ConfigError` when `tenant` is no text: who is signed in decides that, not the client.
+ */
+export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
+  checkOptions(request, aRequest, 'request')
+  checkOptions(options, forwardOptions)
+  const { sessions, sessionId, tenant = defaultTenant, path } = options
+  assertTenant(tenant)
+  try {
+    assertSessionId(sessionId)
+  } catch (error) {
+    if (!SessionError.isInstance(error)) throw error
+    return problemResponse({ status: 400, code: 'invalidId', detail: error.message })
+  }
+  const url = new URL('https://session')
+  // Not as a second argument: a path that begins with two slashes would name a host.
+  url.pathname = path
+  url.search = new URL(request.url).search
+  const address = { tenant, sessionId }
+  const forwarded = new Request(new Request(url, request), { headers: addressed(request.headers, address) })
+  return deliver(sessions, address, forwarded)
+}
+
+async function deliver(sessions: ObjectNamespace, address: SessionAddress, request: Request): Promise<Response> {
+  const isRepeatable = request.body === null && request.method === 'GET'
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // A stub that has failed once stays broken.
+      return await sessions.getByName(objectName(address)).fetch(isRepeatable ? request.clone() : request)
+    } catch (error) {
+      // A fault in the class is for the logs of the platform, not for the client.
+      if (!isRetryable(error) && !isOverloaded(error)) throw error
+      if (!isRepeatable || !isRetryable(error) || !(await retryDelay(attempt))) return problemResponse(unavailable)
+    }
+  }
+}
+
+function assertTenant(tenant: unknown): asserts tenant is string {
+  if (typeof tenant === 'string' && tenant !== '' && !/\p{Surrogate}/u.test(tenant)) return
+  throw new ConfigError('invalidOption', `tenant is ${JSON.stringify(tenant)}. Pass who is signed in, as a text, or leave it out.`)
+}
+
+function isOverloaded(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && Reflect.get(error, 'overloaded') === true
+}
+
+const unavailable: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'The session was ended while it was asked, or has too much to do. Read what it has done before you send this again.',
+}

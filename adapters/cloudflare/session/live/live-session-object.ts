@@ -1,0 +1,153 @@
+import type { Agent, Logger } from '../../../../src/index.ts'
+import { logSessionStore } from '../../../../src/session/index.ts'
+import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../../http/index.ts'
+import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
+import { SessionIndex } from '../object/index-object.ts'
+import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
+import { readAddress, type SessionAddress } from '../object/session-address.ts'
+import { SessionObject } from '../object/session-object.ts'
+import { OpenRuns } from './open-runs.ts'
+import { ResumeAttempts } from './resume-attempts.ts'
+
+/** A session once its object knows which one it is. */
+interface Begun {
+  live: LiveSession
+  routes: SessionRoutes
+}
+
+/**
+ * A Durable Object in which the agent of one session lives: it runs without a client, and goes on after an eviction. Extend it, export your
+ * class, bind it with SQLite, and pass requests on with `forwardToSession`.
+ *
+ * - `POST /runs` with `{ "prompt": "…" }` starts a run and streams its events, as `createAgentApp` does. 409 while a run is on.
+ * - `GET /runs/:loopId/events` reads on after `Last-Event-ID`. 410 `gone` when the object has been restarted since: then `GET /` has what was
+ *   stored, and `continuedBy` names the loop that goes on with the run.
+ * - `GET /` gives `{ session, runningLoopId? }`. `POST /stop` stops the run, also one that was cut off.
+ * - 404 for a session in which nothing was said.
+ *
+ * **Contract**
+ * - A client that leaves stops nothing.
+ * - While a run is on an alarm every 20 s keeps the object. When the platform ends it all the same, the alarm or the next request starts it
+ *   again, and the run goes on from what the log has: a finished answer is not asked for again, and a tool that was begun is not run again
+ *   unless it is idempotent.
+ * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
+ * - When `agentOptions` throws, that is no attempt: the session can be read and stopped, and the next request tries again.
+ * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run, and the object does not take it
+ *   back until that writer is closed, or a client prompts or stops the session here.
+ *
+ * Source: docs/live-sessions.md
+ *
+ * @example
+ * ```ts
+ * export class Conversation extends LiveSessionObject<Bindings> {
+ *   protected agentOptions() {
+ *     return { model: anthropic('claude-sonnet-4-6', { apiKey: this.env.ANTHROPIC_API_KEY }), tools: [weather] }
+ *   }
+ *   protected override index() {
+ *     return this.env.INDEX
+ *   }
+ * }
+ * ```
+ */
+export abstract class LiveSessionObject<Bindings> extends SessionObject {
+  protected readonly env: Bindings
+  /** Milliseconds between the alarms of a run. */
+  protected readonly keepAliveMs: number = 20_000
+  /** Largest body of a request, in bytes. */
+  protected readonly maxBodyBytes: number = 1024 * 1024
+  /** Milliseconds in which a body must be there. */
+  protected readonly bodyTimeoutMs: number = 30_000
+  /** Answers that stream at once. */
+  protected readonly maxOpenStreams: number = 100
+  /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
+  protected readonly imports: boolean = false
+  /** Milliseconds between the comments that keep an idle connection open. */
+  protected readonly pingMs: number = 15_000
+  /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
+  protected readonly maxOpenRuns: number | undefined = undefined
+  #begun: Begun | undefined
+  /** Whether the address is stored. */
+  #isKept = false
+
+  constructor(state: ObjectState, env: Bindings) {
+    super(state)
+    this.env = env
+  }
+
+  /** What the agent of this session is made with. Called once per start of the object, before its first run. */
+  protected abstract agentOptions(address: SessionAddress): LiveAgentOptions | Promise<LiveAgentOptions>
+
+  /** Binding of the `IndexObject` that lists the session. Default: none does. */
+  protected index(): ObjectNamespace | undefined {
+    return undefined
+  }
+
+  /** Learns why an agent could not be started. Default: nobody does. */
+  protected logger(): Logger | undefined {
+    return undefined
+  }
+
+  /** The agent of this session, its unfinished run on again, for what the routes do not offer: steering, approvals. */
+  protected async agent(): Promise<Agent | undefined> {
+    return (await this.#begin())?.live.agent()
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const address = readAddress(request)
+    if (address === undefined) return super.fetch(request)
+    const begun = await this.#begin(address)
+    return begun.routes(request, begun.live)
+  }
+
+  /** For the platform. */
+  async alarm(): Promise<void> {
+    const begun = await this.#begin()
+    if (await begun?.live.keepAlive()) await this.state.storage.setAlarm(Date.now() + this.keepAliveMs)
+  }
+
+  protected override deleteSession(): Promise<boolean> {
+    this.#begun?.live.forget()
+    this.#isKept = false
+    return super.deleteSession()
+  }
+
+  #begin(address: SessionAddress): Promise<Begun>
+  #begin(): Promise<Begun | undefined>
+  async #begin(given?: SessionAddress): Promise<Begun | undefined> {
+    const address = given ?? (await this.state.storage.get<SessionAddress>('address'))
+    if (address !== undefined) this.#begun ??= this.#host(address)
+    return this.#begun
+  }
+
+  #host(address: SessionAddress): Begun {
+    const { sessionId, tenant } = address
+    const { storage } = this.state
+    const namespace = this.index()
+    const index = namespace && new SessionIndex(namespace, tenant)
+    const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
+    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports } = this
+    const logger = this.logger()
+    const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
+    const live = new LiveSession({
+      sessionId,
+      store,
+      logger,
+      agentOptions: () => this.agentOptions(address),
+      otherHolder: () => this.log.otherHolder(),
+      runs,
+      keepAwake: () => this.#keepAwake(address),
+      attempts: new ResumeAttempts(storage),
+    })
+    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports }
+    return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
+  }
+
+  /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */
+  async #keepAwake(address: SessionAddress): Promise<void> {
+    const { storage } = this.state
+    // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
+    if (!this.#isKept) await storage.put('address', address)
+    this.#isKept = true
+    await storage.setAlarm(Date.now() + this.keepAliveMs)
+  }
+}

@@ -1,0 +1,42 @@
+import type { SessionRecord } from '../../../../src/index.ts'
+import { maxAttempts, progressOf } from '../../../http/index.ts'
+import type { ObjectStorage } from '../object/durable-object.ts'
+
+interface Attempts {
+  count: number
+  progress: number
+}
+
+/** The attempts to go on with the run of a session, as its object keeps them. */
+export class ResumeAttempts {
+  readonly #storage: ObjectStorage
+
+  constructor(storage: ObjectStorage) {
+    this.#storage = storage
+  }
+
+  /** Counts one more, unless there were enough. Durable when it resolves: what is tried next may end the process again. */
+  async begin(records: readonly SessionRecord[]): Promise<boolean> {
+    const progress = progressOf(records)
+    const before = await this.#read()
+    const count = before?.progress === progress ? before.count + 1 : 1
+    if (count > maxAttempts) return false
+    await this.#write({ count, progress })
+    return true
+  }
+
+  /** The attempt that was begun last was none. */
+  async takeBack(): Promise<void> {
+    const begun = await this.#read()
+    if (begun !== undefined) await this.#write({ ...begun, count: begun.count - 1 })
+  }
+
+  #read(): Promise<Attempts | undefined> {
+    return this.#storage.get<Attempts>('attempts')
+  }
+
+  async #write(attempts: Attempts): Promise<void> {
+    await this.#storage.put<Attempts>('attempts', attempts)
+    await this.#storage.sync()
+  }
+}

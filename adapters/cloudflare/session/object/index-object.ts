@@ -1,0 +1,167 @@
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
+import type { ObjectNamespace, ObjectState } from './durable-object.ts'
+import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
+
+interface SummaryRow extends Record<string, string | number> {
+  session_id: string
+  agent_id: string
+  created_at: number
+  last_active_at: number
+  /** JSON of a `SessionDigest`; empty where none was given. */
+  digest: string
+}
+
+/** Input of the calls of an `IndexObject`. */
+type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall & { digest?: SessionDigest; query?: LogQuery }
+
+/** What is said of a run: how long it counts without a further word, and how many others there may be. */
+interface RunCall {
+  leaseMs: number
+  limit?: number
+}
+
+/**
+ * A Durable Object that knows the sessions of one tenant. Export it from your Worker, bind it as a class with SQLite, and give the binding to
+ * `durableObjectSessionStore` as `index`. It answers that store and nobody else.
+ */
+export class IndexObject {
+  readonly #sql: ObjectState['storage']['sql']
+  #latest: number
+
+  constructor(state: ObjectState) {
+    this.#sql = state.storage.sql
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS sessions (session_id TEXT PRIMARY KEY, agent_id TEXT NOT NULL,
+      created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL, digest TEXT NOT NULL DEFAULT '') WITHOUT ROWID`)
+    this.#sql.exec('CREATE INDEX IF NOT EXISTS by_activity ON sessions (last_active_at)')
+    this.#sql.exec('CREATE TABLE IF NOT EXISTS runs (session_id TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID')
+    const [row] = this.#sql.exec<{ latest: number | null }>('SELECT max(last_active_at) AS latest FROM sessions')
+    this.#latest = row?.latest ?? 0
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const action = this.#actionOf(request.headers.get(callHeader))
+    return action === undefined ? notACall() : answerCall(async () => action(await request.json()))
+  }
+
+  #actionOf(call: string | null): ((input: IndexCall) => unknown) | undefined {
+    switch (call) {
+      case 'enter':
+        return (input) => this.#enter(input)
+      case 'update':
+        return (input) => this.#update(input)
+      case 'remove':
+        return ({ sessionId }) => this.#sql.exec('DELETE FROM sessions WHERE session_id = ?', sessionId).rowsWritten > 0
+      case 'openRun':
+        return (input) => this.#openRun(input)
+      case 'closeRun':
+        return ({ sessionId }) => void this.#sql.exec('DELETE FROM runs WHERE session_id = ?', sessionId)
+      case 'list':
+        return ({ query }) => this.#list(query)
+      default:
+        return undefined
+    }
+  }
+
+  #enter({ sessionId, agentId, digest }: IndexCall): void {
+    const now = this.#now()
+    this.#sql.exec(
+      `INSERT INTO sessions (session_id, agent_id, created_at, last_active_at, digest) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (session_id) DO UPDATE SET agent_id = excluded.agent_id, last_active_at = excluded.last_active_at, digest = excluded.digest`,
+      sessionId,
+      agentId,
+      now,
+      now,
+      digest === undefined ? '' : JSON.stringify(digest),
+    )
+  }
+
+  #update({ sessionId, digest }: IndexCall): void {
+    this.#sql.exec(
+      'UPDATE sessions SET last_active_at = ?, digest = coalesce(?, digest) WHERE session_id = ?',
+      this.#now(),
+      digest === undefined ? null : JSON.stringify(digest),
+      sessionId,
+    )
+  }
+
+  /** Counts the run of a session, unless there are too many others. A session has one run at a time. */
+  #openRun({ sessionId, leaseMs, limit }: IndexCall): boolean {
+    const now = Date.now()
+    this.#sql.exec('DELETE FROM runs WHERE until <= ?', now)
+    const [row] = this.#sql.exec<{ count: number }>('SELECT count(*) AS count FROM runs WHERE session_id <> ?', sessionId)
+    if (limit !== undefined && (row?.count ?? 0) >= limit) return false
+    this.#sql.exec('INSERT OR REPLACE INTO runs (session_id, until) VALUES (?, ?)', sessionId, now + leaseMs)
+    return true
+  }
+
+  /** Never twice the same time, so that lists have an order: the clock stands still while a request is answered. */
+  #now(): number {
+    this.#latest = Math.max(Date.now(), this.#latest + 1)
+    return this.#latest
+  }
+
+  /** No two sessions have the same time. */
+  #list({ agentId, limit, after }: LogQuery = {}): SessionSummary[] {
+    const rows = this.#sql.exec<SummaryRow>(
+      `SELECT * FROM sessions WHERE last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
+       ORDER BY last_active_at DESC LIMIT ?`,
+      after?.lastActiveAt ?? null,
+      agentId ?? null,
+      limit ?? -1,
+    )
+    return [...rows].map(summaryOf)
+  }
+}
+
+function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }: SummaryRow): SessionSummary {
+  const summary = { sessionId: session_id, agentId: agent_id, createdAt: created_at, lastActiveAt: last_active_at, loops: 0, messages: 0 }
+  if (digest === '') return summary
+  try {
+    const { agentId: _, createdAt: __, ...told }: SessionDigest = JSON.parse(digest)
+    return { ...summary, ...told }
+  } catch {
+    const message = `The entry of session ${session_id} cannot be read. The next record written to it replaces it.`
+    return { ...summary, error: { code: 'io', message } }
+  }
+}
+
+/** The index of a tenant, from outside. */
+export class SessionIndex {
+  readonly #namespace: ObjectNamespace
+  readonly #tenant: string
+
+  constructor(namespace: ObjectNamespace, tenant: string) {
+    this.#namespace = namespace
+    this.#tenant = tenant
+  }
+
+  /** Enters a session as active now. */
+  enter(sessionId: string, agentId: string, digest?: SessionDigest): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'enter', { sessionId, agentId, digest })
+  }
+
+  /** Counts the run of a session for `leaseMs` from now; `false` when `limit` others are counted already. Without a limit it always counts. */
+  openRun(sessionId: string, run: RunCall): Promise<boolean> {
+    return callObject(this.#namespace, this.#tenant, 'openRun', { sessionId, ...run })
+  }
+
+  /** The run of a session counts no more. */
+  closeRun(sessionId: string): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'closeRun', { sessionId })
+  }
+
+  /** Says that a session was active; nothing when it is not there any more. */
+  update(sessionId: string, digest?: SessionDigest): Promise<void> {
+    return callObject(this.#namespace, this.#tenant, 'update', { sessionId, digest })
+  }
+
+  /** Resolves with whether it was there. */
+  remove(sessionId: string): Promise<boolean> {
+    return callObject(this.#namespace, this.#tenant, 'remove', { sessionId })
+  }
+
+  /** The most recently active first. */
+  list(query: LogQuery = {}): Promise<SessionSummary[]> {
+    return callObject(this.#namespace, this.#tenant, 'list', { query })
+  }
+}

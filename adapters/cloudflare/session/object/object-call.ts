@@ -1,0 +1,82 @@
+import { SessionError, type SessionErrorCode } from '../../../../src/index.ts'
+import { errorText } from '../error-text.ts'
+import type { ObjectNamespace } from './durable-object.ts'
+
+/** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */
+export const callHeader = 'x-phi-core-call'
+
+/** How often a call is sent when the platform says that it failed for a moment. */
+const attempts = 3
+const retryDelayMs = 100
+
+/** What an object answers: its outcome, or a `SessionError` as data. */
+type Answer = { value: unknown } | { error: { code: SessionErrorCode; message: string } }
+
+/**
+ * Calls the object `name`. The calls of our objects may arrive twice, so what the platform calls retryable is sent again. Rejects with
+ * `SessionError`.
+ */
+export async function callObject<Value>(namespace: ObjectNamespace, name: string, call: string, input: object = {}): Promise<Value> {
+  const body = JSON.stringify(input)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // A stub that has failed once stays broken.
+      const request = new Request('https://object/', { method: 'POST', headers: { [callHeader]: call }, body })
+      return await readAnswer(await namespace.getByName(name).fetch(request))
+    } catch (error) {
+      if (SessionError.isInstance(error)) throw error
+      if (!isRetryable(error) || !(await retryDelay(attempt))) throw unreachable(name, call, error)
+    }
+  }
+}
+
+async function readAnswer<Value>(response: Response): Promise<Value> {
+  const text = await response.text()
+  if (!response.ok) throw new SessionError('io', `The object answered with status ${response.status}: ${text.slice(0, 200)}`)
+  const answer: Answer = JSON.parse(text)
+  if ('error' in answer) throw new SessionError(answer.error.code, answer.error.message)
+  return answer.value as Value // both ends are of this package; a caller names what its call gives
+}
+
+/** What `action` gives, or why it failed, as the answer to `callObject`. */
+export async function answerCall(action: () => unknown): Promise<Response> {
+  try {
+    return Response.json({ value: (await action()) ?? null } satisfies Answer)
+  } catch (error) {
+    const { code, message } = storageError(error)
+    return Response.json({ error: { code, message } } satisfies Answer)
+  }
+}
+
+/** The answer to a request that is no call: somebody has passed on what a client sent. */
+export function notACall(): Response {
+  return new Response('This object answers calls of phi-core only. Use durableObjectSessionStore or forwardToSession.\n', { status: 404 })
+}
+
+/** A failure of SQLite as the error that stores promise. */
+export function storageError(error: unknown): SessionError {
+  if (SessionError.isInstance(error)) return error
+  const text = errorText(error)
+  return /SQLITE_FULL|disk is full/.test(text)
+    ? new SessionError('quota', `The object has no room left: ${text}. Delete sessions.`, { cause: error })
+    : new SessionError('io', `The storage of the object failed: ${text}`, { cause: error })
+}
+
+/** Waits before the next attempt; `false` when there has been enough of them. */
+export async function retryDelay(attempt: number): Promise<boolean> {
+  if (attempt === attempts) return false
+  await new Promise((resolve) => setTimeout(resolve, retryDelayMs * attempt))
+  return true
+}
+
+/** An object that was started anew, as when a Worker is deployed, answers the next call. One that is overloaded is not helped by more. */
+export function isRetryable(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || Reflect.get(error, 'overloaded') === true) return false
+  return Reflect.get(error, 'retryable') === true || Reflect.get(error, 'durableObjectReset') === true
+}
+
+function unreachable(name: string, call: string, error: unknown): SessionError {
+  return new SessionError('io', `The object ${JSON.stringify(name)} did not answer ${call}: ${errorText(error)}. Try again.`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,106 @@
+import { type LogClaim, type LogDriver, type LogLine, SessionError } from '../../../../src/index.ts'
+import type { ObjectNamespace, ObjectStorage } from './durable-object.ts'
+import type { SessionIndex } from './index-object.ts'
+import { callObject, storageError } from './object-call.ts'
+import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
+
+/** The log of one session, wherever it is. */
+interface LogAccess {
+  claim(): Promise<SqliteClaim>
+  append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
+  discardOlder(claim: SqliteClaim): Promise<void>
+  release(claim: SqliteClaim): Promise<void>
+  read(after: number): Promise<readonly string[] | undefined>
+  delete(): Promise<boolean>
+}
+
+/** What the driver knows about a claim it gave. */
+interface Writing {
+  log: LogAccess
+  claim: SqliteClaim
+  agentId: string
+  isListed: boolean
+}
+
+/** Keeps sessions in one object each, and enters them in `index`. */
+export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: SessionIndex | undefined): LogDriver {
+  const writings = new WeakMap<LogClaim, Writing>()
+  const writingOf = (claim: LogClaim): Writing => {
+    const writing = writings.get(claim)
+    if (writing === undefined) throw new SessionError('conflict', `This store gave no claim on session ${claim.sessionId}. Open it here.`)
+    return writing
+  }
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
+    claim: async (sessionId, agentId) => {
+      const log = logOf(sessionId)
+      const claim = await log.claim()
+      const given: LogClaim = { sessionId, epoch: claim.epoch, lines: claim.lines }
+      writings.set(given, { log, claim: { ...claim, lines: [] }, agentId, isListed: false })
+      return given
+    },
+    append: async (claim, lines, digest) => {
+      const writing = writingOf(claim)
+      // The records count; when the index does not hear of these, it will of the next.
+      const updated = writing.isListed ? index?.update(claim.sessionId, digest).catch(() => undefined) : undefined
+      await writing.log.append(writing.claim, lines)
+      await updated
+      if (writing.isListed) return
+      // Not before: a list would name a session that cannot be read.
+      await index?.enter(claim.sessionId, writing.agentId, digest)
+      writing.isListed = true
+    },
+    discardOlder: (claim) => {
+      const { log, claim: right } = writingOf(claim)
+      return log.discardOlder(right)
+    },
+    release: async (claim) => {
+      const writing = writings.get(claim)
+      writings.delete(claim)
+      // Nothing is lost when it fails: the next writer claims the log all the same.
+      await writing?.log.release(writing.claim).catch(() => undefined)
+    },
+    read: (sessionId, after) => logOf(sessionId).read(after),
+    list: async (query) => (await index?.list(query)) ?? [],
+    delete: async (sessionId) => {
+      const existed = await logOf(sessionId).delete()
+      // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
+      const wasListed = (await index?.remove(sessionId)) ?? false
+      return existed || wasListed
+    },
+  }
+}
+
+/** The log in the object `name`, from outside. */
+export function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
+  const right = ({ epoch, writer }: SqliteClaim) => ({ epoch, writer })
+  return {
+    claim: () => callObject(namespace, name, 'claim'),
+    append: (claim, lines) => callObject(namespace, name, 'append', { ...right(claim), lines }),
+    discardOlder: (claim) => callObject(namespace, name, 'discardOlder', right(claim)),
+    release: (claim) => callObject(namespace, name, 'release', right(claim)),
+    read: async (after) => (await callObject<string[] | null>(namespace, name, 'read', { after })) ?? undefined,
+    delete: () => callObject(namespace, name, 'delete'),
+  }
+}
+
+/** The log in this very object. */
+export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: () => Promise<boolean>): LogAccess {
+  const durably = async <Value>(action: () => Value): Promise<Value> => {
+    try {
+      const value = action()
+      await storage.sync()
+      return value
+    } catch (error) {
+      throw storageError(error)
+    }
+  }
+  return {
+    claim: () => durably(() => log.claim('live')),
+    append: (claim, lines) => durably(() => log.append(claim, lines)),
+    discardOlder: (claim) => durably(() => log.discardOlder(claim)),
+    release: (claim) => durably(() => log.release(claim)),
+    read: (after) => durably(() => log.read(after)),
+    delete: deleteSession,
+  }
+}

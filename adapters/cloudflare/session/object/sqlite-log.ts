@@ -1,0 +1,127 @@
+import { type LogLine, SessionError } from '../../../../src/index.ts'
+import { splitText } from '../split-text.ts'
+import type { ObjectStorage } from './durable-object.ts'
+
+/** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
+const maxRowBytes = 512 * 1024
+
+/** How the writers of the agent in an object begin. */
+const liveWriter = 'live-'
+
+/** The right to write to a `SqliteLog`. */
+export interface SqliteClaim {
+  epoch: number
+  /** Random: epochs begin anew once a session was deleted, and an old writer must not pass for a new one. */
+  writer: string
+  lines: string[]
+}
+
+/**
+ * The log of one session in the SQLite database of a Durable Object.
+ *
+ * **Contract**: nothing here waits, so no other request comes between a check and what depends on it. What was written is durable when
+ * `storage.sync()` resolves, or a response that was begun afterwards arrives.
+ */
+export class SqliteLog {
+  readonly #storage: ObjectStorage
+
+  constructor(storage: ObjectStorage) {
+    this.#storage = storage
+  }
+
+  /** Begins the next epoch. `holder` says who writes: the agent that lives in this object, or anybody else. */
+  claim(holder: 'live' | 'other'): SqliteClaim {
+    return this.#storage.transactionSync(() => {
+      this.#createTables()
+      const epoch = (this.#claimed()?.epoch ?? 0) + 1
+      const writer = (holder === 'live' ? liveWriter : '') + crypto.randomUUID()
+      this.#storage.sql.exec('INSERT OR REPLACE INTO claim (id, epoch, writer) VALUES (1, ?, ?)', epoch, writer)
+      return { epoch, writer, lines: this.read(0) ?? [] }
+    })
+  }
+
+  /**
+   * Adds all lines or none. Throws `SessionError` `conflict` when another writer has claimed the log. The same lines may come twice: then
+   * nothing changes.
+   */
+  append({ epoch, writer }: Omit<SqliteClaim, 'lines'>, lines: readonly LogLine[]): void {
+    this.#storage.transactionSync(() => {
+      this.#assertClaimed(epoch, writer)
+      for (const { seq, text } of lines) {
+        for (const [chunk, piece] of splitText(text, maxRowBytes).entries()) this.#insert(epoch, seq, chunk, piece)
+      }
+    })
+  }
+
+  /** Forgets what epochs before `epoch` have written. Throws as `append`. */
+  discardOlder({ epoch, writer }: Omit<SqliteClaim, 'lines'>): void {
+    this.#storage.transactionSync(() => {
+      this.#assertClaimed(epoch, writer)
+      this.#storage.sql.exec('DELETE FROM records WHERE epoch < ?', epoch)
+    })
+  }
+
+  /** Gives the claim back. Nothing when another writer has claimed the log since. */
+  release({ epoch, writer }: Omit<SqliteClaim, 'lines'>): void {
+    if (this.#hasTables()) this.#storage.sql.exec("UPDATE claim SET writer = '' WHERE epoch = ? AND writer = ?", epoch, writer)
+  }
+
+  /** Who holds the claim, when it is not the agent that lives in this object. */
+  otherHolder(): string | undefined {
+    const writer = this.#hasTables() ? this.#claimed()?.writer : undefined
+    return writer === undefined || writer === '' || writer.startsWith(liveWriter) ? undefined : writer
+  }
+
+  hasRecords(): boolean {
+    return this.#hasTables() && this.#rows('SELECT seq FROM records LIMIT 1').length > 0
+  }
+
+  /** The lines after `after`, or undefined when there is no record at all. */
+  read(after: number): string[] | undefined {
+    if (!this.hasRecords()) return undefined
+    const lines: string[] = []
+    const rows = this.#storage.sql.exec<{ chunk: number; text: string }>(
+      'SELECT chunk, text FROM records WHERE seq > ? ORDER BY epoch, seq, chunk',
+      after,
+    )
+    for (const { chunk, text } of rows) {
+      if (chunk === 0) lines.push(text)
+      else lines.push((lines.pop() ?? '') + text)
+    }
+    return lines
+  }
+
+  #insert(epoch: number, seq: number, chunk: number, text: string): void {
+    const { sql } = this.#storage
+    const insert = sql.exec('INSERT OR IGNORE INTO records (epoch, seq, chunk, text) VALUES (?, ?, ?, ?)', epoch, seq, chunk, text)
+    if (insert.rowsWritten > 0) return
+    const [there] = sql.exec<{ text: string }>('SELECT text FROM records WHERE epoch = ? AND seq = ? AND chunk = ?', epoch, seq, chunk)
+    if (there?.text !== text) throw new SessionError('conflict', `Record ${seq} of epoch ${epoch} was written by another writer.`)
+  }
+
+  #assertClaimed(epoch: number, writer: string): void {
+    const claimed = this.#hasTables() ? this.#claimed() : undefined
+    if (claimed?.epoch === epoch && claimed.writer === writer) return
+    throw new SessionError('conflict', 'Another writer has taken over the session, or it was deleted. Open it again to write.')
+  }
+
+  #claimed(): { epoch: number; writer: string } | undefined {
+    return this.#rows<{ epoch: number; writer: string }>('SELECT epoch, writer FROM claim')[0]
+  }
+
+  /** An object that was only asked about keeps nothing, and costs nothing. */
+  #hasTables(): boolean {
+    return this.#rows("SELECT name FROM sqlite_master WHERE name = 'records'").length > 0
+  }
+
+  #createTables(): void {
+    const { sql } = this.#storage
+    sql.exec('CREATE TABLE IF NOT EXISTS claim (id INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, writer TEXT NOT NULL)')
+    sql.exec(`CREATE TABLE IF NOT EXISTS records (epoch INTEGER, seq INTEGER, chunk INTEGER, text TEXT NOT NULL,
+      PRIMARY KEY (epoch, seq, chunk)) WITHOUT ROWID`)
+  }
+
+  #rows<Row extends Record<string, string | number>>(query: string): Row[] {
+    return this.#storage.sql.exec<Row>(query).toArray()
+  }
+}

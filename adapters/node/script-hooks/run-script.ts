@@ -1,0 +1,139 @@
+import { escapeControls, type HookRefusal, type JsonObject } from '../../../src/index.ts'
+import { systemPath } from '../policy/programs.ts'
+import { runProcess } from '../process/run-process.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { ScriptHookError, type ScriptHookErrorCode } from './script-error.ts'
+import { type ScriptFile, withCopy } from './script-file.ts'
+
+/** How the scripts of one set of hooks run. */
+export interface ScriptRunner {
+  /** Their working directory. */
+  root: string
+  timeoutMs: number
+  maxOutputBytes: number
+  env: Readonly<Record<string, string>>
+}
+
+/** One call of a script. */
+export interface ScriptCall {
+  /** The name of the hook. */
+  hook: string
+  script: ScriptFile
+  /** What it reads on its standard input. */
+  input: JsonObject
+  /** Kills it. Without one only its time does. */
+  signal?: AbortSignal
+}
+
+/** Characters of what a script says, in a message. */
+const maxShown = 1000
+
+/** Harmless variables of this process: no other is handed on. */
+const inherited = ['HOME', 'LANG', 'TMPDIR']
+
+/**
+ * Runs a script to its end; resolves with what it wrote.
+ *
+ * **Contract**
+ * - It runs in a process group of its own. When this settles, the group is gone, and on Linux what left it as well.
+ * - Rejects with `ScriptHookError` for every other end than code 0 within the time and the output, and with the signal's reason.
+ */
+export async function runScript(runner: ScriptRunner, { hook, script, input, signal }: ScriptCall): Promise<string> {
+  signal?.throwIfAborted()
+  return withCopy(script, async (copy) => {
+    signal?.throwIfAborted()
+    const flood = new AbortController()
+    const out = new Collected(runner.maxOutputBytes, () => flood.abort())
+    const complaint = new Collected(4 * maxShown, () => undefined)
+    const id = crypto.randomUUID()
+    const failed = (code: ScriptHookErrorCode, why: string, cause?: unknown) => {
+      const said = shown(complaint.text)
+      return new ScriptHookError(code, `The script ${script.name} (${hook}) ${why}${said === '' ? '.' : `: ${said}`}`, cause)
+    }
+    const end = await runProcess({
+      file: script.interpreter,
+      args: [copy],
+      env: { ...environment(), ...runner.env, PHI_HOOK: hook, PHI_HOOK_SCRIPT: script.path, PHI_CORE_RUN: id },
+      mark: `PHI_CORE_RUN=${id}`,
+      cwd: runner.root,
+      stdin: new TextEncoder().encode(`${JSON.stringify({ hook, ...input })}\n`),
+      timeoutMs: runner.timeoutMs,
+      signal: signal === undefined ? flood.signal : AbortSignal.any([signal, flood.signal]),
+      onStdout: (chunk) => out.add(chunk),
+      onStderr: (chunk) => complaint.add(chunk),
+    }).catch((error: unknown) => {
+      throw failed('notStarted', `cannot be started (${systemCode(error) ?? 'unknown'})`, error)
+    })
+    signal?.throwIfAborted()
+    if (out.isFull) throw failed('flood', `wrote more than ${runner.maxOutputBytes} bytes, and was killed`)
+    if (end.reason === 'timeout') throw failed('timeout', `did not end within ${runner.timeoutMs} ms, and was killed`)
+    if (end.exitCode !== 0) throw failed('failed', end.exitCode === -1 ? 'was ended by a signal' : `ended with code ${end.exitCode}`)
+    return out.text
+  })
+}
+
+/**
+ * What a `before…` script decided: nothing, or `{"allow": true}`, lets it go on. Throws `ScriptHookError` `badAnswer` for everything else than that and
+ * `{"allow": false, "reason": "…"}`: an answer that is not understood allows nothing.
+ */
+export function readAnswer(text: string, { hook, script }: Pick<ScriptCall, 'hook' | 'script'>): HookRefusal | undefined {
+  if (text.trim() === '') return undefined
+  const bad = () =>
+    new ScriptHookError(
+      'badAnswer',
+      `The script ${script.name} (${hook}) must write {"allow": true}, {"allow": false, "reason": "…"} or nothing. It wrote: ${shown(text)}`,
+    )
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw bad()
+  }
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) throw bad()
+  const { allow, reason, ...others }: { allow?: unknown; reason?: unknown } = answer
+  if (typeof allow !== 'boolean' || Object.keys(others).length > 0) throw bad()
+  if (reason !== undefined && typeof reason !== 'string') throw bad()
+  if (allow) return undefined
+  return reason === undefined ? { allow } : { allow, reason: shown(reason) }
+}
+
+function environment(): Record<string, string> {
+  const own = inherited.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { PATH: systemPath, ...Object.fromEntries(own) }
+}
+
+/** Beginning of a text for people and models. */
+function shown(text: string): string {
+  const cut = escapeControls(text.trim())
+  return cut.length <= maxShown ? cut : `${cut.slice(0, maxShown)}…`
+}
+
+/** Output up to a limit; what comes after it is dropped. */
+class Collected {
+  readonly #chunks: Uint8Array[] = []
+  readonly #limit: number
+  readonly #onFull: () => void
+  #length = 0
+  isFull = false
+
+  constructor(limit: number, onFull: () => void) {
+    this.#limit = limit
+    this.#onFull = onFull
+  }
+
+  add(chunk: Uint8Array): void {
+    if (this.isFull) return
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    if (this.#length <= this.#limit) return
+    this.isFull = true
+    this.#onFull()
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString()
+  }
+}

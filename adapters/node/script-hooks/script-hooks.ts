@@ -1,0 +1,180 @@
+import {
+  aFlag,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  options as optionsOf,
+  required,
+  texts,
+  wholeFrom,
+} from '../../../src/base/check-options.ts'
+import type { AgentMessage, HookRefusal, JsonObject, LoopHooks, ToolHookInfo, ToolResult } from '../../../src/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { realDirectory } from '../policy/root.ts'
+import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
+import { checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
+
+/** A script for each hook: a path, relative to the root, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. */
+export type HookScripts = { readonly [Name in keyof LoopHooks]?: string }
+
+/** Which scripts are hooks, and how they run. Source: docs/concepts/script-hooks.md */
+export interface ScriptHookOptions {
+  scripts: HookScripts
+  /** The directory the scripts lie and work in. */
+  root: string
+  /** Also takes scripts that lie elsewhere. Default `false`. */
+  allowOutside?: boolean
+  /** Milliseconds for one call. Default 10,000. */
+  timeoutMs?: number
+  /** Bytes a script may write in one call. Default 65,536. */
+  maxOutputBytes?: number
+  /** Variables the scripts get beside PATH, HOME, LANG and TMPDIR. */
+  env?: Record<string, string>
+  /** Programs to use in place of the system's own. */
+  interpreters?: Interpreters
+}
+
+const hookScripts = optionsOf<Required<HookScripts>>({
+  beforeLoop: aText,
+  afterLoop: aText,
+  beforeTurn: aText,
+  afterTurn: aText,
+  onError: aText,
+  beforeToolExecution: aText,
+  afterToolExecution: aText,
+  beforeToolExecutionUpdate: aText,
+  afterToolExecutionUpdate: aText,
+  beforeCompactionStart: aText,
+  afterCompactionEnd: aText,
+})
+
+const scriptHookOptions = optionsOf<ScriptHookOptions>({
+  scripts: required(hookScripts),
+  root: required(aText),
+  allowOutside: aFlag,
+  timeoutMs: aPositiveNumber,
+  maxOutputBytes: wholeFrom(1),
+  env: texts,
+  interpreters: optionsOf<Interpreters>({ sh: aText, bash: aText, python3: aText, node: aText }),
+})
+
+/** Characters of a result or an answer that a script is shown. */
+const maxShown = 65_536
+
+/**
+ * Hooks that are scripts: each call starts one, gives it JSON on its standard input, and waits for its end.
+ *
+ * **Contract**
+ * - A `before…` script allows by ending with code 0 and writing nothing or `{"allow": true}`; `{"allow": false, "reason": "…"}` refuses. Everything else
+ *   refuses too, and is logged as `hookFailed`: another code, a signal, no end in time, too much output, another text.
+ * - The other scripts only observe: how they fail is logged as `hookFailed`, and the run goes on.
+ * - A script is read when this is called. One that is gone or changed later is not run: a tool may have written it.
+ * - Scripts run on the host, outside of every sandbox, with the rights of this process and a minimal environment. Their process group is killed when they
+ *   end, when their time is up, and when the run is stopped.
+ *
+ * Throws `ConfigError` `invalidOption` for a script that cannot be used. Source: docs/concepts/script-hooks.md
+ *
+ * @example
+ * ```ts
+ * const hooks = scriptHooks({ root: '.', scripts: { beforeToolExecution: 'hooks/check-call.py' } })
+ * const agent = new Agent({ model, tools, hooks })
+ * ```
+ */
+export function scriptHooks(options: ScriptHookOptions): LoopHooks {
+  checkOptions(options, scriptHookOptions)
+  const { scripts, allowOutside = false, timeoutMs = 10_000, maxOutputBytes = 65_536, env = {}, interpreters = {} } = options
+  const root = realDirectory(options.root, true)
+  checkCopies(root)
+  const runner: ScriptRunner = { root, timeoutMs, maxOutputBytes, env }
+  const make = (hook: keyof LoopHooks): ScriptHook | undefined => {
+    const given = scripts[hook]
+    return given === undefined ? undefined : new ScriptHook(runner, hook, openScript(given, { root, allowOutside, interpreters }))
+  }
+  return { ...ofLoops(make), ...ofTurns(make), ...ofCalls(make), ...ofCompactions(make) }
+}
+
+type Make = (hook: keyof LoopHooks) => ScriptHook | undefined
+
+/** One script at its place. */
+class ScriptHook {
+  readonly #runner: ScriptRunner
+  readonly #call: { hook: string; script: ScriptFile }
+
+  constructor(runner: ScriptRunner, hook: string, script: ScriptFile) {
+    this.#runner = runner
+    this.#call = { hook, script }
+  }
+
+  /** What a `before…` script decides. */
+  async decide(input: JsonObject, signal: AbortSignal): Promise<HookRefusal | undefined> {
+    return readAnswer(await runScript(this.#runner, { ...this.#call, input, signal }), this.#call)
+  }
+
+  /** Tells a script that only observes. */
+  async tell(input: JsonObject, signal?: AbortSignal): Promise<void> {
+    await runScript(this.#runner, { ...this.#call, input, ...(signal !== undefined && { signal }) })
+  }
+}
+
+function ofLoops(make: Make): LoopHooks {
+  const [before, after] = [make('beforeLoop'), make('afterLoop')]
+  return {
+    ...(before && { beforeLoop: ({ messages, signal, ...origin }) => before.decide({ ...origin, ...countOf(messages) }, signal) }),
+    // Also the script of a run that was stopped may do its work.
+    ...(after && {
+      afterLoop: ({ messages, usage, status, ...origin }) => after.tell({ ...origin, ...countOf(messages), usage: { ...usage }, status }),
+    }),
+  }
+}
+
+function ofTurns(make: Make): LoopHooks {
+  const [before, after, failed] = [make('beforeTurn'), make('afterTurn'), make('onError')]
+  return {
+    ...(before && { beforeTurn: ({ messages, signal, ...info }) => before.decide({ ...info, ...countOf(messages) }, signal) }),
+    ...(after && {
+      afterTurn: ({ messages, message, toolResults, usage, signal, ...info }) => {
+        const { stopReason, content } = message
+        const told = { stopReason, ...shownText(textOf(content)), toolResultCount: toolResults.length, usage: { ...usage } }
+        return after.tell({ ...info, ...countOf(messages), ...told }, signal)
+      },
+    }),
+    ...(failed && {
+      onError: ({ error: { code, message }, signal, ...info }) => failed.tell({ ...info, error: { code, message } }, signal),
+    }),
+  }
+}
+
+function ofCalls(make: Make): LoopHooks {
+  const [before, after] = [make('beforeToolExecution'), make('afterToolExecution')]
+  const [beforeUpdate, afterUpdate] = [make('beforeToolExecutionUpdate'), make('afterToolExecutionUpdate')]
+  return {
+    ...(before && {
+      beforeToolExecution: ({ requestApproval: _, signal, ...info }) => before.decide(info, signal),
+    }),
+    ...(after && {
+      afterToolExecution: ({ result, signal, ...info }) => after.tell({ ...info, ...shownText(textOf(result.content)) }, signal),
+    }),
+    ...(beforeUpdate && { beforeToolExecutionUpdate: (info) => beforeUpdate.decide(updateOf(info), info.signal) }),
+    ...(afterUpdate && { afterToolExecutionUpdate: (info) => afterUpdate.tell(updateOf(info), info.signal) }),
+  }
+}
+
+function ofCompactions(make: Make): LoopHooks {
+  const [before, after] = [make('beforeCompactionStart'), make('afterCompactionEnd')]
+  return {
+    ...(before && { beforeCompactionStart: ({ signal, ...info }) => before.decide(info, signal) }),
+    ...(after && { afterCompactionEnd: ({ signal, ...info }) => after.tell(info, signal) }),
+  }
+}
+
+function updateOf({ partialResult, signal: _, ...info }: ToolHookInfo & { partialResult: ToolResult }): JsonObject {
+  return { ...info, ...shownText(textOf(partialResult.content)) }
+}
+
+function countOf(messages: readonly AgentMessage[]): { messageCount: number } {
+  return { messageCount: messages.length }
+}
+
+function shownText(text: string): { text: string; truncated?: true } {
+  return text.length <= maxShown ? { text } : { text: text.slice(0, maxShown), truncated: true }
+}

@@ -1,0 +1,27 @@
+import { Agent, memoryWorkspace } from 'phi-core'
+import { scripted } from 'phi-core/providers/scripted'
+import { loadSkills } from 'phi-core/skills'
+import { readFileTool } from 'phi-core/tools'
+
+const commits = `---
+name: commits
+description: Writes commit messages. Use it before every commit.
+---
+Begin with a verb. Say why, not what.
+`
+
+export async function skilled(write: (line: string) => void): Promise<void> {
+  const workspace = memoryWorkspace({ 'skills/commits/SKILL.md': commits, 'skills/broken/SKILL.md': 'No frontmatter.' })
+  const skills = await loadSkills(workspace, ['shared/skills', 'skills']) // The first is not there, and is skipped.
+  for (const { path, message } of [...skills.errors, ...skills.warnings]) write(`${path}: ${message}`)
+
+  // A scripted model: no service is asked.
+  const model = scripted([
+    { toolCalls: [{ name: 'read_file', arguments: { path: 'skills/commits/SKILL.md' } }] },
+    { text: 'Keep sessions, so that a crash costs nothing.' },
+  ])
+  const agent = new Agent({ model, systemPrompt: 'You write code.', skills, tools: [readFileTool({ workspace })] })
+  const answer = await agent.prompt('A commit message, please.').text()
+  write(model.provider.requests[0]?.systemPrompt ?? '')
+  write(answer)
+}

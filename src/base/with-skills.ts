@@ -1,0 +1,6 @@
+import type { SkillSet } from '../types/skills.ts'
+
+/** A system prompt with the index of skills after it. */
+export function withSkills(systemPrompt: string, skills: SkillSet | undefined): string {
+  return [systemPrompt, skills?.formatForPrompt() ?? ''].filter((part) => part !== '').join('\n\n')
+}

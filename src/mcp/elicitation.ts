@@ -1,0 +1,126 @@
+import { errorText } from '../types/errors.ts'
+import type { InputAnswer } from '../types/input-request.ts'
+import type { JsonObject, JsonSchema } from '../types/json.ts'
+import type { InputQuestion } from '../types/run-facts.ts'
+import type { ToolContext } from '../types/tool.ts'
+import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { fillDefaults } from './fill-defaults.ts'
+import { cutText } from './shown-text.ts'
+
+/** Questions of one call, and how often one is asked again whose answer does not fit. */
+const maxQuestions = 20
+const maxAttempts = 3
+const maxFields = 50
+const maxMessage = 4000
+const maxWords = 500
+const maxChoices = 200
+
+/**
+ * Asks the person behind a call what its server asks, as `inputRequested` events.
+ *
+ * **Contract**
+ * - Never rejects: `cancel` for what is no form of flat fields and no address on the web, for more than 20 questions, and when nobody answers.
+ * - What was filled in gets the defaults of the form and fits it, or the person is asked again, twice. No address is opened.
+ */
+export function elicitFrom({ requestInput }: ToolContext): ((params: unknown, signal: AbortSignal) => Promise<InputAnswer>) | undefined {
+  if (requestInput === undefined) return undefined
+  let asked = 0
+  return async (params, signal) => {
+    const question = questionOf(params)
+    if (question === undefined) return { action: 'cancel' }
+    let problem: string | undefined
+    for (let attempt = 0; attempt < maxAttempts && asked < maxQuestions; attempt++) {
+      asked += 1
+      const answer = await requestInput({ ...question, ...(problem !== undefined && { problem }) }, signal)
+      if (answer.action !== 'accept' || question.url !== undefined) return { action: answer.action }
+      const content = fillDefaults(question.schema, answer.content ?? {})
+      problem = await problemOf(question.schema ?? {}, content)
+      if (problem === undefined) return { action: 'accept', content }
+    }
+    return { action: 'cancel' }
+  }
+}
+
+/** What a person is shown of what a server asks. Undefined for what cannot be shown, or should not. */
+function questionOf(params: unknown): InputQuestion | undefined {
+  const { mode, message, requestedSchema, url }: Record<string, unknown> = Object(params)
+  if (typeof message !== 'string') return undefined
+  const shown = cutText(message, maxMessage)
+  if (mode === 'url') {
+    const address = typeof url === 'string' && url.length <= 2000 ? URL.parse(url) : null
+    const isSafe = address?.protocol === 'https:' && address.username === '' && address.password === ''
+    return isSafe ? { message: shown, url: address.href } : undefined
+  }
+  const schema = mode === undefined || mode === 'form' ? formOf(requestedSchema) : undefined
+  return schema && { message: shown, schema }
+}
+
+/** A form as a page can draw it: what of the fields is known, and nothing else. */
+function formOf(given: unknown): JsonSchema | undefined {
+  const { type, properties, required }: Record<string, unknown> = Object(given)
+  if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
+  const fields = Object.entries(properties).map(([name, field]) => [name, fieldOf(field)] as const)
+  if (fields.length > maxFields || fields.some(([name, field]) => name.length > 100 || name === '__proto__' || field === undefined)) {
+    return undefined
+  }
+  const names = Array.isArray(required) ? required.filter((name) => fields.some(([field]) => field === name)) : []
+  return { type: 'object', properties: Object.fromEntries(fields), ...(names.length > 0 && { required: [...new Set(names)] }) }
+}
+
+const ofText = ['minLength', 'maxLength'] as const
+const ofNumber = ['minimum', 'maximum'] as const
+const ofList = ['minItems', 'maxItems'] as const
+const figures: Record<string, readonly string[]> = { string: ofText, number: ofNumber, integer: ofNumber, boolean: [], array: ofList }
+
+function fieldOf(given: unknown): JsonSchema | undefined {
+  const field: Record<string, unknown> = Object(given)
+  const { type, title, description, format, default: preset, enumNames } = field
+  const known = typeof type === 'string' && Object.hasOwn(figures, type) ? figures[type] : undefined
+  if (known === undefined) return undefined
+  const shown: JsonSchema = { type: String(type) }
+  if (typeof title === 'string') shown.title = cutText(title, maxWords)
+  if (typeof description === 'string') shown.description = cutText(description, maxWords)
+  for (const name of known) if (typeof field[name] === 'number' && Number.isFinite(field[name])) shown[name] = field[name]
+  if (typeof format === 'string' && /^(email|uri|date|date-time)$/.test(format)) shown.format = format
+  if (isPreset(preset)) shown.default = preset
+  const choices = choicesOf(type === 'array' ? Object(field.items) : field)
+  if (choices === undefined && type === 'array') return undefined
+  if (isTexts(enumNames) && isTexts(choices?.enum) && enumNames.length === choices.enum.length) shown.enumNames = [...enumNames]
+  return type === 'array' ? { ...shown, items: { type: 'string', ...choices } } : { ...shown, ...choices }
+}
+
+/** What is chosen from: texts, or texts with titles. */
+function choicesOf({ enum: values, oneOf, anyOf }: Record<string, unknown>): JsonSchema | undefined {
+  if (isTexts(values)) return { enum: [...values] }
+  const titled = oneOf ?? anyOf
+  if (!Array.isArray(titled) || titled.length > maxChoices) return undefined
+  const options = titled.map((option) => {
+    const { const: value, title }: Record<string, unknown> = Object(option)
+    return typeof value === 'string' && value.length <= maxWords
+      ? { const: value, ...(typeof title === 'string' && { title: cutText(title, maxWords) }) }
+      : undefined
+  })
+  return options.includes(undefined)
+    ? undefined
+    : { [oneOf === undefined ? 'anyOf' : 'oneOf']: options.filter((option) => option !== undefined) }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= maxChoices && value.every((text) => typeof text === 'string' && text.length <= maxWords)
+}
+
+function isPreset(value: unknown): value is string | number | boolean | string[] {
+  return /^(boolean|number)$/.test(typeof value) || (typeof value === 'string' && value.length <= maxMessage) || isTexts(value)
+}
+
+async function problemOf(schema: JsonSchema, content: JsonObject): Promise<string | undefined> {
+  const { properties } = schema
+  const extra = Object.keys(content).find((name) => !Object.hasOwn(Object(properties), name))
+  if (extra !== undefined) return `${extra}: was not asked for`
+  try {
+    const { issues } = await jsonSchemaValidator.compile(schema)(content)
+    return issues?.map(({ message, path }) => `${path?.map(String).join('.') ?? ''}: ${message}`).join('; ')
+  } catch (error) {
+    return errorText(error)
+  }
+}

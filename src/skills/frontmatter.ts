@@ -1,0 +1,121 @@
+import type { Document, Scalar } from 'yaml'
+import { jsonFault } from '../base/json-fault.ts'
+import { yamlParser } from '../base/yaml-parser.ts'
+import { errorText, LoadError } from '../types/errors.ts'
+import type { JsonObject } from '../types/json.ts'
+import { SkillError } from './skill-error.ts'
+
+/** The two parts of a `SKILL.md`. */
+export interface SplitSkill {
+  /** YAML, without its fences; every line ends with a line feed. */
+  yaml: string
+  /** Markdown, without white space around it. */
+  body: string
+  /** What is well understood here, and refused by other readers. */
+  oddities: readonly string[]
+}
+
+/** The fields of a frontmatter. */
+export interface Frontmatter {
+  /** All scalars are texts. */
+  fields: JsonObject
+  oddities: readonly string[]
+}
+
+/** Characters: many times what the fields may hold together, and little enough to be parsed in some ms, whatever it is. */
+export const maxFrontmatter = 8192
+
+/** A fence is a whole line of its own; `...` ends a YAML document too. */
+const opening = /^---[ \t]*(?:\r\n|\r|\n)/
+const closing = /(?<=[\r\n])(---|\.\.\.)[ \t]*(?=[\r\n]|$)/
+
+/** Parts `text` at its fences. Throws `SkillError` `noFrontmatter` where it does not begin with one, or the other does not come. */
+export function splitSkill(text: string): SplitSkill {
+  const hasMark = text.startsWith('\ufeff')
+  const whole = hasMark ? text.slice(1) : text
+  const first = opening.exec(whole)
+  if (first === null) throw noFrontmatter('it does not begin with a line ---')
+  const begin = first[0].length
+  // From the line break of the first fence on: it is the one before the second where there is nothing between them.
+  const last = closing.exec(whole.slice(begin - 1))
+  if (last === null || last.index > maxFrontmatter) throw noFrontmatter(`there is no second line --- within ${maxFrontmatter} characters`)
+  const end = begin - 1 + last.index
+  const oddities = [
+    ...(hasMark ? ['it begins with a byte order mark'] : []),
+    ...(last[1] === '...' ? ['the frontmatter ends with ... instead of ---'] : []),
+  ]
+  // The line break before a fence is the fence's: a block of text that ends there does not end with one.
+  const yaml = whole.slice(begin, Math.max(begin, end)).replace(/\r\n?/g, '\n').replace(/\n$/, '')
+  return { yaml, body: whole.slice(end + last[0].length).trim(), oddities }
+}
+
+/**
+ * The fields of `yaml`, as YAML 1.2 reads them but for scalars, which stay the texts they are. A key that comes twice has its last value.
+ *
+ * Rejects with `SkillError` `invalidYaml`, with line and column in the file where the parser knows them; with `LoadError` where the YAML parser
+ * cannot be had.
+ */
+export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
+  const { parseDocument, visit, isMap, isScalar } = await yamlParser.load()
+  try {
+    // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
+    const doc = parseDocument(yaml, {
+      schema: 'failsafe',
+      resolveKnownTags: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
+    const [fault] = doc.errors
+    if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(yaml, fault.pos[0])}`)
+    if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
+    visit(doc, { Scalar: (_, node) => endWithText(node, yaml) })
+    const fields: JsonObject = doc.toJS({ maxAliasCount: 100 })
+    const wrong = jsonFault(fields, 'frontmatter', 20)
+    if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
+    return { fields, oddities: odditiesOf(doc, { visit, isMap, isScalar }) }
+  } catch (error) {
+    if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
+    // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
+    throw invalidYaml(errorText(error))
+  }
+}
+
+/** Takes off the line break that the parser adds to a block of text where the YAML ends without one. */
+function endWithText(node: Scalar, yaml: string): void {
+  const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED'
+  if (!isBlock || node.range?.[1] !== yaml.length || typeof node.value !== 'string' || yaml.endsWith('\n')) return
+  node.value = node.value.replace(/\n$/, '')
+}
+
+/** What the standard's own validator, whose YAML is a stricter one, refuses. */
+function odditiesOf(doc: Document, { visit, isMap, isScalar }: Pick<typeof import('yaml'), 'visit' | 'isMap' | 'isScalar'>): string[] {
+  const found = new Set<string>()
+  visit(doc, {
+    Node(_, node) {
+      if ('anchor' in node && node.anchor !== undefined) found.add('the frontmatter has an anchor (&)')
+      if ('flow' in node && node.flow === true) found.add('the frontmatter has lists or mappings in brackets')
+      if (!isMap(node)) return
+      const keys = node.items.map(({ key }) => (isScalar(key) ? key.value : key))
+      if (new Set(keys).size < keys.length) found.add('a field comes twice; the last one counts')
+    },
+  })
+  return [...found]
+}
+
+function placeOf(yaml: string, at: number): string {
+  const lines = yaml.slice(0, at).split('\n')
+  // The fence is the first line of the file.
+  return ` (line ${lines.length + 1}, column ${(lines.at(-1) ?? '').length + 1})`
+}
+
+function noFrontmatter(why: string): SkillError {
+  return new SkillError(
+    'noFrontmatter',
+    `There is no frontmatter: ${why}. The first lines of a skill are ---, name: …, description: … and ---.`,
+  )
+}
+
+function invalidYaml(why: string): SkillError {
+  return new SkillError('invalidYaml', `The frontmatter cannot be read: ${why.replace(/\.$/, '')}.`)
+}

@@ -1,0 +1,187 @@
+import { breathe } from '../base/breathe.ts'
+import { aSignal, aText, checkOptions, listOf, options as optionsOf, wholeFrom } from '../base/check-options.ts'
+import { escapeControls } from '../base/escape-controls.ts'
+import { aWorkspace } from '../base/port-kinds.ts'
+import { errorText, WorkspaceError } from '../types/errors.ts'
+import type { Skill, SkillProblem, SkillSet } from '../types/skills.ts'
+import type { Workspace } from '../types/workspace.ts'
+import { joinPath, resolvePath } from '../workspace/path.ts'
+import { maxFrontmatter } from './frontmatter.ts'
+import { folderFault, parseSkill } from './parse-skill.ts'
+import { SkillError } from './skill-error.ts'
+import { skillSet } from './skill-set.ts'
+
+/** How skills are loaded. */
+export interface LoadSkillsOptions {
+  /** Skills of one directory that are kept, by their paths; more are an error. Default 1,000. */
+  maxSkills?: number
+  /** Stops loading; owned by the caller. */
+  signal?: AbortSignal
+}
+
+/** What a directory, or a file in it, has brought. */
+interface Found {
+  skills: readonly Skill[]
+  warnings: readonly SkillProblem[]
+  errors: readonly SkillProblem[]
+}
+
+/** The beginning of a file that was read. */
+interface SkillFile {
+  folder: string
+  location: string
+  text: string
+}
+
+/** Where a file is read. */
+interface Place {
+  workspace: Workspace
+  source: string
+  signal: AbortSignal | undefined
+}
+
+const nothing: Found = { skills: [], warnings: [], errors: [] }
+/** The standard's name, and what its own reader takes as well. */
+const fileNames = ['SKILL.md', 'skill.md']
+/** Folders of one directory that are looked into. */
+const maxFolders = 10_000
+/** Files that are read at a time. */
+const atOnce = 16
+/** Milliseconds of work after which others may run. */
+const breathEvery = 10
+/** A character takes at most three bytes (four are two characters); then there are the fences and a byte order mark. */
+const maxBytes = 3 * maxFrontmatter + 1024
+
+const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), signal: aSignal })
+
+/**
+ * Loads the skills of several directories of a workspace; where two have one name, that of the later directory is used.
+ *
+ * **Contract**
+ * - A skill is a folder with a `SKILL.md`, directly in one of `dirs`; a directory that has one itself is one too. Directories that are not there are skipped.
+ * - Only the frontmatter is read, and nothing is run. At most 10,000 folders of a directory are looked into.
+ * - A file that cannot be read, or is no skill, is one of `errors` and does not hide the others.
+ * - Rejects with `ConfigError` for options that cannot work, with the signal's reason, and with `LoadError` where the YAML parser cannot be had;
+ *   for nothing that lies in the workspace.
+ *
+ * @example
+ * ```ts
+ * const skills = await loadSkills(workspace, ['shared/skills', 'skills'])
+ * const agent = new Agent({ model, skills, tools: [readFileTool({ workspace })] })
+ * ```
+ * Source: docs/concepts/skills.md
+ */
+export async function loadSkills(workspace: Workspace, dirs: readonly string[], options: LoadSkillsOptions = {}): Promise<SkillSet> {
+  checkOptions(workspace, aWorkspace, 'workspace')
+  checkOptions(dirs, listOf(aText), 'dirs')
+  checkOptions(options, loadOptions)
+  options.signal?.throwIfAborted()
+  let all = skillSet([])
+  for (const dir of dirs) all = all.merge(await loadSkillDir(workspace, dir, dir, options))
+  return all
+}
+
+/** As `loadSkills`, for one directory; `source` says for people where its skills come from. Source: docs/concepts/skills.md */
+export async function loadSkillDir(workspace: Workspace, dir: string, source: string, options: LoadSkillsOptions = {}): Promise<SkillSet> {
+  checkOptions(workspace, aWorkspace, 'workspace')
+  checkOptions(dir, aText, 'dir')
+  checkOptions(source, aText, 'source')
+  checkOptions(options, loadOptions)
+  const { maxSkills = 1000, signal } = options
+  signal?.throwIfAborted()
+  const place = { workspace, source, signal }
+  const { folders, errors } = await foldersOf(dir, place)
+  const found: Found[] = [{ ...nothing, errors }]
+  let count = 0
+  let breathed = performance.now()
+  for (let at = 0; at < folders.length && count <= maxSkills; at += atOnce) {
+    const files = await Promise.all(folders.slice(at, at + atOnce).map((folder) => readFolder(folder, place)))
+    for (const file of files) {
+      const each = 'text' in file ? await toSkill(file, source) : file
+      count += each.skills.length
+      if (count <= maxSkills) found.push(each)
+      if (performance.now() - breathed < breathEvery) continue
+      await breathe(signal)
+      breathed = performance.now()
+    }
+  }
+  if (count > maxSkills) {
+    found.push(failed('tooMany', dir, `It has more than ${maxSkills} skills. Only the first are used; raise maxSkills, or part them.`))
+  }
+  return skillSet(
+    found.flatMap(({ skills }) => skills),
+    found.flatMap(({ warnings }) => warnings),
+    found.flatMap((each) => each.errors),
+  )
+}
+
+/** The folders that may be skills, by path: those in `dir`, and `dir` itself. */
+async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ folders: string[]; errors: readonly SkillProblem[] }> {
+  try {
+    const own = resolvePath(dir)
+    const entries = await workspace.list(dir, signalled(signal))
+    signal?.throwIfAborted()
+    const isSkill = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(lastPart(path)))
+    const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)
+    const folders = [...(isSkill ? [own] : []), ...inside.sort()]
+    if (folders.length <= maxFolders) return { folders, errors: [] }
+    const message = `It has ${folders.length} folders; only the first ${maxFolders} were looked into. Keep skills in a directory of their own.`
+    return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
+  } catch (error) {
+    signal?.throwIfAborted()
+    // A directory that is not there has no skills.
+    return { folders: [], errors: isNotFound(error) ? [] : unreadable(dir, error).errors }
+  }
+}
+
+/** The beginning of the file in `folder`; nothing where it has none. */
+async function readFolder(folder: string, { workspace, signal }: Place): Promise<SkillFile | Found> {
+  for (const fileName of fileNames) {
+    const location = joinPath(folder, fileName)
+    try {
+      const head = await workspace.read(location, { end: maxBytes, ...signalled(signal) })
+      signal?.throwIfAborted()
+      return { folder, location, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(head) }
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!isNotFound(error)) return unreadable(location, error)
+    }
+  }
+  return nothing
+}
+
+async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
+  // A model that is told an escaped path cannot read it, and one that is told the path itself may read something else.
+  if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
+    return failed('unreadable', location, 'Its path has control characters, so no model can be told it. Rename the folder.')
+  }
+  try {
+    const { body: _, warnings: odd, ...parsed } = await parseSkill(text)
+    const fault = folderFault(parsed.name, folder === '.' ? undefined : lastPart(folder))
+    const warnings = [...odd, ...(fault === undefined ? [] : [fault])].map((warning) => ({ ...warning, path: location }))
+    return { skills: [{ ...parsed, location, baseDir: folder, source }], warnings, errors: [] }
+  } catch (error) {
+    if (!SkillError.isInstance(error)) throw error
+    return failed(error.code, location, error.message)
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return WorkspaceError.isInstance(error) && error.code === 'notFound'
+}
+
+function unreadable(path: string, error: unknown): Found {
+  return failed('unreadable', path, `It cannot be read: ${errorText(error)}`)
+}
+
+function failed(code: SkillProblem['code'], path: string, message: string): Found {
+  return { ...nothing, errors: [{ code, path, message: escapeControls(message) }] }
+}
+
+function signalled(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

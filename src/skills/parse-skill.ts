@@ -1,0 +1,131 @@
+import { aText, checkOptions } from '../base/check-options.ts'
+import { escapeControls } from '../base/escape-controls.ts'
+import { isPlain } from '../base/json-fault.ts'
+import type { JsonObject, JsonValue } from '../types/json.ts'
+import type { Skill, SkillProblem } from '../types/skills.ts'
+import { parseFrontmatter, splitSkill } from './frontmatter.ts'
+import { SkillError } from './skill-error.ts'
+
+/** What the text of a `SKILL.md` says, wherever it lies. */
+export interface ParsedSkill extends Omit<Skill, 'location' | 'baseDir' | 'source'> {
+  /** The instructions: Markdown, without white space around it. */
+  body: string
+  /** What is odd about it, without its path. */
+  warnings: readonly Omit<SkillProblem, 'path'>[]
+}
+
+type Warning = ParsedSkill['warnings'][number]
+
+/** The fields of the standard. */
+const known = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools']
+
+/** Characters, by the standard. */
+const longest = { name: 64, description: 1024, compatibility: 500 }
+
+/**
+ * Reads the text of a `SKILL.md`, for those who keep skills elsewhere than in a workspace, and for its instructions.
+ *
+ * **Contract**
+ * - The frontmatter is YAML; every scalar is the text that stands there, so that `name: 123` is `'123'`. At most 8,192 characters of it, 20 levels, 100
+ *   uses of an anchor.
+ * - Rejects with `SkillError` for what is no skill; what breaks a rule of the standard beyond that is a warning.
+ * - It runs nothing and reads nothing else.
+ *
+ * Source: docs/concepts/skills.md
+ */
+export async function parseSkill(text: string): Promise<ParsedSkill> {
+  checkOptions(text, aText, 'text')
+  const split = splitSkill(text)
+  const { fields, oddities } = await parseFrontmatter(split.yaml)
+  const name = requiredText(fields, 'name', 'missingName').trim()
+  const description = requiredText(fields, 'description', 'missingDescription')
+  const warnings: Warning[] = [...nameFaults(name).map((message): Warning => ({ code: 'badName', message }))]
+  const optional = optionalFields(fields, warnings)
+  for (const [field, value] of Object.entries({ name, description, compatibility: optional.compatibility ?? '' })) {
+    const most = longest[field as keyof typeof longest] // the keys of the object above
+    const length = Array.from(value).length
+    if (length > most) warnings.push({ code: 'tooLong', message: `${field} has ${length} characters; at most ${most} are allowed.` })
+  }
+  const unknown = Object.keys(fields).filter((field) => !known.includes(field))
+  if (unknown.length > 0) {
+    const message = `${shown(unknown.join(', '))}: no field of the standard, and without effect. Put it under metadata.`
+    warnings.push({ code: 'unknownField', message })
+  }
+  const odd = [...split.oddities, ...oddities]
+  if (odd.length > 0) warnings.push({ code: 'notPortable', message: `Other readers of skills may refuse it: ${odd.join('; ')}.` })
+  return { name, description, ...optional, frontmatter: fields, body: split.body, warnings }
+}
+
+/** What of the folder's name is not as the standard asks for: it must be that of the skill. */
+export function folderFault(name: string, folder: string | undefined): Warning | undefined {
+  // The root of a workspace has no name that the workspace knows.
+  if (folder === undefined || comparable(folder) === comparable(name)) return undefined
+  return { code: 'badName', message: `The folder is called ${shown(folder)} and the skill ${shown(name)}; both must be the same.` }
+}
+
+/** One form for the spellings that Unicode takes for the same. */
+export function comparable(name: string): string {
+  return name.normalize('NFKC')
+}
+
+function requiredText(fields: JsonObject, field: 'name' | 'description', code: 'missingName' | 'missingDescription'): string {
+  const value = own(fields, field)
+  if (typeof value === 'string' && value.trim() !== '') return value
+  const found = value === undefined ? 'is missing' : typeof value === 'string' ? 'is empty' : 'is no text'
+  throw new SkillError(code, `The field ${field} ${found}. Every skill needs a name and a description.`)
+}
+
+function nameFaults(name: string): string[] {
+  const plain = comparable(name)
+  const faults: [boolean, string][] = [
+    [plain !== plain.toLowerCase(), 'must be lower case'],
+    [!/^[\p{L}\p{N}-]*$/u.test(plain), 'may have letters, digits and hyphens only'],
+    [/^-|-$/.test(plain), 'may not begin or end with a hyphen'],
+    [plain.includes('--'), 'may not have two hyphens in a row'],
+  ]
+  return faults.filter(([isFault]) => isFault).map(([, rule]) => `The name ${shown(name)} ${rule}.`)
+}
+
+/** What the standard knows beside name and description. What has another form than it should is left out, with a warning. */
+function optionalFields(fields: JsonObject, warnings: Warning[]): Pick<Skill, 'license' | 'compatibility' | 'metadata' | 'allowedTools'> {
+  const taken = <T>(field: string, form: string, read: (value: JsonValue) => T | undefined): T | undefined => {
+    const value = own(fields, field)
+    if (value === undefined) return undefined
+    const result = read(value)
+    if (result === undefined) warnings.push({ code: 'badField', message: `${field} is not ${form}, and is left out.` })
+    return result
+  }
+  const license = taken('license', 'a text', asText)
+  const compatibility = taken('compatibility', 'a text', asText)
+  const metadata = taken('metadata', 'a mapping', asObject)
+  const allowedTools = taken('allowed-tools', 'a text, or a list of texts', asToolNames)
+  return {
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(metadata !== undefined && { metadata }),
+    ...(allowedTools !== undefined && { allowedTools }),
+  }
+}
+
+function asText(value: JsonValue): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function asObject(value: JsonValue): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value) ? value : undefined
+}
+
+/** A text is parted at spaces and commas, but not within parentheses: `Bash(git log:*), Read`. */
+function asToolNames(value: JsonValue): string[] | undefined {
+  if (typeof value === 'string') return value.match(/(?:\([^)]*\)?|[^\s,(])+/g) ?? []
+  const names = Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
+  return names?.length === (value as unknown[]).length ? names : undefined // a list, where there are names
+}
+
+function own(fields: JsonObject, field: string): JsonValue | undefined {
+  return Object.hasOwn(fields, field) ? fields[field] : undefined
+}
+
+function shown(text: string): string {
+  return escapeControls(JSON.stringify(text.slice(0, 100)))
+}

@@ -1,0 +1,19 @@
+import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+import type { SkillProblemCode } from '../types/skills.ts'
+
+/** Why the text of a `SKILL.md` is no skill. */
+export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>
+
+/** A `SKILL.md` that cannot be used. Source: docs/concepts/skills.md */
+export class SkillError extends PhiError {
+  declare readonly code: SkillErrorCode
+
+  constructor(code: SkillErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'SkillError'
+  }
+
+  static override isInstance(value: unknown): value is SkillError {
+    return PhiError.isInstance(value) && value.name === 'SkillError'
+  }
+}

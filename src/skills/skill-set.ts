@@ -1,0 +1,111 @@
+import { aText, checkOptions, listOf } from '../base/check-options.ts'
+import { escapeControls } from '../base/escape-controls.ts'
+import { aSkillSet } from '../base/port-kinds.ts'
+import { ConfigError } from '../types/errors.ts'
+import type { Skill, SkillProblem, SkillSet } from '../types/skills.ts'
+import { comparable } from './parse-skill.ts'
+
+/** Characters of a description, and of a name, that go into a prompt: the standard's limit. */
+const maxShown = 1024
+
+/** A set of `skills`; of several with one name the last, and a warning for each of the others. */
+export function skillSet(skills: readonly Skill[], warnings: readonly SkillProblem[] = [], errors: readonly SkillProblem[] = []): SkillSet {
+  const byName = new Map<string, Skill>()
+  const shadowed: SkillProblem[] = []
+  for (const skill of skills) {
+    const key = comparable(skill.name)
+    const other = byName.get(key)
+    if (other !== undefined) shadowed.push(shadowedBy(other, skill))
+    byName.set(key, skill)
+  }
+  const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, skill]) => skill)
+  return new LoadedSkills(byName, sorted, [...warnings, ...shadowed], errors)
+}
+
+class LoadedSkills implements SkillSet {
+  readonly skills: readonly Skill[]
+  readonly warnings: readonly SkillProblem[]
+  readonly errors: readonly SkillProblem[]
+  readonly #byName: ReadonlyMap<string, Skill>
+  #index: string | undefined
+
+  constructor(
+    byName: ReadonlyMap<string, Skill>,
+    skills: readonly Skill[],
+    warnings: readonly SkillProblem[],
+    errors: readonly SkillProblem[],
+  ) {
+    this.#byName = byName
+    this.skills = Object.freeze(skills)
+    this.warnings = Object.freeze(warnings)
+    this.errors = Object.freeze(errors)
+  }
+
+  get(name: string): Skill | undefined {
+    return this.#byName.get(comparable(name))
+  }
+
+  merge(other: SkillSet): SkillSet {
+    checkOptions(other, aSkillSet, 'other')
+    return skillSet([...this.skills, ...other.skills], [...this.warnings, ...other.warnings], [...this.errors, ...other.errors])
+  }
+
+  select(names: readonly string[]): SkillSet {
+    checkOptions(names, listOf(aText), 'names')
+    return skillSet(
+      [...new Set(names)].map((name) => this.get(name) ?? this.#unknown(name)),
+      this.warnings,
+      this.errors,
+    )
+  }
+
+  formatForPrompt(): string {
+    this.#index ??= indexOf(this.skills)
+    return this.#index
+  }
+
+  #unknown(name: string): never {
+    const known = this.skills.map((skill) => JSON.stringify(skill.name)).join(', ')
+    const failed = this.errors.length === 0 ? '' : ` ${this.errors.length} could not be loaded: see errors.`
+    throw new ConfigError('invalidOption', escapeControls(`There is no skill ${JSON.stringify(name)}. Known: ${known || 'none'}.${failed}`))
+  }
+}
+
+function indexOf(skills: readonly Skill[]): string {
+  if (skills.length === 0) return ''
+  return `<available_skills>\n${skills.map(entryOf).join('\n')}\n</available_skills>`
+}
+
+function entryOf({ name, description, location }: Skill): string {
+  return [
+    '  <skill>',
+    `    <name>${toXml(cut(name))}</name>`,
+    `    <description>${toXml(cut(description.trim()))}</description>`,
+    `    <location>${toXml(location)}</location>`,
+    '  </skill>',
+  ].join('\n')
+}
+
+function cut(text: string): string {
+  const characters = Array.from(text)
+  return characters.length <= maxShown ? text : `${characters.slice(0, maxShown).join('')}…`
+}
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&apos;'],
+])
+
+/** `text` inside an element: nothing in it is markup, and nothing is what XML cannot hold. */
+function toXml(text: string): string {
+  const visible = escapeControls(text).replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')
+  return visible.replace(/[&<>"']/g, (character) => entities.get(character) ?? '')
+}
+
+function shadowedBy(other: Skill, skill: Skill): SkillProblem {
+  const message = `The skill ${JSON.stringify(other.name.slice(0, 100))} of ${other.location} (${other.source}) is not used: ${skill.location} (${skill.source}) has the same name and comes later.`
+  return { code: 'shadowed', path: other.location, message: escapeControls(message) }
+}

@@ -1,0 +1,187 @@
+import type { JsonObject } from '../../types/json.ts'
+import type { TestRunner } from '../test-runner.ts'
+import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
+
+type User = 'ada' | 'bob' | 'nobody'
+
+/** A request for a session, and what is answered where the session is not the caller's: the same as where there is none. */
+interface Attempt {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  body?: JsonObject
+  /** Default: 404. */
+  foreign?: number
+}
+
+/** Every route of a session; `loopId` and `toolCallId` are of somebody else's. */
+function attempts(sessionId: string, loopId: string, toolCallId: string): Attempt[] {
+  const session = `/sessions/${sessionId}`
+  const prompt = 'x'
+  const decision = { approved: true, argumentsHash: 'f'.repeat(64) }
+  const get = (path: string, foreign?: number): Attempt => ({ method: 'GET', path, ...(foreign !== undefined && { foreign }) })
+  const post = (path: string, body: JsonObject = {}, foreign?: number): Attempt => ({
+    method: 'POST',
+    path,
+    body,
+    ...(foreign !== undefined && { foreign }),
+  })
+  return [
+    get(session),
+    get(`${session}/runs/${loopId}/events`),
+    get(`${session}/runs/${loopId}/events?after=1`),
+    get(`${session}/events?loopId=${loopId}`),
+    get(`${session}/approvals`, 200),
+    get(`${session}/export`),
+    get(`${session}/history`, 200),
+    get(`/chat/${sessionId}`, 200),
+    get(`/chat/${sessionId}/stream`, 204),
+    post(`${session}/continue`, {}, 409),
+    post(`${session}/stop`),
+    post(`${session}/steer`, { prompt }, 409),
+    post(`${session}/follow-up`, { prompt }, 409),
+    post(`${session}/approvals/${toolCallId}`, decision),
+    post(`${session}/approvals/${toolCallId}`, { approved: false }),
+    post(`${session}/compact`),
+    post(`${session}/regenerate`),
+    post(`${session}/edit`, { messageId: 'm', prompt }),
+    post(`${session}/branch`, { loopId, prompt }),
+    post(`${session}/title`, { title: 'Mine' }),
+    post(`/chat/${sessionId}/stop`),
+    { method: 'DELETE', path: session },
+  ]
+}
+
+/** What begins something, and is anybody's own when the id is free for him. */
+function beginnings(sessionId: string): Attempt[] {
+  const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }
+  return [
+    { method: 'POST', path: `/sessions/${sessionId}/runs`, body: { prompt: 'Hi' } },
+    { method: 'POST', path: '/chat', body: { id: sessionId, trigger: 'submit-message', messages: [message] } },
+    { method: 'POST', path: '/agui', body: { threadId: sessionId, runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] } },
+    { method: 'POST', path: `/sessions/${sessionId}/import`, body: {} },
+    { method: 'GET', path: `/sessions/${sessionId}/events` },
+    { method: 'GET', path: '/sessions' },
+  ]
+}
+
+/** Who may see what: nobody without a name, and no user what is another's. */
+export function accessTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, ask: AskEndpoint): void {
+  const send = ({ method, path, body }: Attempt, user: User) =>
+    ask(path, { method, ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) }, user)
+  const statusOf = async (attempt: Attempt, user: User) => {
+    const { status, body } = await send(attempt, user)
+    await body?.cancel()
+    return `${attempt.method} ${attempt.path} ${status}`
+  }
+
+  it('lets nobody in who is not named, on no route', async () => {
+    const { sessionId } = clientOf('talk')
+    for (const attempt of [...attempts(sessionId, 'l', 't'), ...beginnings(sessionId)]) {
+      expect(await statusOf(attempt, 'nobody')).toBe(`${attempt.method} ${attempt.path} 401`)
+    }
+  })
+
+  it('keeps the sessions of one user from every other, on every route', async () => {
+    const ada = clientOf('ask')
+    const request = (await eventsUntil(await ada.prompt(), 'approvalRequested')).at(-1)
+    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    const before = JSON.stringify(await ada.session())
+    for (const attempt of attempts(ada.sessionId, encodeURIComponent(request.loopId), encodeURIComponent(request.toolCallId))) {
+      const answer = await send(attempt, 'bob')
+      const text = await answer.text()
+      expect(`${attempt.method} ${attempt.path} ${answer.status}`).toBe(`${attempt.method} ${attempt.path} ${attempt.foreign ?? 404}`)
+      expect([attempt.path, /send_mail|ada@example|Go\./.test(text)]).toEqual([attempt.path, false])
+    }
+    expect(JSON.stringify(await (await ada.as('bob').list()).json()).includes(ada.sessionId)).toBe(false)
+    expect(JSON.stringify(await ada.session())).toBe(before)
+    await ada.post('/stop')
+  })
+
+  it('has two sessions of the same id, one for each', async () => {
+    const ada = clientOf('talk')
+    const bob = ada.as('bob')
+    await allEvents(await ada.prompt('I am Ada.'))
+    await allEvents(await bob.prompt('I am Bob.'))
+    expect((await ada.delete()).status).toBe(204)
+    const text = JSON.stringify(await bob.session())
+    expect([text.includes('I am Bob.'), text.includes('I am Ada.'), (await ada.get('')).status]).toEqual([true, false, 404])
+    await bob.delete()
+  })
+
+  it('takes no path for that of another session', async () => {
+    const ada = clientOf('talk')
+    await allEvents(await ada.prompt('A secret.'))
+    const own = clientOf('talk').sessionId
+    const { sessionId } = ada
+    const tricks = [
+      `/sessions/${own}/../${sessionId}`,
+      `/sessions/${own}/%2e%2e/${sessionId}`,
+      `/sessions/${own}/%2e%2e%2f${sessionId}`,
+      `/sessions/${own}/..%2f..%2fsessions%2f${sessionId}`,
+      `/sessions/${own}%2f..%2f${sessionId}`,
+      `/sessions//${sessionId}`,
+      `/sessions/.%2f${sessionId}`,
+      `/sessions/%2f${sessionId}`,
+      `/sessions/ada%2f${sessionId}`,
+      `/sessions/user:ada%2f${sessionId}`,
+      `/sessions/${sessionId}%00`,
+      `/sessions/${sessionId}%ff`,
+      `/sessions/${sessionId}%20`,
+      `/sessions/${own}/runs/..%2f..%2f${sessionId}/events`,
+      `/chat/${own}%2f..%2f${sessionId}`,
+      `/chat/..%2fsessions%2f${sessionId}`,
+    ]
+    for (const path of tricks) {
+      const answer = await ask(path, {}, 'bob')
+      const text = await answer.text()
+      expect([path, [200, 400, 404].includes(answer.status), text.includes('A secret.')]).toEqual([path, true, false])
+    }
+  })
+
+  it('refuses session ids that are none', async () => {
+    for (const id of [
+      '..',
+      '.',
+      'a/b',
+      'a b',
+      '',
+      'é',
+      '\u202e',
+      'a\0',
+      'x'.repeat(300),
+      'user-AAAAAAAAAAAAAAAAAAAAAA.s',
+      'a%2fb',
+      '__proto__',
+    ]) {
+      const shown = JSON.stringify(id).slice(0, 20)
+      const answers = await Promise.all([
+        send({ method: 'POST', path: `/sessions/${encodeURIComponent(id)}/title`, body: { title: 't' } }, 'bob'),
+        send({ method: 'POST', path: '/chat', body: { id, trigger: 'regenerate-message', messages: [] } }, 'bob'),
+      ])
+      for (const answer of answers) expect([shown, answer.status >= 400 && answer.status < 500]).toEqual([shown, true])
+    }
+  })
+
+  it('takes calls by whatever id they have', async () => {
+    const client = clientOf('odd')
+    const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
+    if (request?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    const { toolCallId, argumentsHash } = request
+    const answer = await client.post(`/approvals/${encodeURIComponent(toolCallId)}`, { approved: true, argumentsHash })
+    expect([toolCallId, answer.status]).toEqual([toolCallId, 202])
+    await allEvents(await client.events(request.loopId))
+  })
+
+  it('refuses ids that are none, foreign pages, and unknown routes', async () => {
+    const statuses = await Promise.all(
+      ['/sessions/..%2Fetc/runs', '/sessions/%00', `/sessions/${'x'.repeat(300)}`, '/sessions/a/nothing'].map(
+        async (path) => (await ask(path)).status,
+      ),
+    )
+    expect(statuses).toEqual([400, 400, 400, 404])
+    const foreign = { headers: { origin: 'https://evil.example' } }
+    // In a browser nobody but the browser sets it.
+    const isSettable = new Request('http://localhost/', foreign).headers.has('origin')
+    if (isSettable) expect((await ask('/sessions', foreign)).status).toBe(403)
+  })
+}

@@ -1,0 +1,57 @@
+import type { AgentOptions } from '../../agent/agent-options.ts'
+import { type Script, scripted } from '../../providers/scripted/index.ts'
+import { defineTool } from '../../tools/define-tool.ts'
+import type { Message } from '../../types/message.ts'
+
+const words = ['one ', 'two ', 'three ', 'four']
+const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
+
+function mailing(id?: string): Script {
+  return ({ messages }) => {
+    const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
+    const call = { name: 'send_mail', arguments: { to: 'ada@example.org' }, ...(id !== undefined && { id }) }
+    if (results.length === 0) return { toolCalls: [call] }
+    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : 'Sent.' }
+  }
+}
+
+/** What the model says depends on the results it sees, not on how often it was asked: hosts are started anew. */
+const scripts: Record<string, Script> = {
+  talk: () => ({ text: words }),
+  slow: () => ({ text: counted }),
+  meet: ({ messages }) => {
+    const isSent = sinceLastPrompt(messages).some(({ role }) => role === 'toolResult')
+    if (isSent) return { text: words }
+    return { text: counted, toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
+  },
+  ask: mailing(),
+  // Of a service that gives ids of its own kind.
+  odd: mailing('call/1?%2f#ö'),
+}
+
+/**
+ * The agent that the endpoint under `agentEndpointSuite` must answer with: scripted, told by the first word of the session's id what to do.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt'> {
+  const kind = sessionId.split('-')[0] ?? ''
+  return {
+    model: scripted(scripts[kind] ?? [], { delayMs: kind === 'slow' || kind === 'meet' ? 5 : 0 }),
+    systemPrompt: 'This text stays on the server.',
+    tools: [sendMail],
+  }
+}
+
+const sendMail = defineTool({
+  name: 'send_mail',
+  label: 'Send mail',
+  description: 'Sends a mail.',
+  parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  needsApproval: true,
+  execute: ({ to }) => `Sent to ${to}.`,
+})
+
+function sinceLastPrompt(messages: readonly Message[]): Message[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+}

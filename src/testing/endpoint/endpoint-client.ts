@@ -1,0 +1,105 @@
+import { createSseDecoder } from '../../stream/sse.ts'
+import type { AgentEvent } from '../../types/event.ts'
+import type { JsonValue } from '../../types/json.ts'
+import { eventDecoder } from '../../ui/native/index.ts'
+
+/** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */
+export type AskEndpoint = (path: string, init?: RequestInit, user?: 'ada' | 'bob' | 'nobody') => Promise<Response>
+
+/** What a client does with one session of the endpoint under test. */
+export class EndpointClient {
+  readonly sessionId: string
+  readonly #ask: AskEndpoint
+  readonly #user: 'ada' | 'bob' | 'nobody'
+
+  constructor(ask: AskEndpoint, kind: string, user: 'ada' | 'bob' | 'nobody' = 'ada', sessionId = `${kind}-${crypto.randomUUID()}`) {
+    this.#ask = ask
+    this.#user = user
+    this.sessionId = sessionId
+  }
+
+  /** The same session, as somebody else sees it. */
+  as(user: 'ada' | 'bob' | 'nobody'): EndpointClient {
+    return new EndpointClient(this.#ask, '', user, this.sessionId)
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.#ask(`/sessions/${this.sessionId}${path}`, { headers }, this.#user)
+  }
+
+  post(path: string, body?: JsonValue, headers: Record<string, string> = {}): Promise<Response> {
+    const json = body === undefined ? {} : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+    return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', ...json }, this.#user)
+  }
+
+  /** Sends a text as it is. */
+  send(path: string, body: string): Promise<Response> {
+    return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', body }, this.#user)
+  }
+
+  delete(): Promise<Response> {
+    return this.#ask(`/sessions/${this.sessionId}`, { method: 'DELETE' }, this.#user)
+  }
+
+  list(): Promise<Response> {
+    return this.#ask('/sessions?limit=200', {}, this.#user)
+  }
+
+  prompt(prompt = 'Go.', headers: Record<string, string> = {}): Promise<Response> {
+    return this.post('/runs', { prompt }, headers)
+  }
+
+  events(loopId: string, after?: number): Promise<Response> {
+    return this.get(`/runs/${encodeURIComponent(loopId)}/events`, after === undefined ? {} : { 'last-event-id': String(after) })
+  }
+
+  /** What was said in it, as the server has it. */
+  async session(): Promise<{ session: { loops: { status: string; messages: { role: string; id: string }[] }[] }; runningLoopId?: string }> {
+    return (await this.get('')).json()
+  }
+}
+
+/** The events of an answer, as they arrive. Leaving the loop closes the connection. */
+export async function* eventsOf(response: Response): AsyncGenerator<AgentEvent> {
+  if (!response.ok || response.body === null) throw new Error(`${response.status}: ${await response.text()}`)
+  const arrived: AgentEvent[] = []
+  const events = eventDecoder()
+  const decoder = createSseDecoder((data) => arrived.push(events.decode(data)))
+  const reader = response.body.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      decoder.feed(next.value)
+      yield* arrived.splice(0)
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** All events until the end of the answer. */
+export async function allEvents(response: Response): Promise<AgentEvent[]> {
+  const all: AgentEvent[] = []
+  for await (const event of eventsOf(response)) all.push(event)
+  return all
+}
+
+/** Reads until the first event of this type, and leaves. */
+export async function eventsUntil(response: Response, type: AgentEvent['type']): Promise<AgentEvent[]> {
+  const seen: AgentEvent[] = []
+  for await (const event of eventsOf(response)) {
+    seen.push(event)
+    if (event.type === type) return seen
+  }
+  throw new Error(`The answer ended without ${type}, after ${seen.map((event) => event.type).join(' ')}.`)
+}
+
+/** What the model says in these events. */
+export function saidIn(events: readonly AgentEvent[]): string {
+  return events.map((event) => (event.type === 'messageUpdate' && event.delta.type === 'text' ? event.delta.delta : '')).join('')
+}
+
+/** The problem that an answer is. */
+export async function problemOf(response: Response): Promise<{ status: number; code: string; type: string | null; continuedBy?: string }> {
+  const { code, continuedBy } = await response.json()
+  return { status: response.status, code, type: response.headers.get('content-type'), ...(continuedBy !== undefined && { continuedBy }) }
+}

@@ -1,0 +1,121 @@
+import { ProviderError, type ProviderErrorCode } from '../../types/errors.ts'
+import type { JsonObject } from '../../types/json.ts'
+import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import { userMessage } from '../../types/message.ts'
+import type { Model } from '../../types/model.ts'
+import type { StreamDelta, StreamEvent, StreamRequest } from '../../types/provider.ts'
+
+/** What a recorded answer must become. */
+export interface FixtureAnswer {
+  /** All text blocks, joined. */
+  text: string
+  /** All thinking blocks, joined. Default: none. */
+  thinking?: string
+  /** In order. An `id` is compared when it is given. Default: none. */
+  toolCalls?: readonly { id?: string; name: string; arguments: JsonObject }[]
+  stopReason: StopReason
+}
+
+/** The body of one answer with status 200, as a service sends it. Small ones make a fast suite: it is cut at every byte. */
+export interface ProviderFixture {
+  name: string
+  body: string | Uint8Array
+  contentType: string
+  /** A text inside the protocol's terminal event: an answer cut before its end must not count as success. */
+  terminal?: string
+  /** Or the code of the error that the body reports. */
+  expect: FixtureAnswer | { errorCode: ProviderErrorCode }
+}
+
+/** What became of one call. `late` counts what was emitted after it settled. */
+export interface Outcome {
+  events: StreamEvent[]
+  late: number
+  message?: AssistantMessage
+  error?: unknown
+}
+
+/** A request any provider can send. */
+export async function requestFor(model: Model): Promise<StreamRequest> {
+  const request: StreamRequest = {
+    model: model.config,
+    systemPrompt: 'Be brief.',
+    messages: [userMessage('Hello')],
+    tools: [{ name: 'read', description: 'Reads a file.', parameters: { type: 'object', properties: { path: { type: 'string' } } } }],
+    thinkingLevel: 'off',
+    cache: { type: 'auto' },
+  }
+  const credential = await model.credentials?.current(new AbortController().signal)
+  return credential === undefined ? request : { ...request, credential }
+}
+
+const patienceMs = 10_000
+
+/** `promise`, or an error when it does not settle: a hang should say where. */
+async function settled<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: the call never settled`)), patienceMs)
+  })
+  try {
+    return await Promise.race([promise, hang])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Calls the model once and keeps all it did. Never rejects, except when the call hangs. */
+export async function callModel(model: Model, what: string, signal = new AbortController().signal): Promise<Outcome> {
+  const outcome: Outcome = { events: [], late: 0 }
+  let isSettled = false
+  const emit = (event: StreamEvent): void => {
+    if (isSettled) outcome.late += 1
+    else outcome.events.push(event.type === 'start' ? event : { ...event })
+  }
+  const request = await requestFor(model)
+  const ended = (): void => {
+    isSettled = true
+  }
+  const call = model.provider.stream(request, emit, signal).finally(ended)
+  const result = await settled(
+    call.then(
+      (message) => ({ message }),
+      (error: unknown) => ({ error }),
+    ),
+    what,
+  )
+  return Object.assign(outcome, result)
+}
+
+/** Lets everything already scheduled happen, so that late events come out. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0)
+  })
+}
+
+/** The message of a call that should have succeeded. */
+export function messageOf(outcome: Outcome, what: string): AssistantMessage {
+  if (outcome.message !== undefined) return outcome.message
+  throw new Error(`${what}: should have succeeded`, { cause: outcome.error })
+}
+
+/** The error of a call that should have failed, as a provider must. */
+export function errorOf(outcome: Outcome, what: string): ProviderError {
+  const { error } = outcome
+  if (outcome.message !== undefined) throw new Error(`${what}: succeeded with stop reason ${outcome.message.stopReason}`)
+  if (ProviderError.isInstance(error)) return error
+  throw new Error(`${what}: rejected with something else than a ProviderError`, { cause: error })
+}
+
+/** Deltas joined by block: what should be the same however the bytes arrive. */
+export function joinedDeltas(events: readonly StreamEvent[]): Map<number, { type: StreamDelta['type']; text: string }> {
+  const blocks = new Map<number, { type: StreamDelta['type']; text: string }>()
+  for (const event of events) {
+    if (event.type === 'start') continue
+    const block = blocks.get(event.contentIndex)
+    if (block === undefined) blocks.set(event.contentIndex, { type: event.type, text: event.delta })
+    else block.text += event.delta
+  }
+  return blocks
+}

@@ -1,0 +1,244 @@
+import type { AssistantMessage } from '../../types/message.ts'
+import { textOf, toolCallsOf } from '../../types/message.ts'
+import type { Model } from '../../types/model.ts'
+import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
+import { seededRandom } from '../seeded-random.ts'
+import type { TestRunner } from '../test-runner.ts'
+import { callModel, errorOf, type FixtureAnswer, joinedDeltas, messageOf, nextTask, type ProviderFixture } from './provider-fixture.ts'
+import { refusalTests } from './stream-provider-refusals.ts'
+
+/** The provider under test, and answers of its service. */
+export interface StreamProviderSuiteOptions {
+  /** Heads the group of tests. */
+  name: string
+  /** A model that sends with `fetch`. Give it a key of its own: the suite looks for it in everything that must not contain it. */
+  create: (fetch: FaultFetch) => Model
+  fixtures: readonly ProviderFixture[]
+}
+
+interface Case extends StreamProviderSuiteOptions {
+  fixture: ProviderFixture
+  answer: FixtureAnswer
+}
+
+/**
+ * Every promise of `StreamProvider`, as tests: order of events, deltas, fragmentation, cuts at every byte, stalls, aborts, refusals, secrets.
+ * Source: docs/testing.md
+ */
+export function streamProviderSuite(runner: TestRunner, options: StreamProviderSuiteOptions): void {
+  runner.describe(options.name, () => {
+    for (const fixture of options.fixtures) {
+      runner.describe(fixture.name, () => {
+        const { expect: expected } = fixture
+        if ('errorCode' in expected) failureTest(runner, options, fixture, expected.errorCode)
+        else answerTests(runner, { ...options, fixture, answer: expected })
+      })
+    }
+    refusalTests(runner, options)
+  })
+}
+
+/** A script that serves the fixture, with `fault`. */
+function serving(fixture: ProviderFixture, fault: Partial<FaultScript> = {}): FaultScript {
+  return { body: fixture.body, headers: { 'content-type': fixture.contentType }, ...fault }
+}
+
+function failureTest({ it, expect }: TestRunner, { create }: StreamProviderSuiteOptions, fixture: ProviderFixture, code: string): void {
+  it(`fails with ${code}, however the bytes arrive`, async () => {
+    for (const split of [undefined, 1, { seed: 1 }, { seed: 2 }]) {
+      const fetch = faultFetch(serving(fixture, split === undefined ? {} : { split }))
+      const outcome = await callModel(create(fetch), fixture.name)
+      expect(errorOf(outcome, fixture.name).code).toBe(code)
+      expect(fetch.openStreams).toBe(0)
+    }
+  })
+}
+
+function answerTests(runner: TestRunner, test: Case): void {
+  eventTests(runner, test)
+  fragmentationTests(runner, test)
+  cutTests(runner, test)
+  abortTests(runner, test)
+}
+
+/** What the fixture expects, read off a message. Ids count only where the fixture names them. */
+function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer {
+  let thinking = ''
+  for (const block of message.content) if (block.type === 'thinking') thinking += block.thinking
+  const toolCalls = toolCallsOf(message.content).map(({ id, name, arguments: args }, index) => {
+    const bare = { name, arguments: args }
+    return like.toolCalls?.[index]?.id === undefined ? bare : { id, ...bare }
+  })
+  return { text: textOf(message.content), thinking, toolCalls, stopReason: message.stopReason }
+}
+
+/** A message without what two calls may differ in: the time, and ids of calls that the service sent without. */
+function comparable(message: AssistantMessage, like: FixtureAnswer): AssistantMessage {
+  let calls = 0
+  const content = message.content.map((block) => {
+    if (block.type !== 'toolCall') return block
+    return like.toolCalls?.[calls++]?.id === undefined ? { ...block, id: '' } : block
+  })
+  return { ...message, content, timestamp: 0 }
+}
+
+function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
+  it('resolves with the answer', async () => {
+    const fetch = faultFetch(serving(fixture))
+    const message = messageOf(await callModel(create(fetch), fixture.name), fixture.name)
+    expect(answerOf(message, answer)).toEqual({ thinking: '', toolCalls: [], ...answer })
+    expect(fetch.openStreams).toBe(0)
+  })
+
+  it('emits start first and once, with the message it resolves with', async () => {
+    const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    expect(outcome.events.filter((event) => event.type === 'start').length).toBe(1)
+    const [start] = outcome.events
+    expect(start?.type === 'start' && start.message === outcome.message).toBe(true)
+  })
+
+  it('emits deltas that join to the blocks of the message', async () => {
+    const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    const deltas = joinedDeltas(outcome.events)
+    messageOf(outcome, fixture.name).content.forEach((block, index) => {
+      const joined = deltas.get(index)
+      deltas.delete(index)
+      if (block.type === 'text') expect(joined ?? { type: 'text', text: '' }).toEqual({ type: 'text', text: block.text })
+      if (block.type === 'thinking') expect(joined ?? { type: 'thinking', text: '' }).toEqual({ type: 'thinking', text: block.thinking })
+      if (block.type !== 'toolCall') return
+      if (block.invalidArguments !== undefined) expect(joined?.text).toBe(block.invalidArguments)
+      else expect(JSON.parse(joined?.text || '{}')).toEqual(block.arguments)
+    })
+    expect([...deltas.keys()]).toEqual([])
+  })
+
+  it('emits each delta at the index of a block of its kind', async () => {
+    const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    const { content } = messageOf(outcome, fixture.name)
+    for (const event of outcome.events) {
+      if (event.type === 'start') continue
+      const block = content[event.contentIndex]
+      expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
+      if (event.type !== 'toolCallDelta' || block?.type !== 'toolCall') continue
+      expect([block.id, block.name]).toEqual([event.toolCallId, event.toolName])
+    }
+  })
+
+  it('emits nothing after it settled', async () => {
+    const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    await nextTask()
+    expect(outcome.late).toBe(0)
+  })
+
+  it('ignores a last frame that comes twice', async () => {
+    const bytes = bytesOf(fixture)
+    const duplicate = { from: lastFrameStart(bytes, fixture.contentType), to: bytes.length }
+    const outcome = await callModel(create(faultFetch(serving(fixture, { duplicate }))), fixture.name)
+    expect(answerOf(messageOf(outcome, fixture.name), answer)).toEqual({ thinking: '', toolCalls: [], ...answer })
+  })
+}
+
+function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
+  it('gives the same message and deltas however the bytes arrive', async () => {
+    const whole = await callModel(create(faultFetch(serving(fixture))), fixture.name)
+    const expected = comparable(messageOf(whole, fixture.name), answer)
+    const splits: FaultScript['split'][] = [1, 2, 3, 7, ...Array.from({ length: 100 }, (_, seed) => ({ seed }))]
+    for (const split of splits) {
+      const what = `${fixture.name} split ${JSON.stringify(split)}`
+      const outcome = await callModel(create(faultFetch(serving(fixture, split === undefined ? {} : { split }))), what)
+      expect(comparable(messageOf(outcome, what), answer)).toEqual(expected)
+      expect([...joinedDeltas(outcome.events)]).toEqual([...joinedDeltas(whole.events)])
+    }
+  })
+
+  it('settles on damaged bytes, with a message or a ProviderError', async () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const random = seededRandom(seed)
+      const body = bytesOf(fixture).slice()
+      for (let edits = 1 + Math.floor(random() * 8); edits > 0; edits--)
+        body[Math.floor(random() * body.length)] = Math.floor(random() * 256)
+      const what = `${fixture.name} damaged by seed ${seed}`
+      const outcome = await callModel(create(faultFetch(serving({ ...fixture, body }))), what)
+      if (outcome.message === undefined) errorOf(outcome, what)
+    }
+  })
+}
+
+function cutTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
+  const bytes = bytesOf(fixture)
+  const terminalAt = fixture.terminal === undefined ? 0 : indexOfText(bytes, fixture.terminal)
+  for (const how of ['end', 'reset'] as const) {
+    it(`cut at any byte (${how}): a retryable network error with what came, or the whole answer; never a part as success`, async () => {
+      let late = 0
+      for (let at = 0; at < bytes.length; at++) {
+        const what = `${fixture.name} ${how} at ${at}`
+        const fetch = faultFetch(serving(fixture, { cut: { at, how } }))
+        const outcome = await callModel(create(fetch), what)
+        late += outcome.late
+        expect(fetch.openStreams).toBe(0)
+        if (outcome.message !== undefined && at >= terminalAt) {
+          expect(answerOf(outcome.message, answer)).toEqual({ thinking: '', toolCalls: [], ...answer })
+          continue
+        }
+        const error = errorOf(outcome, what)
+        expect([what, error.code, error.isRetryable]).toEqual([what, 'network', true])
+        expect(answer.text.startsWith(textOf(error.partial?.content ?? []))).toBe(true)
+      }
+      await nextTask()
+      expect(late).toBe(0)
+    })
+  }
+}
+
+function abortTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
+  const length = bytesOf(fixture).length
+  it('aborted while it waits: cancelled, with the message so far, and the connection is closed', async () => {
+    for (const part of [0, 0.25, 0.5, 0.75]) {
+      const what = `${fixture.name} aborted after ${part}`
+      const controller = new AbortController()
+      const stall = { at: Math.floor(length * part), onStall: () => controller.abort(new Error('stop')) }
+      const fetch = faultFetch(serving(fixture, { stall }))
+      const outcome = await callModel(create(fetch), what, controller.signal)
+      const error = errorOf(outcome, what)
+      expect([what, error.code, error.isRetryable]).toEqual([what, 'cancelled', false])
+      expect(answer.text.startsWith(textOf(error.partial?.content ?? []))).toBe(true)
+      if (outcome.events.length > 0) expect(error.partial !== undefined).toBe(true)
+      expect(fetch.openStreams).toBe(0)
+      await nextTask()
+      expect(outcome.late).toBe(0)
+    }
+  })
+
+  it('aborted before it began: cancelled, and nothing is emitted', async () => {
+    const fetch = faultFetch(serving(fixture))
+    const outcome = await callModel(create(fetch), fixture.name, AbortSignal.abort(new Error('stop')))
+    expect(errorOf(outcome, fixture.name).code).toBe('cancelled')
+    expect(outcome.events.length).toBe(0)
+    expect(fetch.openStreams).toBe(0)
+  })
+}
+
+function bytesOf({ body }: ProviderFixture): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : body
+}
+
+function indexOfText(bytes: Uint8Array, text: string): number {
+  // Latin-1 keeps one character per byte, so the index is an offset.
+  const at = new TextDecoder('latin1').decode(bytes).lastIndexOf(text)
+  if (at < 0) throw new Error(`The fixture does not contain its terminal ${JSON.stringify(text)}`)
+  return at
+}
+
+/** Where the last frame begins: after the last blank line of an event stream, or by the lengths of binary frames. */
+function lastFrameStart(bytes: Uint8Array, contentType: string): number {
+  if (contentType.startsWith('application/vnd.amazon.eventstream')) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    let start = 0
+    for (let next = 0; next + 4 <= bytes.length; next += view.getUint32(next)) start = next
+    return start
+  }
+  const text = new TextDecoder('latin1').decode(bytes)
+  const frames = [...text.matchAll(/(?:\r\n|\n|\r){2}(?=.)/gs)]
+  const last = frames.at(-1)
+  return last === undefined ? 0 : last.index + last[0].length
+}

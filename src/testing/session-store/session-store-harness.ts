@@ -1,0 +1,55 @@
+import { errorText, PhiError } from '../../types/errors.ts'
+import type { SessionStore } from '../../types/session-store.ts'
+
+/** How to make the store under test. */
+export interface SessionStoreSuiteOptions {
+  /** Heads the group of tests. */
+  name: string
+  /** A new, empty store. Called once per test. */
+  create: () => SessionStore | Promise<SessionStore>
+  /** The same sessions as somebody else has them: another tab, process or isolate. Default: the store itself. */
+  another?: (store: SessionStore) => SessionStore | Promise<SessionStore>
+  /** Resolves when everybody sees what was written. Only called for what the store promises as `eventual`. */
+  settle?: () => Promise<void>
+  /**
+   * Puts what `how` makes of them in place of the lines of this session, in the order of epoch and writing, in the store that was created
+   * last. Without it nothing is tested about damaged logs.
+   */
+  damage?: (sessionId: string, how: (lines: string[]) => string[]) => Promise<void>
+}
+
+/** A store, and the same sessions as others have them. */
+export interface StoresUnderTest {
+  store: SessionStore
+  other: SessionStore
+  /** Waits until `other` sees what was written, where `store` does not promise that it does at once. */
+  written: () => Promise<void>
+  /** The same for lists. */
+  listed: () => Promise<void>
+}
+
+export async function storesOf({ create, another, settle }: SessionStoreSuiteOptions): Promise<StoresUnderTest> {
+  const store = await create()
+  const settled = async (what: 'readAfterWrite' | 'list') => {
+    if (store.promises[what] === 'eventual') await settle?.()
+  }
+  const other = another === undefined ? store : await another(store)
+  return { store, other, written: () => settled('readAfterWrite'), listed: () => settled('list') }
+}
+
+/** The code a call is refused with, or `fulfilled`. */
+export async function refusalOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+    return 'fulfilled'
+  } catch (error) {
+    return PhiError.isInstance(error) && error.name === 'SessionError' ? error.code : `no SessionError: ${errorText(error)}`
+  }
+}
+
+/** Lets the clock move: file systems keep time in steps of some milliseconds, and nobody orders what happened within one. */
+export function clockStep(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 20)
+  })
+}

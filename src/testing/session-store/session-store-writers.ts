@@ -1,0 +1,199 @@
+import type { SessionWriter } from '../../types/session-store.ts'
+import type { TestRunner } from '../test-runner.ts'
+import { note, notesIn, sampleSession } from './session-samples.ts'
+import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
+
+const agent = { agentId: 'agent-1' }
+
+/** Several writers of one session. A store is tested for what it declares as `promises.conflict`. */
+export function writerTests({ describe, it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  const runner = { describe, it, expect }
+  takeoverTests(runner, options)
+  leftoverTests(runner, options)
+  raceTests(runner, options)
+}
+
+function takeoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('refuses the older of two writers, or reports the fork', async () => {
+    const { store, other, written } = await storesOf(options)
+    const older = await store.open('s1', agent)
+    await older.append([note('1')])
+    await written()
+    const newer = await other.open('s1', agent)
+    expect(notesIn(newer.records)).toEqual(['1'])
+    const refusal = await refusalOf(older.append([note('late')]))
+    await newer.append([note('2')])
+    await written()
+    const { records, damage } = await other.tail('s1')
+    expect(notesIn(records)).toEqual(['1', '2'])
+    if (store.promises.conflict === 'refused') {
+      expect([refusal, damage]).toEqual(['conflict', undefined])
+      expect(await refusalOf(older.append([note('later')]))).toBe('conflict')
+    } else expect([refusal, damage?.kind]).toEqual(['fulfilled', 'forked'])
+    await older.close()
+    await newer.append([note('3')])
+    await newer.close()
+    await written()
+    expect(notesIn((await store.tail('s1')).records)).toEqual(['1', '2', '3'])
+  })
+
+  it('refuses an older writer also before the newer one has written', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const older = await store.open('s1', agent)
+    const newer = await other.open('s1', agent)
+    expect(await refusalOf(older.append([note('late')]))).toBe('conflict')
+    await newer.append([note('1')])
+    await Promise.all([older.close(), newer.close()])
+    await written()
+    expect(notesIn((await other.tail('s1')).records)).toEqual(['1'])
+  })
+
+  it('refuses a writer whose session was saved by somebody else', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const writer = await store.open('s1', agent)
+    await writer.append([note('1')])
+    await other.save(sampleSession('s1'))
+    expect(await refusalOf(writer.append([note('late')]))).toBe('conflict')
+    await writer.close()
+    await written()
+    expect(await other.load('s1')).toEqual(sampleSession('s1'))
+  })
+
+  it('refuses a writer whose session was deleted, and does not bring it back', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const writer = await store.open('s1', agent)
+    await writer.append([note('1')])
+    expect(await other.delete('s1')).toBe(true)
+    expect(await refusalOf(writer.append([note('late')]))).toBe('conflict')
+    await writer.close()
+    await written()
+    await listed()
+    expect([await refusalOf(other.load('s1')), await other.listIds()]).toEqual(['notFound', []])
+  })
+}
+
+/** What is left of a writer must not stand in the way of the next, or pass for it. */
+function leftoverTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('leaves the newer writer its right when an older one is closed', async () => {
+    const { store, other, written } = await storesOf(options)
+    for (const { sessionId, before } of [
+      { sessionId: 'new', before: [] },
+      { sessionId: 'old', before: [note('0')] },
+    ]) {
+      const older = await store.open(sessionId, agent)
+      await older.append(before)
+      await written()
+      const newer = await other.open(sessionId, agent)
+      await older.close()
+      await newer.append([note('1')])
+      await older.close()
+      await newer.append([note('2')])
+      await written()
+      expect(notesIn((await store.tail(sessionId)).records)).toEqual([...notesIn(before), '1', '2'])
+      await newer.close()
+    }
+  })
+
+  it('still refuses an older writer when one that came after it has come and gone', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const oldest = await store.open('s1', agent)
+    await (await other.open('s1', agent)).close()
+    expect(await refusalOf(oldest.append([note('late')]))).toBe('conflict')
+    const writer = await other.open('s1', agent)
+    await oldest.close()
+    await writer.append([note('1')])
+    await writer.close()
+    await written()
+    const { records, damage } = await store.tail('s1')
+    // What was refused may be there, as long as who came next has read it.
+    expect([notesIn(records).at(-1), records.length, damage]).toEqual(['1', writer.records.length + 1, undefined])
+  })
+
+  it('begins anew with nothing of a deleted session', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const writer = await store.open('s1', agent)
+    await writer.append([note('old'), note('older')])
+    await writer.close()
+    await written()
+    await store.delete('s1')
+    await written()
+    const next = await other.open('s1', agent)
+    expect([notesIn(next.records), next.damage]).toEqual([[], undefined])
+    await next.append([note('new')])
+    await next.close()
+    await written()
+    await listed()
+    const { records, damage } = await store.tail('s1')
+    expect([notesIn(records), records.map(({ seq }) => seq), damage, await store.listIds()]).toEqual([['new'], [1], undefined, ['s1']])
+  })
+
+  it('refuses the writer of a deleted session also when the session exists again', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    for (const isWritten of [true, false]) {
+      const old = await store.open('s1', agent)
+      await old.append([note('old')])
+      await other.delete('s1')
+      const next = await other.open('s1', agent)
+      if (isWritten) await next.append([note('1')])
+      expect(await refusalOf(old.append([note('late')]))).toBe('conflict')
+      await old.close()
+      await next.append([note('2')])
+      await next.close()
+      await written()
+      expect(notesIn((await store.tail('s1')).records)).toEqual(isWritten ? ['1', '2'] : ['2'])
+      await store.delete('s1')
+    }
+  })
+}
+
+function raceTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('loses nothing that it acknowledged while writers take over from each other', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.conflict !== 'refused') return
+    const acknowledged: string[] = []
+    const compete = async (name: string, index: number): Promise<void> => {
+      for (let round = 0; round < 4; round++) {
+        const writer = await (index % 2 === 0 ? store : other).open('s1', agent)
+        await appendUntilRefused(writer, `${name}${round}`, acknowledged)
+      }
+    }
+    await Promise.all(['a', 'b', 'c'].map(compete))
+    await written()
+    const { records, damage } = await other.tail('s1')
+    const found = notesIn(records)
+    expect(acknowledged.filter((text) => !found.includes(text))).toEqual([])
+    expect([new Set(found).size, damage]).toEqual([found.length, undefined])
+  })
+
+  it('gives one of those that open at once the right to write, or reports the fork', async () => {
+    const { store, other, written } = await storesOf(options)
+    const writers = await Promise.all([store, other, store, other].map((each) => each.open('s1', agent)))
+    const refusals = await Promise.all(writers.map((writer, index) => refusalOf(writer.append([note(index)]))))
+    await Promise.all(writers.map((writer) => writer.close()))
+    await written()
+    const { records, damage } = await other.tail('s1')
+    expect(records.length).toBe(1)
+    if (store.promises.conflict === 'refused') {
+      expect(refusals.toSorted()).toEqual(['conflict', 'conflict', 'conflict', 'fulfilled'])
+      expect(notesIn(records)).toEqual([refusals.indexOf('fulfilled')])
+    } else expect(damage?.kind).toBe('forked')
+  })
+}
+
+/** Appends some records, each when the one before is acknowledged, until another writer has taken over. */
+async function appendUntilRefused(writer: SessionWriter, name: string, acknowledged: string[]): Promise<void> {
+  try {
+    for (let count = 0; count < 5; count++) {
+      await writer.append([note(`${name}.${count}`)])
+      acknowledged.push(`${name}.${count}`)
+    }
+  } catch {
+    // It was refused, and nothing was promised.
+  }
+  await writer.close()
+}

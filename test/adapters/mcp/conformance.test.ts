@@ -1,0 +1,31 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
+const program = join(manifest, '..', 'dist', 'index.js')
+const listed = execFileSync(process.execPath, [program, 'list', '--client'], { encoding: 'utf8' })
+/** All that there are, also those of drafts and extensions, and those that a newer version brings. */
+const scenarios = [...listed.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name)
+const client = `${process.execPath} ${join(import.meta.dirname, 'conformance-client.ts')}`
+
+function run(scenario: string): Promise<{ code: number; said: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, 'client', '--command', client, '--scenario', scenario], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), said: stdout + stderr }),
+    )
+  })
+}
+
+/** The scenarios play a server on this machine, and judge what a small program over `connectMcp` sends it. None is left out. */
+describe('the official conformance scenarios for clients', () => {
+  it('are all there', () => {
+    expect(scenarios.length).toBeGreaterThanOrEqual(26)
+  })
+
+  it.each(scenarios)('%s', { timeout: 60_000 }, async (scenario) => {
+    const { code, said } = await run(scenario)
+    expect(code === 0 ? '' : said).toBe('')
+  })
+})

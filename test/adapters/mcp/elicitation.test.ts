@@ -1,0 +1,199 @@
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectMcpOver, type McpConnectOptions } from '../../../adapters/mcp/index.ts'
+import { Agent, type AgentEvent, type InputAnswer } from '../../../src/index.ts'
+import { mcpTools } from '../../../src/mcp/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { type Answering, offering, type PlainServer, serve } from '../../mcp/in-memory.ts'
+import { gate, ofType, seen } from '../../support/play.ts'
+
+const form = {
+  type: 'object',
+  properties: { name: { type: 'string', default: 'Ada' }, age: { type: 'integer', minimum: 0 } },
+  required: ['age'],
+}
+const call = { toolCalls: [{ name: 'act', arguments: {} }] }
+
+/** What the client answered the server's question `q`. */
+const answerOf = (server: PlainServer, id = 'q') => server.asked.find((message) => message.id === id && message.method === undefined)
+
+/** A server that asks `params` in the middle of a call, and ends the call with what it was answered. */
+function asking(params: object): Answering {
+  return offering(
+    () => [{ name: 'act', inputSchema: { type: 'object' } }],
+    async (_asked, server) => {
+      const isAnswered = server.got(undefined)
+      server.send({ id: 'q', method: 'elicitation/create', params })
+      await isAnswered
+      return { result: { content: [{ type: 'text', text: JSON.stringify(answerOf(server)) }] } }
+    },
+  )
+}
+
+async function connected(answering: Answering, options: McpConnectOptions = { onElicit: 'event' }) {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  const server = serve(far, answering)
+  const client = await connectMcpOver({ open: () => near }, options)
+  onTestFinished(() => client.close())
+  const tools = await mcpTools(client)
+  return { client, server, tools }
+}
+
+async function asked(params: object, answers: InputAnswer[], options?: McpConnectOptions) {
+  const { tools, server } = await connected(asking(params), options)
+  const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => {
+    events.push(event)
+    if (event.type === 'inputRequested') agent.currentRun?.answer(event, answers.shift() ?? { action: 'cancel' })
+  })
+  expect((await agent.prompt('go').result).status).toBe('completed')
+  return { events, server, requests: ofType(events, 'inputRequested'), answer: answerOf(server) }
+}
+
+const question = (requestedSchema: unknown) => ({ message: 'Who?', requestedSchema })
+
+describe('a server that asks a person', () => {
+  it('is not told of anybody unless there is a handler', async () => {
+    const capabilities = async (options: McpConnectOptions) =>
+      (await connected(asking({}), options)).server.asked.find(({ method }) => method === 'initialize')?.params
+    expect(await capabilities({})).toMatchObject({ capabilities: {} })
+    expect(JSON.stringify(await capabilities({}))).not.toMatch(/elicitation|sampling/)
+    expect(await capabilities({ onElicit: 'event' })).toMatchObject({ capabilities: { elicitation: { form: {}, url: {} } } })
+    expect(await capabilities({ onSample: () => ({ model: 'm', role: 'assistant', content: { type: 'text', text: '' } }) })).toMatchObject({
+      capabilities: { sampling: {} },
+    })
+    const { events, answer } = await asked(question(form), [], {})
+    expect(ofType(events, 'inputRequested')).toEqual([])
+    expect(answer).toMatchObject({ error: { code: expect.any(Number) } })
+  })
+
+  it('gets what the page answered, with the defaults of its form', async () => {
+    const { requests, answer } = await asked(question(form), [{ action: 'accept', content: { age: 36 } }])
+    expect(requests).toMatchObject([{ message: 'Who?', schema: form, toolName: 'act' }])
+    expect(answer).toMatchObject({ result: { action: 'accept', content: { name: 'Ada', age: 36 } } })
+  })
+
+  it('gets nothing that does not fit its form: the person is asked again, and told why', async () => {
+    const { requests, answer } = await asked(question(form), [
+      { action: 'accept', content: { age: 'old' } },
+      { action: 'accept', content: { age: 1, secret: 'x' } },
+      { action: 'decline' },
+    ])
+    expect(requests.map(({ problem }) => problem)).toEqual([undefined, expect.stringContaining('age'), expect.stringContaining('secret')])
+    expect(answer).toMatchObject({ result: { action: 'decline' } })
+  })
+
+  it('a page to be opened is shown, and opened by nobody; only https', async () => {
+    const page = (url: string) => ({ mode: 'url', message: 'Log in.', url, elicitationId: 'e' })
+    const { requests, answer } = await asked(page('https://a.example/login'), [{ action: 'accept' }])
+    expect(requests).toMatchObject([{ message: 'Log in.', url: 'https://a.example/login' }])
+    expect(answer).toMatchObject({ result: { action: 'accept' } })
+    for (const url of ['javascript:alert(1)', 'http://a.example/', 'file:///etc/passwd', 'https://me:pw@a.example/']) {
+      expect((await asked(page(url), [{ action: 'accept' }])).requests).toEqual([])
+    }
+  })
+
+  it.each([
+    ['no form', { message: 'x', requestedSchema: 'none' }],
+    ['nested objects', question({ type: 'object', properties: { a: { type: 'object', properties: {} } } })],
+    [
+      'a prototype',
+      JSON.parse('{"message":"x","requestedSchema":{"type":"object","properties":{"__proto__":{"type":"string","default":"p"}}}}'),
+    ],
+    [
+      'many fields',
+      question({ type: 'object', properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, { type: 'string' }])) }),
+    ],
+    ['another mode', { ...question(form), mode: 'hologram' }],
+  ])('%s: nobody is asked', async (_name, params) => {
+    const { requests } = await asked(params, [{ action: 'accept' }])
+    expect(
+      requests.filter(({ schema }) => JSON.stringify(schema).includes('"object"') && Object.keys(Object(schema?.properties)).length > 0),
+    ).toEqual([])
+    expect(Object.prototype).not.toHaveProperty('p')
+  })
+
+  it('patterns and references of a form go nowhere, and long texts are cut', async () => {
+    const hostile = { type: 'string', pattern: '^(a+)+$', $ref: '#', title: 't'.repeat(10_000) }
+    const { requests } = await asked({ ...question({ type: 'object', properties: { a: hostile } }), message: 'm'.repeat(1e6) }, [
+      { action: 'accept', content: { a: `${'a'.repeat(100)}!` } },
+    ])
+    const shown = JSON.stringify(requests)
+    expect(shown.length).toBeLessThan(6000)
+    expect(shown).not.toMatch(/pattern|\$ref/)
+  })
+
+  it('a run that is stopped meanwhile answers it, and takes no answer any more', async () => {
+    const { tools, server } = await connected(asking(question(form)))
+    const run = new Agent({ model: scripted([call]), tools }).prompt('go')
+    await seen(run, 'inputRequested')
+    const [pending] = run.pendingInputs()
+    run.abort()
+    expect((await run.result).status).toBe('aborted')
+    await server.got(undefined)
+    expect(answerOf(server)).toMatchObject({ result: { action: 'cancel' } })
+    expect(() => run.answer(pending ?? '', { action: 'accept' })).toThrow('No request')
+  })
+
+  it('the clock of the call stands still while a person thinks', async () => {
+    const { client } = await connected(asking(question(form)))
+    const tools = await mcpTools(client, { timeoutMs: 20 })
+    const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools, approvalTimeoutMs: 60 })
+    const { messages } = await agent.prompt('go').result
+    expect(JSON.stringify(messages)).toContain('cancel')
+    expect(messages.some((message) => message.role === 'toolResult' && message.isError)).toBe(false)
+  })
+
+  it('during calls of two agents asks neither', async () => {
+    const both = gate()
+    let calls = 0
+    const lines: string[] = []
+    const { tools, server } = await connected(
+      offering(
+        () => [{ name: 'act', inputSchema: { type: 'object' } }],
+        async (_asked, far) => {
+          calls += 1
+          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
+          await both.opened
+          return { result: { content: [{ type: 'text', text: 'ok' }] } }
+        },
+      ),
+      { onElicit: 'event', logger: { warn: (event) => lines.push(event) } },
+    )
+    const events: AgentEvent[] = []
+    const runs = [1, 2].map(() => {
+      const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools })
+      agent.subscribe((event) => events.push(event))
+      return agent.prompt('go').result
+    })
+    await server.got(undefined)
+    both.open()
+    await Promise.all(runs)
+    expect(answerOf(server)).toMatchObject({ result: { action: 'cancel' } })
+    expect(ofType(events, 'inputRequested')).toEqual([])
+    expect(lines).toContain('mcpQuestionNotAsked')
+  })
+
+  it('a server that asks without end is answered for a while', async () => {
+    const { tools, server } = await connected(
+      offering(
+        () => [{ name: 'act', inputSchema: { type: 'object' } }],
+        async (_asked, far) => {
+          for (let at = 0; at < 100; at++) far.send({ id: `q${at}`, method: 'elicitation/create', params: question(form) })
+          return undefined
+        },
+      ),
+    )
+    const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools, approvalTimeoutMs: 30 })
+    const run = agent.prompt('go')
+    await seen(run, 'inputRequested')
+    await server.got(undefined)
+    run.abort()
+    await run.result
+    const events: AgentEvent[] = []
+    for await (const event of run) events.push(event)
+    expect(ofType(events, 'inputRequested').length).toBeLessThanOrEqual(20)
+    expect(ofType(events, 'inputResolved').length).toBe(ofType(events, 'inputRequested').length)
+  })
+})

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
+import { Agent, type AgentEvent, type InputAnswer, type InputQuestion, type ToolContext } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { initialState, reduce } from '../../../src/store/index.ts'
+import { gate, ofType, outline, play, seen, tool } from '../../support/play.ts'
+
+const schema = { type: 'object', properties: { city: { type: 'string' } } }
+const call = (name: string, args = {}) => ({ toolCalls: [{ name, arguments: args }] })
+const asking = (question: InputQuestion = { message: 'Where to?', schema }, more = {}) =>
+  tool('travel', async (_args, ctx) => JSON.stringify(await ctx.requestInput?.(question)), more)
+
+function answering(answer: InputAnswer, tools = [asking()]) {
+  const agent = new Agent({ model: scripted([call('travel'), { text: 'done' }]), tools })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => {
+    events.push(event)
+    if (event.type === 'inputRequested') agent.currentRun?.answer(event, answer)
+  })
+  return { agent, events }
+}
+
+const resultsOf = (events: readonly AgentEvent[]) =>
+  ofType(events, 'toolExecutionEnd').map(({ result: { content } }) => (content[0]?.type === 'text' ? content[0].text : ''))
+
+describe('a running call asks a person', () => {
+  it('shows the question, and gets what was filled in', async () => {
+    const { agent, events } = answering({ action: 'accept', content: { city: 'Oslo' } })
+    await agent.prompt('go').result
+    expect(resultsOf(events)).toEqual(['{"action":"accept","content":{"city":"Oslo"}}'])
+    const [asked] = ofType(events, 'inputRequested')
+    expect(asked).toMatchObject({ message: 'Where to?', schema, toolName: 'travel', inputId: expect.any(String) })
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ inputId: asked?.inputId, action: 'accept' }])
+    expect(JSON.stringify(ofType(events, 'inputResolved'))).not.toContain('Oslo')
+    const inside = outline(events).filter((type) => /^(tool|input)/.test(type))
+    expect(inside).toEqual(['toolExecutionStart', 'inputRequested', 'inputResolved', 'toolExecutionEnd'])
+  })
+
+  it.each<InputAnswer>([{ action: 'decline' }, { action: 'cancel' }, { action: 'accept' }])('passes on %j', async (answer) => {
+    const { agent, events } = answering(answer)
+    await agent.prompt('go').result
+    expect(resultsOf(events)).toEqual([JSON.stringify(answer)])
+  })
+
+  it('is cancelled when nobody answers in time, and the clock of the call stands still meanwhile', async () => {
+    const { events } = await play([call('travel'), { text: 'done' }], {
+      tools: [asking(undefined, { timeoutMs: 1 })],
+      approvalTimeoutMs: 30,
+    })
+    expect(resultsOf(events)).toEqual(['{"action":"cancel"}'])
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'cancel', reason: 'nobody answered in time' }])
+  })
+
+  it('an abort withdraws the question before the call ends, and no answer is taken any more', async () => {
+    const agent = new Agent({ model: scripted([call('travel')]), tools: [asking()] })
+    const run = agent.prompt('go')
+    await seen(run, 'inputRequested')
+    const [pending] = run.pendingInputs()
+    expect(pending).toMatchObject({ message: 'Where to?' })
+    run.abort()
+    const { status } = await run.result
+    expect(status).toBe('aborted')
+    const events: AgentEvent[] = []
+    for await (const event of run) events.push(event)
+    const inside = outline(events).filter((type) => /^(tool|input)/.test(type))
+    expect(inside).toEqual(['toolExecutionStart', 'inputRequested', 'inputResolved', 'toolExecutionEnd'])
+    expect(run.pendingInputs()).toEqual([])
+    expect(() => run.answer(pending?.inputId ?? '', { action: 'decline' })).toThrow('No request for input')
+  })
+
+  it('a question of a call that has ended is not asked', async () => {
+    let late: ToolContext | undefined
+    const keeping = tool('travel', (_args, ctx) => {
+      late = ctx
+      return 'over'
+    })
+    const { events } = await play([call('travel'), { text: 'done' }], { tools: [keeping] })
+    expect(await late?.requestInput?.({ message: 'Still there?' })).toEqual({ action: 'cancel' })
+    expect(ofType(events, 'inputRequested')).toEqual([])
+  })
+
+  it('its own signal withdraws it', async () => {
+    const withdrawn = gate()
+    const controller = new AbortController()
+    const withdrawing = tool('travel', async (_args, ctx) => {
+      const answer = ctx.requestInput?.({ message: 'Quick?' }, controller.signal)
+      controller.abort()
+      withdrawn.open()
+      return JSON.stringify(await answer)
+    })
+    const { events } = await play([call('travel'), { text: 'done' }], { tools: [withdrawing] })
+    await withdrawn.opened
+    expect(resultsOf(events)).toEqual(['{"action":"cancel"}'])
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ reason: 'it is no longer asked' }])
+  })
+
+  it('refuses what is no question, and what is no answer', async () => {
+    const wrong = { message: 1 } as unknown as InputQuestion
+    const { events } = await play([call('travel'), { text: 'done' }], { tools: [asking(wrong)] })
+    expect(ofType(events, 'toolExecutionEnd')[0]?.isError).toBe(true)
+    const agent = new Agent({ model: scripted([call('travel'), { text: 'done' }]), tools: [asking()] })
+    const run = agent.prompt('go')
+    await seen(run, 'inputRequested')
+    const [pending] = run.pendingInputs()
+    if (pending === undefined) throw new Error('nothing waits')
+    const cyclic: Record<string, unknown> = {}
+    cyclic.self = cyclic
+    for (const answer of [undefined, {}, { action: 'yes' }, { action: 'accept', content: [] }, { action: 'accept', content: cyclic }]) {
+      expect(() => run.answer(pending, answer as never)).toThrow('That is no answer')
+    }
+    run.answer(pending, { action: 'decline' })
+    expect((await run.result).status).toBe('completed')
+  })
+
+  it('of a sub-agent rises to the run that called it', async () => {
+    const child = new SubAgentTool({
+      name: 'child',
+      description: 'Travels.',
+      model: scripted([call('travel'), { text: 'there' }]),
+      tools: [asking()],
+    })
+    const agent = new Agent({ model: scripted([call('child', { task: 'go' }), { text: 'done' }]), tools: [child] })
+    const events: AgentEvent[] = []
+    let state = initialState()
+    const shown: number[] = []
+    agent.subscribe((event) => {
+      events.push(event)
+      state = reduce(state, event)
+      shown.push(state.inputs.length)
+      if (event.type === 'inputRequested') agent.currentRun?.answer(event.inputId, { action: 'accept', content: { city: 'Rome' } })
+    })
+    expect((await agent.prompt('go').result).status).toBe('completed')
+    expect(ofType(events, 'inputRequested')).toMatchObject([{ toolName: 'travel', subAgent: { toolName: 'child' } }])
+    expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'accept', subAgent: { toolName: 'child' } }])
+    expect(Math.max(...shown)).toBe(1)
+    expect(state.inputs).toEqual([])
+  })
+})
