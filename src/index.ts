@@ -44,6 +44,7 @@ export { type ApiKey, type CredentialProvider, staticCredential } from './types/
 export {
   AgentBusyError,
   ConfigError,
+  type ConfigErrorOptions,
   CursorExpired,
   JournalError,
   type MisuseCode,

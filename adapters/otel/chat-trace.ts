@@ -72,14 +72,13 @@ export class ChatTrace {
     const usage = combineUsage(this.#usage, message.usage)
     const failure = stopReason === 'aborted' ? cancelled : stopReason === 'error' ? nameOf(code ?? '_OTHER') : undefined
     const said: Attributes = { ...(responseModel !== undefined && { 'gen_ai.response.model': nameOf(responseModel) }) }
-    const isCaptured = this.#tracing.capturesContent && this.#operation.isRecording
-    const attributes: Attributes = {
+    const attributes = (): Attributes => ({
       ...said,
       ...usageAttributes(usage),
       ...(responseId !== undefined && { 'gen_ai.response.id': nameOf(responseId) }),
       'gen_ai.response.finish_reasons': [finishReason(stopReason)],
-      ...(isCaptured && { 'gen_ai.output.messages': capturedOutput(message) }),
-    }
+      ...(this.#tracing.capturesContent && { 'gen_ai.output.messages': capturedOutput(message) }),
+    })
     const error = failure === undefined ? {} : { error: { type: failure, message: errorMessage } }
     const took = this.#operation.end({ attributes, ...error, at })
     if (took !== undefined) this.#measure(took, usage, { ...said, ...(failure !== undefined && { 'error.type': failure }) })

@@ -46,9 +46,16 @@ export function serverOf(baseUrl: string): Attributes {
   return { 'server.address': url.hostname, 'server.port': port }
 }
 
-/** What a span and a metric of a model call have in common. */
+/** Made once for a model: every call of it says the same. */
+const ofModels = new WeakMap<ModelFacts, Attributes>()
+
+/** What the spans and the figures of a model have in common. */
 export function modelAttributes(model: ModelFacts): Attributes {
-  return { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
+  const known = ofModels.get(model)
+  if (known !== undefined) return known
+  const made = { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
+  ofModels.set(model, made)
+  return made
 }
 
 /** `gen_ai.usage.*`, where the service has counted: all of the prompt is input, cached or not. */

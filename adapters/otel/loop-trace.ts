@@ -142,11 +142,9 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   // Told what happens
 
   event(event: AgentEvent): void {
-    if (!this.#isOpen) return
+    if (event.type === 'messageUpdate' || !this.#isOpen) return
     const at = this.#isRead ? event.at : undefined
     switch (event.type) {
-      case 'messageUpdate':
-        return
       case 'agentStart':
         this.#operation.set({
           'phi.continuation': event.continuationKind.kind,
@@ -201,7 +199,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   cut(at?: number): void {
     if (!this.#isOpen) return
     this.#closeInner('_OTHER', at)
-    this.#close({ attributes: { 'phi.trace.cut': true }, at })
+    this.#close({ attributes: () => ({ 'phi.trace.cut': true }), at })
   }
 
   get #isRead(): boolean {
@@ -266,10 +264,8 @@ export class LoopTrace implements LoopWatch, ReadTrace {
 
   /** The whole of a parallel loop has ended. */
   #chosen({ selectedLoopId, selectedConfigIndex }: ParallelLoopEndEvent, at: number | undefined): void {
-    this.#close({
-      attributes: { 'phi.parallel.selected_loop.id': nameOf(selectedLoopId), 'phi.parallel.selected': selectedConfigIndex },
-      at,
-    })
+    const attributes = () => ({ 'phi.parallel.selected_loop.id': nameOf(selectedLoopId), 'phi.parallel.selected': selectedConfigIndex })
+    this.#close({ attributes, at })
   }
 
   #ended({ status, usage, error, messages }: AgentEndEvent, at: number | undefined): void {
@@ -278,12 +274,12 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     const last = messages.findLast((message) => message.role === 'assistant')
     const failure = status === 'error' ? nameOf(error?.code ?? '_OTHER') : status === 'aborted' ? cancelled : undefined
     this.#close({
-      attributes: {
+      attributes: () => ({
         'phi.run.status': status,
         ...usageAttributes(usage),
         ...(last !== undefined && { 'gen_ai.response.finish_reasons': [finishReason(last.stopReason)] }),
-        ...(this.#tracing.capturesContent && this.#operation.isRecording && contentOf(messages, last)),
-      },
+        ...(this.#tracing.capturesContent && contentOf(messages, last)),
+      }),
       ...(failure !== undefined && { error: { type: failure, message: error?.message } }),
       at,
     })

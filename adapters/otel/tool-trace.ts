@@ -1,6 +1,6 @@
 import type { Attributes, Context } from '@opentelemetry/api'
-import { type ToolExecutionEndEvent, type ToolExecutionStartEvent, textOf } from '../../src/index.ts'
-import { captured, capturedJson, capturedResult } from './content.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/index.ts'
+import { capturedJson, capturedResult } from './content.ts'
 import { errorType, isToolName, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
@@ -35,7 +35,7 @@ export class ToolTrace {
       name: isNamed ? `execute_tool ${toolName}` : 'execute_tool',
       attributes: { ...this.#attributes, 'gen_ai.tool.call.id': nameOf(toolCallId) },
     })
-    if (this.#isCaptured) this.#operation.set({ 'gen_ai.tool.call.arguments': capturedJson(args) })
+    if (tracing.capturesContent && this.#operation.isRecording) this.#operation.set({ 'gen_ai.tool.call.arguments': capturedJson(args) })
   }
 
   get context(): Context {
@@ -53,22 +53,14 @@ export class ToolTrace {
   }
 
   ended({ isError, result }: Pick<ToolExecutionEndEvent, 'isError' | 'result'>, at?: number): void {
-    const attributes = this.#isCaptured && !isError ? { 'gen_ai.tool.call.result': capturedResult(result.content) } : {}
-    if (!isError) this.#end({ attributes, at })
-    else
-      this.#end({
-        error: { type: this.#failure, message: this.#tracing.capturesContent ? captured(textOf(result.content)) : undefined },
-        at,
-      })
+    const { capturesContent } = this.#tracing
+    if (isError) this.#end({ error: { type: this.#failure, message: capturesContent ? capturedResult(result.content) : undefined }, at })
+    else this.#end({ attributes: () => (capturesContent ? { 'gen_ai.tool.call.result': capturedResult(result.content) } : {}), at })
   }
 
   /** It ends, and nobody will say how. */
   cut(type: string, at?: number): void {
     this.#end({ error: { type }, at })
-  }
-
-  get #isCaptured(): boolean {
-    return this.#tracing.capturesContent && this.#operation.isRecording
   }
 
   get #failure(): string {

@@ -30,7 +30,8 @@ export interface TraceOptions {
 
 /** How an operation ended. */
 export interface Ending {
-  attributes?: Attributes
+  /** Made only where anybody will see them. */
+  attributes?: () => Attributes
   /** `message` is content: it is recorded only with `captureContent`. */
   error?: { type: string; message?: string | undefined }
   /** Epoch ms. Default: now. */
@@ -131,6 +132,8 @@ export class Tracing {
 export class Operation {
   /** What happens within it descends from this. */
   readonly context: Context
+  /** Whether anybody will see what is recorded. */
+  readonly isRecording: boolean
   readonly #tracing: Tracing
   readonly #startedAt: number
   #span: Span | undefined
@@ -140,13 +143,8 @@ export class Operation {
     this.#tracing = tracing
     this.#span = span
     this.context = inside
+    this.isRecording = span !== undefined && tracing.quietly(() => span.isRecording()) === true
     this.#startedAt = at ?? performance.now()
-  }
-
-  /** Whether anybody will see what is recorded. */
-  get isRecording(): boolean {
-    const span = this.#span
-    return span !== undefined && this.#tracing.quietly(() => span.isRecording()) === true
   }
 
   /** Seconds since it began; `at` where that was read from an event. */
@@ -155,12 +153,12 @@ export class Operation {
   }
 
   set(attributes: Attributes): void {
-    this.#tracing.quietly(() => this.#span?.setAttributes(attributes))
+    if (this.isRecording) this.#tracing.quietly(() => this.#span?.setAttributes(attributes))
   }
 
   /** Adds an event to the span. */
   note(name: string, attributes: Attributes, at?: number): void {
-    this.#tracing.quietly(() => this.#span?.addEvent(name, attributes, at))
+    if (this.isRecording) this.#tracing.quietly(() => this.#span?.addEvent(name, attributes, at))
   }
 
   /** Ends it, and returns the seconds it took; `undefined` where it has ended before. */
@@ -171,8 +169,8 @@ export class Operation {
     this.#span = undefined
     const tracing = this.#tracing
     if (span !== undefined) {
-      tracing.quietly(() => attributes && span.setAttributes(attributes))
-      if (error !== undefined) {
+      if (this.isRecording && attributes !== undefined) tracing.quietly(() => span.setAttributes(attributes()))
+      if (this.isRecording && error !== undefined) {
         const message = tracing.capturesContent ? error.message : undefined
         tracing.quietly(() => span.setAttribute('error.type', error.type))
         tracing.quietly(() => span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message: captured(message) }) }))

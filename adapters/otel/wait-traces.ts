@@ -25,7 +25,7 @@ export class WaitTraces {
 
   resolved(event: ApprovalResolvedEvent, at: number | undefined): void {
     const key = keyOf(event)
-    this.#asked.get(key)?.end({ attributes: { 'phi.approval.approved': event.approved }, at })
+    this.#asked.get(key)?.end({ attributes: () => ({ 'phi.approval.approved': event.approved }), at })
     this.#asked.delete(key)
   }
 
@@ -37,7 +37,7 @@ export class WaitTraces {
 
   compacted({ estimatedTokensAfter, messagesAfter, usage, error }: CompactionEndedEvent, at: number | undefined): void {
     const figures = { 'phi.compaction.tokens_after': estimatedTokensAfter, 'phi.compaction.messages_after': messagesAfter }
-    const attributes = { ...figures, ...(usage !== undefined && usageAttributes(usage)) }
+    const attributes = () => ({ ...figures, ...(usage !== undefined && usageAttributes(usage)) })
     this.#compaction?.end({ attributes, at, ...(error !== undefined && { error: { type: nameOf(error.code), message: error.message } }) })
     this.#compaction = undefined
   }

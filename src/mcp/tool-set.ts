@@ -123,10 +123,11 @@ class ToolSource {
     const { timeoutMs = 30_000, needsApproval } = options
     this.#setting = { client, timeoutMs, needsApproval, settled: (signal) => this.#settled(signal) }
     const before = client.fallbackNotificationHandler
-    client.fallbackNotificationHandler = async (notification) => {
+    const onNotification: typeof before = async (notification) => {
       if (notification.method === 'notifications/tools/list_changed') this.#onChanged()
       await before?.call(client, notification)
     }
+    client.fallbackNotificationHandler = onNotification
   }
 
   subscribe(listener: (change: McpToolChange) => void): () => void {

@@ -25,9 +25,11 @@ import { captured } from '../../examples/recipes/request-capture.ts'
 import { afterCrash } from '../../examples/recipes/resume-session.ts'
 import { wentBack } from '../../examples/recipes/revert.ts'
 import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
+import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
+import { tracedToConsole } from '../../examples/recipes/tracing.ts'
 import { blocksOf } from '../docs/snippets.ts'
 
 type Program = (write: (line: string) => void) => Promise<void>
@@ -67,6 +69,7 @@ describe('a page says what its program writes', () => {
     ['revert', wentBack],
     ['request-capture', captured],
     ['sub-agents', delegated],
+    ['tracing', tracedToConsole],
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],
     ['profiles-and-prompts', profiled],
@@ -80,6 +83,7 @@ describe('a page says what its program writes', () => {
     ['sessions', 'replay.ts', replay],
     ['sessions', 'hand-over-session.ts', handOver],
     ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
+    ['script-hooks', 'script-hooks.ts', inDirectory(watchedByScripts)],
   ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })
 
