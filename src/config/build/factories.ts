@@ -1,4 +1,4 @@
-import { lateChunk } from '../../base/late-chunk.ts'
+import { lateProviders } from '../../providers/late-providers.ts'
 import type { ProviderOptions } from '../../providers/shared/provider-options.ts'
 import type { Model } from '../../types/model.ts'
 import type { KnownApi } from '../../types/model-config.ts'
@@ -13,28 +13,20 @@ export interface FactoryOptions extends ProviderOptions {
 
 type Factory = (id: string, options: FactoryOptions) => Model | Promise<Model>
 
-const parts = {
-  anthropic: lateChunk('the Anthropic provider', () => import('../../providers/anthropic/index.ts')),
-  chat: lateChunk('the OpenAI provider', () => import('../../providers/openai/index.ts')),
-  responses: lateChunk('the provider of the Responses API', () => import('../../providers/openai-responses/both-services.ts')),
-  google: lateChunk('the Google provider', () => import('../../providers/google/both-services.ts')),
-  bedrock: lateChunk('the Amazon Bedrock provider', () => import('../../providers/bedrock/index.ts')),
-}
-
 /** Which factory makes the models of a protocol: a file names one or two of seven, so each is loaded when it is named. */
 export const factories: Record<KnownApi, Factory> = {
-  anthropicMessages: async (id, options) => (await parts.anthropic.load()).anthropic(id, options),
+  anthropicMessages: async (id, options) => (await lateProviders.anthropic.load()).anthropic(id, options),
   openAiCompletions: async (id, options) => chatModel(id, options),
-  openAiResponses: async (id, options) => (await parts.responses.load()).openaiResponses(id, options),
-  azureOpenAiResponses: async (id, options) => (await parts.responses.load()).azure(id, options),
-  googleGenerativeAi: async (id, options) => (await parts.google.load()).google(id, options),
-  googleVertex: async (id, options) => (await parts.google.load()).vertex(id, options),
-  bedrockConverseStream: async (id, options) => (await parts.bedrock.load()).bedrock(id, options),
+  openAiResponses: async (id, options) => (await lateProviders.responses.load()).openaiResponses(id, options),
+  azureOpenAiResponses: async (id, options) => (await lateProviders.responses.load()).azure(id, options),
+  googleGenerativeAi: async (id, options) => (await lateProviders.google.load()).google(id, options),
+  googleVertex: async (id, options) => (await lateProviders.google.load()).vertex(id, options),
+  bedrockConverseStream: async (id, options) => (await lateProviders.bedrock.load()).bedrock(id, options),
 }
 
 /** OpenAI itself, a service that is known by its name or address, or any other by its address. */
 async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
-  const { openai, openaiCompatible, compatPresets } = await parts.chat.load()
+  const { openai, openaiCompatible, compatPresets } = await lateProviders.chat.load()
   const { provider, baseUrl } = options
   const presets = Object.entries(compatPresets)
   const host = hostOf(baseUrl)

@@ -1,10 +1,9 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
-import { lateChunk } from '../../base/late-chunk.ts'
+import { yamlParser } from '../../base/yaml-parser.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
 import { parseError, plainTree, type ReadDocument } from './document.ts'
 
-const yaml = lateChunk('the YAML parser', () => import('yaml'))
 type Yaml = typeof import('yaml')
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
@@ -18,16 +17,16 @@ const maxAliasCount = 100
  * `ConfigError` `parse`, and with `LoadError` where the parser cannot be had.
  */
 export async function readYaml(text: string): Promise<ReadDocument> {
-  const library = await yaml.load()
+  const library = await yamlParser.load()
   try {
     checkTokens(library, text)
     const lines = new library.LineCounter()
     const options = { lineCounter: lines, uniqueKeys: false, resolveKnownTags: false, prettyErrors: false, logLevel: 'error' } as const
-    const document = library.parseDocument(text, options)
-    const [problem] = [...document.errors, ...document.warnings]
+    const yamlDocument = library.parseDocument(text, options)
+    const [problem] = [...yamlDocument.errors, ...yamlDocument.warnings]
     if (problem !== undefined) throw refused(problem.message.split('\n', 1)[0] ?? '', lines.linePos(problem.pos[0]))
-    checkKeys(library, document, lines)
-    return { tree: plainTree(document.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, document, lines, path) }
+    checkKeys(library, yamlDocument, lines)
+    return { tree: plainTree(yamlDocument.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, yamlDocument, lines, path) }
   } catch (error) {
     if (ConfigError.isInstance(error) || LoadError.isInstance(error)) throw error
     throw refused(errorText(error).split('\n', 1)[0] ?? '')
@@ -56,8 +55,8 @@ function checkTokens({ CST, Lexer }: Yaml, text: string): void {
 }
 
 /** Keys that come twice. The parser's own check takes the square of their number. */
-function checkKeys({ isScalar, visit }: Yaml, document: Document, lines: LineCounter): void {
-  visit(document, {
+function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
+  visit(yamlDocument, {
     Map(_key, map) {
       const seen = new Set<unknown>()
       for (const { key } of map.items) {
@@ -75,8 +74,8 @@ function positionOf(lines: LineCounter, node: unknown): { line: number; col: num
 }
 
 /** Where the last step of `path` that is in the document stands. */
-function placeOf({ isMap, isScalar, isSeq }: Yaml, document: Document, lines: LineCounter, path: Path): Place | undefined {
-  let node: unknown = document.contents
+function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines: LineCounter, path: Path): Place | undefined {
+  let node: unknown = yamlDocument.contents
   let found: unknown
   for (const step of path) {
     if (isMap(node)) {
