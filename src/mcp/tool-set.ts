@@ -223,12 +223,12 @@ class ToolSource {
     if (schema.unchecked !== undefined)
       this.#warnOnce('mcpSchemaLeftToServer', info.name, { tool: name, why: oneLine(schema.unchecked, 500) })
     if (known === undefined) {
-      const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, hasChanged: false }
+      const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, agreed: fingerprint }
       const added: ServerTool = Object.assign(shared, { tool: agentTool(name, shared, schema, this.#setting) })
       this.#known.set(info.name, added)
       return added.tool
     }
-    Object.assign(known, { info, fingerprint, hasChanged: true })
+    Object.assign(known, { info, fingerprint })
     known.tool = agentTool(name, known, schema, this.#setting)
     change.changed.push(name)
     return known.tool

@@ -29,6 +29,7 @@ import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
+import { tracedToConsole } from '../../examples/recipes/tracing.ts'
 import { blocksOf } from '../docs/snippets.ts'
 
 type Program = (write: (line: string) => void) => Promise<void>
@@ -68,6 +69,7 @@ describe('a page says what its program writes', () => {
     ['revert', wentBack],
     ['request-capture', captured],
     ['sub-agents', delegated],
+    ['tracing', tracedToConsole],
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],
     ['profiles-and-prompts', profiled],

@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { aText, checkOptions } from '../../../src/base/check-options.ts'
-import { sha256 } from '../../../src/base/sha256.ts'
-import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
+import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
@@ -56,7 +56,10 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
     )
   }
   const text = await textOfFile(path)
-  return { ...(await parseConfig(text, format)), path: resolve(path), sha256: sha256(text), host: hostOfNode(options) }
+  // Only who reads a file needs zod and the parsers.
+  const { parseConfig } = await import('../../../src/config/index.ts')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return { ...(await parseConfig(text, format)), path: resolve(path), sha256, host: hostOfNode(options) }
 }
 
 /** A FIFO or device would never end, so no more than the limit is ever read of anything. */

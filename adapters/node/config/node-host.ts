@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { aFlag, aFunction, anObject, anything, aText, either, type Kind, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
-import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import type { McpToolSet } from '../../../src/mcp/index.ts'
 import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
 import { type NodeToolsOptions, nodeTools } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
@@ -119,6 +119,7 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger }:
         })
       : await connectOverHttp({ ...shared, url: server.url, headers: { ...server.headers }, ...(fetch !== undefined && { fetch }) })
   try {
+    const { mcpTools } = await import('../../../src/mcp/index.ts')
     return await mcpTools(client, {
       ...shared,
       prefix: name,

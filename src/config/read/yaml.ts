@@ -22,11 +22,11 @@ export async function readYaml(text: string): Promise<ReadDocument> {
     checkTokens(library, text)
     const lines = new library.LineCounter()
     const options = { lineCounter: lines, uniqueKeys: false, resolveKnownTags: false, prettyErrors: false, logLevel: 'error' } as const
-    const document = library.parseDocument(text, options)
-    const [problem] = [...document.errors, ...document.warnings]
+    const yamlDocument = library.parseDocument(text, options)
+    const [problem] = [...yamlDocument.errors, ...yamlDocument.warnings]
     if (problem !== undefined) throw refused(problem.message.split('\n', 1)[0] ?? '', lines.linePos(problem.pos[0]))
-    checkKeys(library, document, lines)
-    return { tree: plainTree(document.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, document, lines, path) }
+    checkKeys(library, yamlDocument, lines)
+    return { tree: plainTree(yamlDocument.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, yamlDocument, lines, path) }
   } catch (error) {
     if (ConfigError.isInstance(error) || LoadError.isInstance(error)) throw error
     throw refused(errorText(error).split('\n', 1)[0] ?? '')
@@ -55,8 +55,8 @@ function checkTokens({ CST, Lexer }: Yaml, text: string): void {
 }
 
 /** Keys that come twice. The parser's own check takes the square of their number. */
-function checkKeys({ isScalar, visit }: Yaml, document: Document, lines: LineCounter): void {
-  visit(document, {
+function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
+  visit(yamlDocument, {
     Map(_key, map) {
       const seen = new Set<unknown>()
       for (const { key } of map.items) {
@@ -74,8 +74,8 @@ function positionOf(lines: LineCounter, node: unknown): { line: number; col: num
 }
 
 /** Where the last step of `path` that is in the document stands. */
-function placeOf({ isMap, isScalar, isSeq }: Yaml, document: Document, lines: LineCounter, path: Path): Place | undefined {
-  let node: unknown = document.contents
+function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines: LineCounter, path: Path): Place | undefined {
+  let node: unknown = yamlDocument.contents
   let found: unknown
   for (const step of path) {
     if (isMap(node)) {

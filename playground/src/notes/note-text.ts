@@ -1,0 +1,86 @@
+import { type Message, textOf } from '../../../src/index.ts'
+import type { CompactionNote, MessageView, NoteView, PruneNote, RevertNote } from '../../../src/store/index.ts'
+import { count } from '../parts/figures.ts'
+import type { CapturedTurn } from '../state/event-log.ts'
+
+export function statusOf(note: NoteView): string {
+  if (note.type === 'compaction') return note.status
+  return note.type === 'revert' && !note.applied ? 'failed' : 'done'
+}
+
+export function textOfNote(note: NoteView): string {
+  if (note.type === 'compaction') return compaction(note)
+  return note.type === 'prune' ? pruned(note) : reverted(note)
+}
+
+export function detailOf(note: NoteView): string | undefined {
+  if (note.type === 'compaction') return note.error?.message
+  return note.type === 'prune' ? note.memo : (note.reason ?? note.summary)
+}
+
+/** Which messages a note has taken out of sight, and what the model is shown in their place. */
+export function hiddenBy(
+  note: NoteView,
+  messages: readonly MessageView[],
+  requests: readonly CapturedTurn[],
+): { gone: readonly MessageView[]; instead: string } {
+  if (note.type === 'prune') {
+    const ids = new Set(note.messageIds)
+    return { gone: messages.filter(({ id }) => ids.has(id)), instead: note.memo ?? '' }
+  }
+  if (note.type === 'revert') {
+    const nodes = new Set(note.abandonedNodeIds)
+    return {
+      gone: messages.filter(({ message }) => message !== undefined && 'nodeId' in message && nodes.has(message.nodeId ?? -1)),
+      instead: note.summary ?? '',
+    }
+  }
+  return hiddenByCompaction(note, messages, requests)
+}
+
+/** What is still sent can be told by the first request after it: messages of the history that are not in it are gone, and what is in it alone was made. */
+function hiddenByCompaction(note: CompactionNote, messages: readonly MessageView[], requests: readonly CapturedTurn[]) {
+  const until = messages.findIndex(({ id }) => id === note.afterMessageId)
+  const before = messages.slice(0, until + 1)
+  const after = requestAfter(messages[until], requests)
+  if (after === undefined) return { gone: [], instead: '' }
+  const sent = new Set(after.request.messages.map(wordsOf))
+  const said = new Set(messages.flatMap(({ message }) => (message === undefined || message.role === 'extension' ? [] : [wordsOf(message)])))
+  const gone = before.filter(({ message }) => message !== undefined && message.role !== 'extension' && !sent.has(wordsOf(message)))
+  const made = after.request.messages.map(wordsOf).filter((words) => words !== '' && !said.has(words))
+  return { gone, instead: made.join('\n\n') }
+}
+
+/** The first request of the conversation after a message was there. */
+function requestAfter(view: MessageView | undefined, requests: readonly CapturedTurn[]): CapturedTurn | undefined {
+  const message = view?.message
+  if (message === undefined || message.role === 'extension' || message.turnId === undefined) return undefined
+  const { loopId, turnIndex } = message.turnId
+  // What a user said is there before the request of its turn, a result after it.
+  const first = message.role === 'user' ? turnIndex : turnIndex + 1
+  const before = requests.findLastIndex((turn) => turn.loopId === loopId && turn.turnIndex < first)
+  return requests.slice(before + 1).find((turn) => !turn.loopId.includes('.sub.'))
+}
+
+/** What a message says, without the number that goes before it where the agent can go back. */
+function wordsOf({ content }: Message): string {
+  return textOf(content)
+    .replace(/^<<\w{8} \[n\d+\] \w{8}>>\s*/, '')
+    .trim()
+}
+
+function compaction({ status, messagesBefore, messagesAfter = 0, tokensBefore, tokensAfter = 0 }: CompactionNote): string {
+  if (status === 'running') return `Making room: ${messagesBefore} messages, about ${count(tokensBefore)} tokens…`
+  if (status === 'failed') return 'No room could be made.'
+  return `Compacted: ${messagesBefore} → ${messagesAfter} messages, about ${count(tokensBefore)} → ${count(tokensAfter)} tokens`
+}
+
+function pruned({ messagesRemoved, tokensRemoved }: PruneNote): string {
+  const messages = messagesRemoved === 1 ? '1 message' : `${messagesRemoved} messages`
+  return `The model put ${messages} out of its sight, about ${count(tokensRemoved)} tokens`
+}
+
+function reverted({ applied, target, abandonedNodeIds }: RevertNote): string {
+  if (!applied) return `The model asked to go back to n${target} and was refused`
+  return `The model went back to n${target} and left ${abandonedNodeIds.length} of its steps behind`
+}
