@@ -32,7 +32,7 @@ export function demoSetup(): AgentSetup {
     inputFilters: [noPasswords],
     limits: { maxTurns: 600 },
     contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
-    captureTurnRequests: { httpBody: true },
+    captureTurnRequests: true,
   }
   const compactsAt = contextTokens * (compaction.compactAtPct - compaction.compactBudgetThresholdPct)
   return {
