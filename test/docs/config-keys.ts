@@ -6,7 +6,7 @@ export const page = 'docs/concepts/configuration.md'
 const mark = { begin: '<!-- keys -->\n', end: '<!-- /keys -->' }
 
 /** Every section of an agent file as a heading and a table, out of the table that files are checked with. */
-export function keyTables(): string {
+function keyTables(): string {
   return `${sections(configTable, '', false).join('\n')}\n`
 }
 
