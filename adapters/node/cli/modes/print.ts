@@ -80,6 +80,7 @@ class Desk {
 
   event(run: AgentRun, event: AgentEvent): void {
     if (event.type === 'approvalRequested') this.#ask(run, event)
+    else if (event.type === 'inputRequested') this.#questions.cancel(run, event)
     else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#questions.withdraw(event)
     else return
     if (!this.#questions.isAsking) this.close()

@@ -1,4 +1,4 @@
-import type { AgentRun, ApprovalRequestedEvent } from '../../../../src/index.ts'
+import type { AgentRun, ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -45,6 +45,14 @@ export class Questions {
     this.#waiting.push({ run, event })
     if (this.#waiting.length === 1) this.#show()
     return this.#waiting.length === 1
+  }
+
+  /** A tool asks for more than yes or no, for which there is no form here: it is told that nobody answers. */
+  cancel(run: AgentRun, event: InputRequestedEvent): void {
+    this.#screen.line(
+      this.#screen.paint.paint('yellow', `${event.toolName} asks something that cannot be answered here; it goes on without.`),
+    )
+    run.answer(event, { action: 'cancel' })
   }
 
   /** Answers the question that is on the screen: `y` or `yes` is a yes; all else is a no, and other words are told as its reason. */

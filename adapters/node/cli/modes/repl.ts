@@ -197,6 +197,7 @@ class Repl implements LineListener, CommandHost {
       this.meter.event(event)
       if (event.type === 'approvalRequested') this.#ask(run, event)
       else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#withdraw(event)
+      if (event.type === 'inputRequested') this.#questions.cancel(run, event)
       if (event.type !== 'agentEnd') return
       this.#lastStatus = event.status
       this.#finish(run)

@@ -60,7 +60,8 @@ export class MarkdownLines {
     if (fence === undefined) return [...before, this.#painted(line)]
     if (this.#fence === undefined) this.#fence = fence
     else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
-    return [...before, this.#painter.hasColours ? this.#painter.paint('dim', line) : this.#painter.plain(line)]
+    // The colour says what is code.
+    return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
   }
 
   #painted(line: string): Painted {
