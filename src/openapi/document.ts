@@ -1,5 +1,5 @@
 import { yamlParser } from '../base/yaml-parser.ts'
-import { errorText, LoadError } from '../types/errors.ts'
+import { errorText } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
 import { OpenApiError } from './open-api-error.ts'
@@ -16,8 +16,11 @@ export interface OpenApiDocument {
 /** References through which one leads on: far more than documents have, and far from the end of a stack. */
 const maxHops = 100
 
+/** Characters of YAML: reading it takes a hundred times as long as JSON, and keeps the thread. */
+const maxYaml = 16 * 1024 * 1024
+
 /**
- * Reads a document: JSON where the text begins with `{` or `[`, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
+ * Reads a document: JSON where the text begins with a brace and a quote, or is JSON, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
  * other than 3; with `LoadError` where the YAML parser cannot be had.
  */
 export async function readDocument(source: string | object, url?: URL): Promise<OpenApiDocument> {
@@ -28,17 +31,26 @@ export async function readDocument(source: string | object, url?: URL): Promise<
 }
 
 async function parse(text: string): Promise<unknown> {
-  const isJson = /^\s*[{[]/.test(text)
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      // YAML has braces too, but no quotes around its keys. What has them is JSON that is broken, and may be too long to be read twice.
+      if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid('JSON', errorText(error))
+    }
+  }
+  if (text.length > maxYaml) throw invalid('YAML', `longer than ${maxYaml} characters it is not read; convert it to JSON.`)
+  const { parse: parseYaml } = await yamlParser.load()
   try {
-    if (isJson) return JSON.parse(text)
-    const { parse: parseYaml } = await yamlParser.load()
     // Looking for keys that come twice takes the square of their number.
     return parseYaml(text, { merge: true, uniqueKeys: false, logLevel: 'error', maxAliasCount: 1000 })
   } catch (error) {
-    if (LoadError.isInstance(error)) throw error
-    const why = errorText(error).split('\n', 1)[0]
-    throw new OpenApiError('invalidDocument', `The OpenAPI document is not valid ${isJson ? 'JSON' : 'YAML'}: ${why}`)
+    throw invalid('YAML', errorText(error))
   }
+}
+
+function invalid(language: string, why: string): OpenApiError {
+  return new OpenApiError('invalidDocument', `The OpenAPI document is not valid ${language}: ${why.split('\n', 1)[0]}`)
 }
 
 function checkVersion(root: JsonSchema): void {

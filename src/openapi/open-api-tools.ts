@@ -25,8 +25,10 @@ import { operationTool } from './tool.ts'
  * **Contract**
  * - Schemas are written when they are first asked for. The document is kept and must not be changed.
  * - What a service answers is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
- * - Operations without an `operationId`, or without a server that can be called, are skipped; the logger hears which.
- * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used, `LoadError` where the YAML parser cannot be had.
+ * - Operations without an `operationId`, without a server that can be called, or with a parameter or body that is broken are skipped; the logger hears
+ *   which.
+ * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used or none of whose operations can, `LoadError` where the
+ *   YAML parser cannot be had.
  * - Nothing is fetched: references to other documents lead nowhere.
  *
  * Source: docs/concepts/openapi.md
@@ -107,13 +109,16 @@ function toolsOf(api: OpenApiDocument, options: OpenApiToolsOptions): AgentTool[
     try {
       tools.push(operationTool(api, operation, options, lose))
     } catch (error) {
-      if (!OpenApiError.isInstance(error) || error.code !== 'noServer') throw error
+      if (!OpenApiError.isInstance(error)) throw error
       failed.push({ operation: `${operation.method} ${operation.path}`, error })
     }
   }
   const [first] = failed
-  // One server that cannot be called must not cost the others; none at all is a mistake of the caller.
+  // One that is broken, or has no server that can be called, must not cost the others; where none is left nothing of the document can be used.
   if (first !== undefined && tools.length === 0) throw first.error
-  for (const { operation, error } of failed) logWarning(options.logger, 'openApiOperationWithoutServer', { operation, why: error.message })
+  for (const { operation, error } of failed) {
+    const event = error.code === 'noServer' ? 'openApiOperationWithoutServer' : 'openApiOperationSkipped'
+    logWarning(options.logger, event, { operation, why: error.message })
+  }
   return tools
 }

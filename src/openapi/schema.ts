@@ -179,14 +179,17 @@ const plain = words('default examples const enum')
 /** Of use to others, or, as containers, only to references, which find them in the document. */
 const silent = words('$ref $schema $id $comment id $defs definitions xml externalDocs discriminator nullable readOnly writeOnly')
 
-/** Whether a value of a document can be written as JSON in reasonable length: aliases of YAML make some that are endless. */
+/** Whether a value of a document can be written as JSON in reasonable length and depth: aliases of YAML make some that are endless. */
 function isSmall(value: unknown): boolean {
   let left = 10_000
-  const open: unknown[] = [value]
-  for (let next = open.pop(); next !== undefined && left > 0; next = open.pop(), left -= 1) {
-    if (typeof next === 'object' && next !== null) open.push(...Object.values(next).slice(0, left))
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    left -= level.length
+    if (left <= 0 || depth > maxDepth) return false
+    const room = left
+    level = level.flatMap((part) => (typeof part === 'object' && part !== null ? Object.values(part).slice(0, room) : []))
   }
-  return left > 0
+  return true
 }
 
 /** `exclusiveMinimum: true` beside a `minimum`, as 3.0 has it. */

@@ -203,6 +203,8 @@ describe('schemas', () => {
 describe('documents that cannot be used', () => {
   it.each<[string | object, string, RegExp]>([
     ['{"openapi"', 'invalidDocument', /not valid JSON/],
+    ['{openapi: [}', 'invalidDocument', /not valid YAML/],
+    [`openapi: 3.1.0\nx: ${'y'.repeat(16 * 1024 * 1024)}`, 'invalidDocument', /convert it to JSON/],
     ['a: [', 'invalidDocument', /not valid YAML/],
     ['a: &a [*a, *a]\nb: *x', 'invalidDocument', /not valid YAML/],
     ['', 'invalidDocument', /is no object/],
@@ -341,5 +343,26 @@ describe('where a document comes from', () => {
     const tools = await openApiTools(documentOf(paths, { servers: [{ url: baseUrl }] }), { logger })
     expect(tools.map(({ name }) => name)).toEqual(['listPets', 'addPet'])
     expect(heard.at(-1)).toMatchObject(['openApiOperationWithoutServer', { operation: 'GET /users' }])
+  })
+
+  it('one operation that is broken does not cost the others', async () => {
+    const { heard, logger } = listening()
+    const broken = {
+      '/bodies': { post: { operationId: 'a', requestBody: { $ref: 'b.yaml' } } },
+      '/params': { get: { operationId: 'b', parameters: [null] } },
+    }
+    const tools = await openApiTools(documentOf({ ...broken, ...shop.paths }), { logger, baseUrl })
+    expect(tools.map(({ name }) => name)).toEqual((await openApiTools(shop, { baseUrl })).map(({ name }) => name))
+    const skipped = heard.filter(([event]) => event === 'openApiOperationSkipped')
+    expect(skipped).toMatchObject([
+      ['openApiOperationSkipped', { operation: 'POST /bodies', why: expect.stringContaining('b.yaml') }],
+      ['openApiOperationSkipped', { operation: 'GET /params' }],
+    ])
+  })
+
+  it('YAML in braces is YAML', async () => {
+    const paths = '{ /a: { get: { operationId: a } } }'
+    const [tool] = await openApiTools(`{ openapi: 3.1.0, servers: [{ url: "${baseUrl}" }], paths: ${paths} }`)
+    expect(tool?.name).toBe('a')
   })
 })

@@ -98,4 +98,16 @@ describe('hostile and odd documents', () => {
     const requestBody = { content: { 'application/json': { schema: { type: 'object' } } } }
     expect((await called('/q', { requestBody, isGet: true }, {})).lines).toEqual(['openApiBodyNotSent'])
   })
+
+  it.each(['default', 'const', 'enum', 'examples', 'example'])(
+    'a %s that is nested without end is left to the service',
+    async (keyword) => {
+      let deep: unknown[] = []
+      for (let at = 0; at < 9000; at += 1) deep = [deep]
+      const { sent, tools, lines } = await called('/q', query('s', { [keyword]: deep }), { s: 'x' })
+      expect(sent).toHaveLength(1)
+      expect(JSON.stringify(tools[0]?.parameters)).toContain('"s"')
+      if (keyword !== 'example') expect(lines).toContain('openApiSchemaNotEnforced')
+    },
+  )
 })
