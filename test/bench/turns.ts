@@ -4,6 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Agent, type AgentMessage, emptyUsage, memorySessionStore, type NewSessionRecord, resumeAgent, type SessionStore } from 'phi-core'
 import { fileSessionStore } from 'phi-core/adapters/node'
 import { traceLoops } from 'phi-core/adapters/otel'
@@ -14,6 +16,8 @@ import { type Scenario, turnsWithTool } from './scenarios.ts'
 import { cpuOf, once, quantile, type Side } from './task.ts'
 
 const warmUpMs = 3000
+setFlagsFromString('--expose-gc')
+const collect: (options: { type: 'minor' }) => void = runInNewContext('gc')
 const agent: Side = run
 type Row = [what: string, measured: string, goal: string, isMet: boolean]
 
@@ -70,19 +74,19 @@ async function recording(): Promise<Row> {
 }
 
 /**
- * CPU of `side` to that of a plain agent. Samples of ten runs, so that each holds its share of the garbage collections, and pairs in changing
- * order: single runs by turns, two plain ones around each, gave 0.73 for a plain agent against itself.
+ * CPU of `side` to that of a plain agent, in changing order. Young objects are collected before each run: without that, collections fall in step
+ * with the order, and a plain agent took 0.73 of itself.
  */
-async function ratioOf(scenario: Scenario, side: Side, pairs = 30): Promise<number> {
-  const sample = async (of: Side): Promise<number> =>
-    cpuOf(async () => {
-      for (let n = 0; n < 10; n += 1) await once(scenario, of)
-    })
+async function ratioOf(scenario: Scenario, side: Side, pairs = 150): Promise<number> {
   const times: { plain: number[]; own: number[] } = { plain: [], own: [] }
+  const run = async (name: 'plain' | 'own', of: Side): Promise<void> => {
+    collect({ type: 'minor' })
+    times[name].push(await cpuOf(() => once(scenario, of)))
+  }
   for (let n = 0; n < pairs; n += 1) {
-    if (n % 2 === 0) times.plain.push(await sample(agent))
-    times.own.push(await sample(side))
-    if (n % 2 === 1) times.plain.push(await sample(agent))
+    if (n % 2 === 0) await run('plain', agent)
+    await run('own', side)
+    if (n % 2 === 1) await run('plain', agent)
   }
   return quantile(times.own) / quantile(times.plain)
 }

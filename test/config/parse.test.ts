@@ -210,7 +210,7 @@ describe('a hostile text', () => {
   })
 
   it('with thousands of unknown keys has a hundred warnings', async () => {
-    const text = Array.from({ length: 9000 }, (_, at) => `key${at} = 1`).join('\n')
+    const text = Array.from({ length: 4000 }, (_, at) => `key${at} = 1`).join('\n')
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)
   })
 

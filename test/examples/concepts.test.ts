@@ -5,6 +5,7 @@ import { type AgentEvent, type Model, textOf } from 'phi-core'
 import { parallelLoop } from 'phi-core/parallel'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it } from 'vitest'
+import { fromFile } from '../../examples/recipes/agent-file.ts'
 import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
 import { sharedBudget } from '../../examples/recipes/budgets.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
@@ -60,6 +61,7 @@ function inDirectory(program: (directory: string, write: (line: string) => void)
 
 describe('a page says what its program writes', () => {
   it.each([
+    ['configuration', fromFile],
     ['hooks', hooked],
     ['openapi', petKeeper],
     ['input-filters', filtered],

@@ -17,6 +17,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
 
   return (
     <main class="conversation-pane">
+      <h2 class="visually-hidden">Conversation</h2>
       <LinkQuestion>
         <Transcript
           state={state}

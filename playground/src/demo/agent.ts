@@ -1,23 +1,17 @@
 import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
 import type { Workspace } from '../../../src/index.ts'
 import { type AgentOptions, type AgentTool, type InputFilter, memoryWorkspace } from '../../../src/index.ts'
-import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import type { Script } from '../../../src/providers/scripted/index.ts'
 import { readFileTool, searchTool } from '../../../src/tools/index.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
+import { demoCost as cost, demoModel } from './model.ts'
 import { demoScript, usageCounter } from './script.ts'
 import { demoTools } from './tools.ts'
 
 /** Small, so that a conversation fills it while one looks on. */
 const contextTokens = 10_000
 const compaction = { compactAtPct: 0.9, compactBudgetThresholdPct: 0.05, keepFirstTurns: 1, keepRecentTurns: 2 }
-/** Made up: scripted answers cost nothing. */
-const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
-
-/** A model of the demo; everything around it is real. */
-export function demoModel(script: Script, id: string, name: string) {
-  return scripted(script, { id, name, delayMs: 24, chunkSize: 6, config: { contextWindow: 12_000, maxTokens: 2000, cost } })
-}
 
 /** An agent on the scripted model, with tools over files in memory. */
 export function demoSetup(): AgentSetup {
@@ -32,7 +26,7 @@ export function demoSetup(): AgentSetup {
     inputFilters: [noPasswords],
     limits: { maxTurns: 600 },
     contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
-    captureTurnRequests: { httpBody: true },
+    captureTurnRequests: true,
   }
   const compactsAt = contextTokens * (compaction.compactAtPct - compaction.compactBudgetThresholdPct)
   return {

@@ -1,4 +1,5 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
+import { escapeControls } from '../../base/escape-controls.ts'
 import { yamlParser } from '../../base/yaml-parser.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
@@ -7,7 +8,7 @@ import { parseError, plainTree, type ReadDocument } from './document.ts'
 type Yaml = typeof import('yaml')
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
-const maxTokens = 10_000
+const maxTokens = 6000
 const maxBrackets = 32
 /** How often aliases may multiply. */
 const maxAliasCount = 100
@@ -33,7 +34,9 @@ export async function readYaml(text: string): Promise<ReadDocument> {
   }
 }
 
-function refused(reason: string, at?: { line: number; col: number }): ConfigError {
+/** The parser quotes tags and anchors, which are as long as a stranger likes. */
+function refused(words: string, at?: { line: number; col: number }): ConfigError {
+  const reason = escapeControls(words.slice(0, 120))
   if (at === undefined) return parseError(`The configuration is not valid YAML: ${reason}`)
   const place = { line: at.line, column: at.col }
   return parseError(`The configuration is not valid YAML: ${reason} (line ${place.line}, column ${place.column}).`, place)

@@ -84,6 +84,10 @@ enabled = ["file_read"]`
     await expect(agentFromConfig(refused.config, refused.host)).rejects.toMatchObject({ code: 'untrusted', field: 'agent.system_prompt' })
     const trusted = await loadConfigFile(file, { root, trust: true })
     expect((await agentFromConfig(trusted.config, trusted.host)).systemPrompt).toBe('From outside.')
+    for (const path of ['/dev/zero', '/proc/self/mem', outside]) {
+      const odd = await loadConfigFile(put('odd.toml', `${provider}[agent]\nsystem_prompt = "file:${path}"`), { root, trust: true })
+      await expect(agentFromConfig(odd.config, odd.host)).rejects.toMatchObject({ code: expect.stringMatching(/^(io|parse)$/) })
+    }
     const linked = await loadConfigFile(put('linked.toml', `${provider}[agent]\nworkspace = "link"\nsystem_prompt = "file:secret.md"`), {
       root,
     })
