@@ -1,7 +1,13 @@
 import { render } from 'preact'
-import { App } from './app.tsx'
-import { createDesk } from './desk.ts'
+import { Opening } from './layout/opening.tsx'
 
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element #app.')
-render(<App desk={await createDesk()} />, root)
+// The page stands before the agent is loaded.
+render(<Opening />, root)
+const [{ App }, { createDesk }, { openDemoBackend }] = await Promise.all([
+  import('./app.tsx'),
+  import('./state/desk.ts'),
+  import('./demo/backend.ts'),
+])
+render(<App desk={await createDesk(openDemoBackend)} />, root)

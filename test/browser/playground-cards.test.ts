@@ -1,7 +1,7 @@
 /// <reference types="vite/client" />
 import { h, render } from 'preact'
 import { expect, it } from 'vitest'
-import { ToolCard } from '../../playground/src/conversation/tool-card.tsx'
+import { ToolCard } from '../../playground/src/tools/tool-card.tsx'
 import type { ToolView } from '../../src/store/index.ts'
 import '../../playground/src/styles/tokens.css'
 

@@ -1,16 +1,41 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { BlockView } from '../../../src/store/index.ts'
+import { duration } from '../parts/figures.ts'
 
-/** What the model thought: open while it grows, then folded to one line. */
+/** How long it stays open once it is over. */
+const lingerMs = 1000
+
+/** What the model thought: open while it grows, then folded to one line. Whoever opened or closed it has the last word. */
 export function Thinking({ block, isGrowing }: { block: Extract<BlockView, { type: 'thinking' }>; isGrowing: boolean }) {
+  const isOpen = useSignal(isGrowing)
+  const isDecided = useSignal(false)
+  useEffect(() => {
+    if (isDecided.value) return
+    if (isGrowing) isOpen.value = true
+    else if (isOpen.value) {
+      const timer = setTimeout(() => {
+        if (!isDecided.value) isOpen.value = false
+      }, lingerMs)
+      return () => clearTimeout(timer)
+    }
+  }, [isGrowing])
   return (
-    <details class="thinking" open={isGrowing} data-testid="thinking">
-      <summary>{isGrowing ? 'Thinking…' : `Thought${duration(block)}`}</summary>
-      <p class="text">{block.text}</p>
+    <details class="thinking" open={isOpen.value} data-testid="thinking" data-status={isGrowing ? 'streaming' : 'done'}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault()
+          isDecided.value = true
+          isOpen.value = !isOpen.value
+        }}
+      >
+        {isGrowing ? 'Thinking…' : `Thought${took(block)}`}
+      </summary>
+      <p class="text plain">{block.text}</p>
     </details>
   )
 }
 
-function duration({ startedAt, updatedAt }: { startedAt?: number; updatedAt?: number }): string {
-  if (startedAt === undefined || updatedAt === undefined) return ''
-  return ` for ${((updatedAt - startedAt) / 1000).toFixed(1)} s`
+function took({ startedAt, updatedAt }: { startedAt?: number; updatedAt?: number }): string {
+  return startedAt === undefined || updatedAt === undefined ? '' : ` for ${duration(updatedAt - startedAt)}`
 }

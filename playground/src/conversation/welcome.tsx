@@ -2,12 +2,15 @@
 export function Welcome() {
   return (
     <div class="welcome">
-      <h2>An agent in this tab</h2>
+      <span class="welcome-mark" aria-hidden="true">
+        φ
+      </span>
+      <h2>See the loop think</h2>
       <p>
-        The loop, the tools, the approvals and the retries are the real SDK. Only the model is <strong>scripted</strong>: it plays prepared
-        answers and needs neither a key nor the network.
+        An agent runs in this tab. The loop, the tools, the approvals and the retries are the real SDK; only the model is{' '}
+        <strong>scripted</strong>: it plays prepared answers and needs neither a key nor the network.
       </p>
-      <p>Pick a scenario below, or write something.</p>
+      <p>Pick a scenario below, or write something. The inspector shows what was sent, and why.</p>
     </div>
   )
 }

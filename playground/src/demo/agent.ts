@@ -1,19 +1,44 @@
-import { type AgentOptions, type InputFilter, type Message, memoryWorkspace, textOf } from '../../../src/index.ts'
+import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
+import type { Workspace } from '../../../src/index.ts'
+import { type AgentOptions, type AgentTool, type InputFilter, memoryWorkspace } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import { readFileTool, searchTool } from '../../../src/tools/index.ts'
+import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
-import { answerAfter, currentScenario } from './scenarios.ts'
+import { demoScript, usageCounter } from './script.ts'
 import { demoTools } from './tools.ts'
 
+/** Small, so that a conversation fills it while one looks on. */
+const contextTokens = 10_000
+const compaction = { compactAtPct: 0.9, compactBudgetThresholdPct: 0.05, keepFirstTurns: 1, keepRecentTurns: 2 }
+/** Made up: scripted answers cost nothing. */
+const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
+
+/** A model of the demo; everything around it is real. */
+export function demoModel(script: Script, id: string, name: string) {
+  return scripted(script, { id, name, delayMs: 24, chunkSize: 6, config: { contextWindow: 12_000, maxTokens: 2000, cost } })
+}
+
 /** An agent on the scripted model, with tools over files in memory. */
-export function demoOptions(): AgentOptions {
+export function demoSetup(): AgentSetup {
   const workspace = memoryWorkspace(files)
-  return {
-    model: scripted(demoScript(), { name: 'Demo model', delayMs: 24, chunkSize: 6 }),
+  const model = demoModel(demoScript(), 'demo', 'Demo model')
+  const options: AgentOptions = {
+    model,
     systemPrompt: 'You keep the logbook of a polar expedition.',
-    tools: demoTools(workspace),
+    tools: [...demoTools(workspace), naturalist(workspace)],
     workspace,
     thinking: 'low',
     inputFilters: [noPasswords],
+    limits: { maxTurns: 600 },
+    contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
+    captureTurnRequests: { httpBody: true },
+  }
+  const compactsAt = contextTokens * (compaction.compactAtPct - compaction.compactBudgetThresholdPct)
+  return {
+    options,
+    model: { name: model.config.name, isScripted: true, contextTokens, compactsAt, cost },
+    race: async () => (await import('./race.ts')).demoRace(),
   }
 }
 
@@ -21,23 +46,27 @@ export function demoOptions(): AgentOptions {
 const noPasswords: InputFilter = (text) =>
   /password/i.test(text) ? { type: 'reject', reason: 'A logbook is no place for passwords: the model was not asked.' } : { type: 'pass' }
 
-/** Plays the scenario the last prompt asked for, answer by answer. */
-function demoScript(): Script {
-  const played = new WeakMap<Message, number>()
-  return ({ messages }) => {
-    const current = currentScenario(messages)
-    if (current === undefined) return freeAnswer(messages)
-    const { scenario, prompt, results } = current
-    // A conversation that was read from the store has come as far as its answers.
-    const turn = played.get(prompt) ?? answerAfter(current)
-    played.set(prompt, turn + 1)
-    return scenario.answers[turn]?.(results) ?? { text: 'That is all I have.' }
+/** A sub-agent with a scripted model of its own. */
+function naturalist(workspace: Workspace): AgentTool {
+  const counted = usageCounter()
+  const script: Script = (request) => {
+    const found = request.messages.findLast((message) => message.role === 'toolResult')
+    const step =
+      found === undefined
+        ? {
+            thinking: 'Each sighting should be in log/.',
+            text: 'I search the logbook.',
+            toolCalls: [{ name: 'search', arguments: { pattern: 'walrus', path: 'log' } }],
+          }
+        : { text: 'Three walruses: two on Monday, one on Wednesday.' }
+    return { ...step, usage: counted(request, step) }
   }
-}
-
-function freeAnswer(messages: readonly Message[]) {
-  const last = messages.findLast((message) => message.role === 'user')
-  const said = last === undefined ? '' : textOf(last.content)
-  const text = `You wrote: “${said}”.\n\nI am a scripted model and cannot answer that; the buttons below are what I know. A real model takes my place with one line of code.`
-  return { text, usage: { input: 380, output: 52 } }
+  return new SubAgentTool({
+    name: 'naturalist',
+    description: 'Knows animals, and reads the logbook for them.',
+    systemPrompt: 'Count carefully.',
+    model: demoModel(script, 'demo-naturalist', 'Demo naturalist'),
+    tools: [searchTool({ workspace }), readFileTool({ workspace })],
+    forward: 'events',
+  })
 }

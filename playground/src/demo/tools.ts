@@ -1,7 +1,7 @@
 import { type AgentTool, defineTool, type Workspace } from '../../../src/index.ts'
-import { listFilesTool, readFileTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import { listFilesTool, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
 
-/** The SDK's file tools on the demo's files, writing only after a person agreed, and one slow tool of our own. */
+/** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, and two tools of our own. */
 export function demoTools(workspace: Workspace): AgentTool[] {
   return [
     listFilesTool({ workspace }),
@@ -9,6 +9,9 @@ export function demoTools(workspace: Workspace): AgentTool[] {
     searchTool({ workspace }),
     { ...writeFileTool({ workspace }), needsApproval: true },
     measureTool,
+    positionTool,
+    ...prunTools(),
+    revertTool(),
   ]
 }
 
@@ -33,6 +36,17 @@ const measureTool = defineTool({
       ctx.update({ content: [{ type: 'text', text: lines.join('\n') }] })
     }
     return `Drift after ${bearings} bearings: ${(bearings * 0.4).toFixed(1)} nautical miles to the south.`
+  },
+})
+
+const positionTool = defineTool({
+  name: 'take_position',
+  label: 'Take the position',
+  description: 'Says where the ship is.',
+  parameters: { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] },
+  execute({ number }) {
+    const at = Number(number)
+    return `${(79 + at / 90).toFixed(3)}° N, ${(130 - at / 40).toFixed(3)}° E`
   },
 })
 

@@ -1,15 +1,6 @@
-import { useSignal } from '@preact/signals'
+import { IconButton } from '../parts/icon-button.tsx'
+import { isDark, toggleTheme } from '../state/theme.ts'
 
-/** Light, dark, or what the system prefers. Not remembered: the page stores conversations and nothing else. */
 export function ThemeToggle() {
-  const isDark = useSignal(matchMedia('(prefers-color-scheme: dark)').matches)
-  const toggle = () => {
-    isDark.value = !isDark.value
-    document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light'
-  }
-  return (
-    <button type="button" class="quiet" aria-pressed={isDark.value} aria-label="Dark theme" onClick={toggle}>
-      {isDark.value ? '☾' : '☀'}
-    </button>
-  )
+  return <IconButton icon={isDark.value ? 'moon' : 'sun'} label="Dark theme" isPressed={isDark.value} onClick={toggleTheme} />
 }

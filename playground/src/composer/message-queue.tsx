@@ -1,0 +1,26 @@
+import { IconButton } from '../parts/icon-button.tsx'
+import type { QueuedMessage } from '../state/session.ts'
+
+interface MessageQueueProps {
+  queued: readonly QueuedMessage[]
+  /** Absent where the queue cannot be changed. */
+  onWithdraw: ((message: QueuedMessage) => void) | undefined
+  onEdit: ((message: QueuedMessage) => void) | undefined
+}
+
+/** What waits to be said. Each leaves the list when it is delivered, or comes back into the composer. */
+export function MessageQueue({ queued, onWithdraw, onEdit }: MessageQueueProps) {
+  if (queued.length === 0) return null
+  return (
+    <ul class="queued" aria-label="Queued messages">
+      {queued.map((message) => (
+        <li key={message.id} data-testid="queued" data-kind={message.kind}>
+          <span class="badge">{message.kind === 'steer' ? 'steering' : 'follow-up'}</span>
+          <span class="queued-text">{message.text}</span>
+          {onEdit && <IconButton icon="edit" label={`Edit “${message.text}”`} onClick={() => onEdit(message)} />}
+          {onWithdraw && <IconButton icon="close" label={`Remove “${message.text}”`} onClick={() => onWithdraw(message)} />}
+        </li>
+      ))}
+    </ul>
+  )
+}

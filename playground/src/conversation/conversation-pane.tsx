@@ -1,0 +1,48 @@
+import { Composer } from '../composer/composer.tsx'
+import { ScenarioBar } from '../composer/scenario-bar.tsx'
+import { scenarios } from '../demo/scenarios/index.ts'
+import { LinkQuestion } from '../markdown/link-question.tsx'
+import { InterferenceNotice } from '../sessions/interference-notice.tsx'
+import type { Desk } from '../state/desk.ts'
+import type { Conversation } from '../state/session.ts'
+import { Transcript } from './transcript.tsx'
+
+/** The conversation that is shown, and where a person goes on with it. */
+export function ConversationPane({ desk, conversation }: { desk: Desk; conversation: Conversation }) {
+  const state = conversation.state.value
+  const race = conversation.race.value
+  const isRunning = state.status === 'running' || race?.isRunning === true
+  const isElsewhere = desk.interference.value !== undefined
+  const { warning } = desk
+
+  return (
+    <main class="conversation-pane">
+      <LinkQuestion>
+        <Transcript
+          state={state}
+          race={race}
+          record={conversation.record.value}
+          selection={desk.selection.value}
+          actions={isElsewhere ? undefined : conversation}
+          requests={conversation.log.requests}
+          onSelect={desk.select}
+          onBranch={(loopId) => void desk.open(conversation.sessionId, loopId)}
+        />
+      </LinkQuestion>
+      <footer class="dock">
+        {warning.value !== undefined && (
+          <p class="warning" role="alert">
+            {warning.value}
+          </p>
+        )}
+        <InterferenceNotice desk={desk} />
+        <ScenarioBar
+          scenarios={scenarios}
+          isDisabled={isRunning || isElsewhere}
+          onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
+        />
+        <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
+      </footer>
+    </main>
+  )
+}

@@ -1,0 +1,42 @@
+import { textOf } from '../../../src/index.ts'
+import type { MessageView } from '../../../src/store/index.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { duration, short } from '../parts/figures.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+
+interface MessageFooterProps {
+  view: MessageView
+  onSelect: (() => void) | undefined
+  onEdit: (() => void) | undefined
+  onRerun: (() => void) | undefined
+  onBranch: (() => void) | undefined
+}
+
+/** What a message took and cost, and what can be done with it. */
+export function MessageFooter({ view, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
+  const { message } = view
+  if (message === undefined || message.role === 'extension') return null
+  const text = textOf(message.content)
+  return (
+    <footer class="message-footer">
+      {message.role === 'assistant' && (
+        <span class="message-facts">{[message.model, ...pace(view), `${short(message.usage.output)} tok out`].join(' · ')}</span>
+      )}
+      <span class="message-actions">
+        {onSelect && message.role === 'assistant' && <IconButton icon="panel" label="Inspect the turn" onClick={onSelect} />}
+        {text !== '' && <CopyButton label="Copy the message" text={() => text} />}
+        {onEdit && <IconButton icon="edit" label="Edit and send again" onClick={onEdit} />}
+        {onRerun && <IconButton icon="rerun" label="Answer the last question again" onClick={onRerun} />}
+        {onBranch && <IconButton icon="branch" label="Branch from here" onClick={onBranch} />}
+      </span>
+    </footer>
+  )
+}
+
+/** How long it took, and how fast it came. */
+function pace({ startedAt, endedAt, message }: MessageView): string[] {
+  if (endedAt === undefined || endedAt <= startedAt || message?.role !== 'assistant') return []
+  const seconds = (endedAt - startedAt) / 1000
+  const speed = message.usage.output / seconds
+  return [duration(endedAt - startedAt), ...(seconds >= 0.2 ? [`${short(speed)} tok/s`] : [])]
+}

@@ -1,0 +1,20 @@
+import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
+
+/** What the scripted model plays after one prompt. The tools it calls are real, and so is what its answers quote. */
+export interface Scenario {
+  name: string
+  prompt: string
+  /** What is to be seen, in a few words. */
+  shows: string
+  /** Answered by several configurations at once, of which a judge chooses. */
+  isRace?: true
+  /** The answer of each turn, counted from 0; it may look at the texts of the tool results so far. `undefined`: there is no more. */
+  answer(turn: number, results: readonly string[]): ScriptedStep | undefined
+}
+
+type Answer = (results: readonly string[]) => ScriptedStep
+
+/** Answers in their order. */
+export function inTurn(...answers: readonly Answer[]): Scenario['answer'] {
+  return (turn, results) => answers[turn]?.(results)
+}

@@ -1,0 +1,7 @@
+import type { Scenario } from '../scenario.ts'
+import { contextScenarios } from './context.ts'
+import { firstScenarios } from './first.ts'
+import { teamScenarios } from './teams.ts'
+
+/** The scenarios of the playground, in the order in which they are offered. */
+export const scenarios: readonly Scenario[] = [...firstScenarios, ...teamScenarios, ...contextScenarios]

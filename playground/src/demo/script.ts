@@ -1,0 +1,90 @@
+import { estimateTokens } from '../../../src/context/index.ts'
+import type { Message, StreamRequest, Usage } from '../../../src/index.ts'
+import { textOf } from '../../../src/index.ts'
+import type { Script, ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import type { Scenario } from './scenario.ts'
+import { scenarios } from './scenarios/index.ts'
+
+/** Marks that `revert_to_state` puts before messages, and what it leaves behind. */
+const mark = /^<<\w{8} \[/
+const note = /^<<\w{8} \[(?:lesson|finding|outcome|checkpoint)\]/
+
+/** Plays the scenario that the last prompt asked for, answer by answer, and counts its tokens as a service would. */
+export function demoScript(): Script {
+  const counted = usageCounter()
+  let place: { scenario: Scenario; turn: number; isFailed: boolean } | undefined
+  return (request) => {
+    const { messages } = request
+    place = nextPlace(place, messages)
+    const step = place === undefined ? freeAnswer(messages) : (answerAt(place, messages) ?? { text: 'That is all I have.' })
+    if (place !== undefined) place.isFailed = step.fail !== undefined
+    return { ...step, usage: counted(request, step) }
+  }
+}
+
+function nextPlace(place: { scenario: Scenario; turn: number; isFailed: boolean } | undefined, messages: readonly Message[]) {
+  const last = messages.at(-1)
+  if (last === undefined) return undefined
+  if (last.role !== 'user') return place === undefined ? placeIn(messages) : { ...place, turn: place.turn + 1 }
+  const scenario = scenarioOf(last)
+  const goesOn =
+    place?.scenario === scenario && (place?.isFailed || last.content.some((block) => block.type === 'text' && note.test(block.text)))
+  if (place !== undefined && goesOn) return { ...place, turn: place.turn + 1 }
+  return scenario && { scenario, turn: 0, isFailed: false }
+}
+
+/** Where a conversation is that was read from the store: as far as its answers. */
+function placeIn(messages: readonly Message[]) {
+  const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) !== undefined)
+  const prompt = messages[asked]
+  const scenario = prompt && scenarioOf(prompt)
+  if (scenario === undefined) return undefined
+  let answers = messages.slice(asked).filter((message) => message.role === 'assistant').length
+  for (let turn = 0; ; turn++) {
+    const step = scenario.answer(turn, [])
+    if (step === undefined || (step.fail === undefined && answers-- === 0)) return { scenario, turn, isFailed: false }
+  }
+}
+
+function scenarioOf(message: Message): Scenario | undefined {
+  const said = wordsOf(message)
+  return scenarios.find(({ prompt }) => prompt === said)
+}
+
+/** What a message says, without the marks. */
+function wordsOf({ content }: Message): string {
+  return textOf(content.filter((block) => block.type !== 'text' || !mark.test(block.text)))
+}
+
+function answerAt({ scenario, turn }: { scenario: Scenario; turn: number }, messages: readonly Message[]): ScriptedStep | undefined {
+  const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) === scenario)
+  const results = messages.slice(asked + 1).flatMap((message) => (message.role === 'toolResult' ? [wordsOf(message)] : []))
+  const step = scenario.answer(turn, results)
+  const label = /\[(n\d+)\]/.exec(textOf(messages[asked]?.content ?? []))?.[1] ?? 'n0'
+  if (step?.toolCalls === undefined) return step
+  const named = JSON.stringify(step.toolCalls).replaceAll('{asked}', label)
+  return { ...step, toolCalls: JSON.parse(named) }
+}
+
+function freeAnswer(messages: readonly Message[]): ScriptedStep {
+  const last = messages.findLast((message) => message.role === 'user')
+  const said = last === undefined ? '' : wordsOf(last)
+  return {
+    text: `You wrote: “${said}”.\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
+  }
+}
+
+/** Estimates what a service would count: what is sent again from the beginning comes from its cache. */
+export function usageCounter(): (request: StreamRequest, step: ScriptedStep) => Partial<Usage> {
+  let before: string[] = []
+  return ({ systemPrompt, tools, messages }, { thinking = '', text = '', toolCalls = [] }) => {
+    const parts = [JSON.stringify([systemPrompt, tools]), ...messages.map(({ role, content }) => JSON.stringify([role, content]))]
+    const parted = parts.findIndex((part, at) => part !== before[at])
+    const common = parted < 0 ? parts.length : parted
+    const tokens = (list: readonly string[]) => list.reduce((sum, part) => sum + estimateTokens(part), 0)
+    before = parts
+    const reasoning = estimateTokens(String(thinking))
+    const output = reasoning + estimateTokens(String(text)) + estimateTokens(toolCalls.length > 0 ? JSON.stringify(toolCalls) : '')
+    return { input: tokens(parts.slice(common)), cacheRead: tokens(parts.slice(0, common)), output, reasoning }
+  }
+}

@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { type AgentEvent, escapeControls } from '../../../../src/index.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { count } from '../../parts/figures.ts'
+import { IconButton } from '../../parts/icon-button.tsx'
+import type { TabProps } from '../inspector.tsx'
+import { gist, targetOf } from './event-gist.ts'
+import { EventList } from './event-list.tsx'
+
+/** Longer JSON is cut on the page; a copy has all of it. */
+const shownJson = 60_000
+
+/** Every event of the conversation as it arrived: filtered, and each with its JSON. */
+export function EventsTab({ desk, conversation }: TabProps) {
+  const { log } = conversation
+  const filter = useSignal('')
+  const hasDeltas = useSignal(false)
+  const chosen = useSignal<AgentEvent | undefined>(undefined)
+  const version = log.version.value
+  const shown = useMemo(() => filtered(log.events, filter.value, hasDeltas.value), [version, filter.value, hasDeltas.value])
+
+  function choose(event: AgentEvent): void {
+    chosen.value = event
+    desk.select(targetOf(event, turnOf(log.events, event)))
+  }
+
+  return (
+    <>
+      <div class="event-bar">
+        <label class="search-field">
+          <span class="visually-hidden">Filter events</span>
+          <input
+            type="search"
+            placeholder="Filter by type or text"
+            value={filter.value}
+            onInput={(event) => (filter.value = event.currentTarget.value)}
+          />
+        </label>
+        <label class="check">
+          <input type="checkbox" checked={hasDeltas.value} onChange={(event) => (hasDeltas.value = event.currentTarget.checked)} /> deltas
+        </label>
+        <span class="soft" data-testid="event-count">
+          {shown.length === log.events.length ? count(shown.length) : `${count(shown.length)} of ${count(log.events.length)}`}
+        </span>
+      </div>
+      {log.dropped > 0 && <p class="nothing">The oldest {count(log.dropped)} events are kept no longer.</p>}
+      {shown.length === 0 ? (
+        <p class="nothing">{log.events.length === 0 ? 'Nothing has happened yet.' : 'No event is like that.'}</p>
+      ) : (
+        <EventList events={shown} chosen={chosen.value} isFollowing={conversation.state.value.status === 'running'} onChoose={choose} />
+      )}
+      {chosen.value !== undefined && <Detail event={chosen.value} onClose={() => (chosen.value = undefined)} />}
+    </>
+  )
+}
+
+function Detail({ event, onClose }: { event: AgentEvent; onClose: () => void }) {
+  const json = useMemo(() => JSON.stringify(event, undefined, 2), [event])
+  return (
+    <section class="event-detail" aria-label="Event">
+      <header>
+        <h3>
+          {event.type} <span class="soft">#{event.seq}</span>
+        </h3>
+        <CopyButton label="Copy the event" text={() => json} />
+        <IconButton icon="close" label="Close the event" onClick={onClose} />
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <pre tabIndex={0} data-testid="event-json">
+        {escapeControls(json.length > shownJson ? `${json.slice(0, shownJson)}\n…` : json)}
+      </pre>
+    </section>
+  )
+}
+
+function filtered(events: readonly AgentEvent[], text: string, hasDeltas: boolean): readonly AgentEvent[] {
+  const wanted = text.trim().toLowerCase()
+  const isShown = (event: AgentEvent) => {
+    const inner = event.type === 'childEvent' ? event.event : event
+    if (!hasDeltas && inner.type === 'messageUpdate') return false
+    return wanted === '' || `${event.type} ${gist(event)}`.toLowerCase().includes(wanted)
+  }
+  return events.filter(isShown)
+}
+
+/** The turn in which something happened: the last one that its loop had begun by then. */
+function turnOf(events: readonly AgentEvent[], event: AgentEvent): number {
+  for (let at = events.lastIndexOf(event); at >= 0; at -= 1) {
+    const other = events[at]
+    if (other?.type === 'turnStart' && other.loopId === event.loopId) return other.turnIndex
+  }
+  return 0
+}

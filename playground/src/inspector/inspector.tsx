@@ -1,0 +1,73 @@
+import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import type { Desk } from '../state/desk.ts'
+import { showPane } from '../state/layout.ts'
+import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
+import type { Conversation } from '../state/session.ts'
+import { TraceTab } from './trace/trace-tab.tsx'
+
+const names: Record<InspectorTab, string> = { trace: 'Trace', request: 'Request', events: 'Events', usage: 'Usage' }
+
+/** What a tab needs. */
+export interface TabProps {
+  desk: Desk
+  conversation: Conversation
+}
+
+const RequestTab = lazy<TabProps>(async () => (await import('./request/request-tab.tsx')).RequestTab)
+const EventsTab = lazy<TabProps>(async () => (await import('./events/events-tab.tsx')).EventsTab)
+const UsageTab = lazy<TabProps>(async () => (await import('./usage/usage-tab.tsx')).UsageTab)
+
+/** What the conversation is made of: when things happened, what was sent, what was heard, what it cost. */
+export function Inspector({ desk, conversation }: TabProps) {
+  const tab = desk.tab.value
+  // Every view follows what is heard.
+  conversation.log.version.value
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (by === undefined) return
+    const next = inspectorTabs[(inspectorTabs.indexOf(tab) + by + inspectorTabs.length) % inspectorTabs.length] ?? tab
+    desk.showTab(next)
+    document.getElementById(`tab-${next}`)?.focus()
+  }
+
+  return (
+    <aside class="inspector" aria-label="Inspector">
+      <div class="tabs">
+        <div role="tablist" aria-label="Inspector" onKeyDown={onKeyDown}>
+          {inspectorTabs.map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={name === tab}
+              aria-controls="inspector-panel"
+              tabIndex={name === tab ? 0 : -1}
+              onClick={() => desk.showTab(name)}
+            >
+              {names[name]}
+            </button>
+          ))}
+        </div>
+        <span class="tabs-end">
+          {desk.selection.value !== undefined && (
+            <button type="button" class="small" onClick={() => desk.select(undefined)} title="Follow the newest turn again">
+              Follow newest
+            </button>
+          )}
+          <span class="drawer-close">
+            <IconButton icon="close" label="Close the inspector" onClick={() => showPane('conversation')} />
+          </span>
+        </span>
+      </div>
+      <div class="tab-panel" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`} data-tab={tab}>
+        {tab === 'trace' && <TraceTab desk={desk} conversation={conversation} />}
+        {tab === 'request' && <RequestTab desk={desk} conversation={conversation} />}
+        {tab === 'events' && <EventsTab desk={desk} conversation={conversation} />}
+        {tab === 'usage' && <UsageTab desk={desk} conversation={conversation} />}
+      </div>
+    </aside>
+  )
+}

@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals'
+import { escapeControls } from '../../../../src/index.ts'
+import { short } from '../../parts/figures.ts'
+import type { RequestBlock } from './request-blocks.ts'
+
+/** A block of a request: where it came from, its size, its beginning; all of it on opening. */
+export function BlockRow({ block }: { block: RequestBlock }) {
+  const isOpen = useSignal(false)
+  const isJson = useSignal(false)
+  const { number, origin, detail, role, text, tokens, isCommon, isBreak, json } = block
+  return (
+    <li class="block-row" data-testid="request-block" data-cached={isCommon} data-break={isBreak}>
+      <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+        <summary>
+          <span class="block-number">#{number}</span>
+          <span class="origin" data-origin={origin} title={detail}>
+            {origin}
+          </span>
+          <span class="block-text">{escapeControls(text.slice(0, 200))}</span>
+          {isBreak && <span class="badge warn">prefix breaks here</span>}
+          <span class="number">{short(tokens)} tok</span>
+        </summary>
+        {isOpen.value && (
+          <div class="block-body">
+            <p class="soft">
+              {role}
+              {detail === '' ? '' : ` · ${detail}`} · {isCommon ? 'sent before at this place: a cache can serve it' : 'new at this place'}
+              <button type="button" class="link" aria-pressed={isJson.value} onClick={() => (isJson.value = !isJson.value)}>
+                {isJson.value ? 'text' : 'JSON'}
+              </button>
+            </p>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+            <pre tabIndex={0}>{escapeControls(isJson.value ? JSON.stringify(json, undefined, 2) : text)}</pre>
+          </div>
+        )}
+      </details>
+    </li>
+  )
+}

@@ -1,0 +1,88 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { escapeControls, type Usage } from '../../../../src/index.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { short } from '../../parts/figures.ts'
+import { Icon } from '../../parts/icon.tsx'
+import type { CapturedTurn } from '../../state/event-log.ts'
+import type { TabProps } from '../inspector.tsx'
+import { BlockRow } from './block-row.tsx'
+import { CacheCover } from './cache-cover.tsx'
+import { bodyOf, curlOf } from './curl.ts'
+import { PrefixDiff } from './prefix-diff.tsx'
+import { blocksOf } from './request-blocks.ts'
+import { selectedRequest } from './selected-request.ts'
+
+/** Exactly what a turn was sent, where each block came from, and what broke the prompt cache. */
+export function RequestTab({ desk, conversation }: TabProps) {
+  const isRaw = useSignal(false)
+  const { turn, previous, next } = selectedRequest(conversation.log.requests, desk.selection.value)
+  const blocks = useMemo(() => (turn === undefined ? [] : blocksOf(turn.request, previous?.request)), [turn, previous])
+  if (turn === undefined)
+    return <p class="nothing">{desk.selection.value === undefined ? 'Nothing was sent yet.' : 'This turn has no captured request.'}</p>
+  const { request, turnIndex, loopId } = turn
+  const show = (other: CapturedTurn | undefined) => other && desk.select({ loopId: other.loopId, turnIndex: other.turnIndex })
+  const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0)
+
+  return (
+    <div class="request" data-testid="request">
+      <header class="request-head">
+        <div class="stepper">
+          <button
+            type="button"
+            class="icon-button back"
+            aria-label="Previous request"
+            title="Previous request"
+            disabled={!previous}
+            onClick={() => show(previous)}
+          >
+            <Icon name="chevron" />
+          </button>
+          <h3 title={loopId}>Turn {turnIndex}</h3>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Next request"
+            title="Next request"
+            disabled={!next}
+            onClick={() => show(next)}
+          >
+            <Icon name="chevron" />
+          </button>
+        </div>
+        <p class="soft">
+          {request.modelId} · thinking {request.thinkingLevel} · {blocks.length} blocks · about {short(tokens)} tok
+        </p>
+        <div class="request-actions">
+          <CopyButton label="Copy as JSON" text={() => bodyOf(request)}>
+            JSON
+          </CopyButton>
+          <CopyButton label="Copy as cURL, without the key" text={() => curlOf(request)}>
+            cURL
+          </CopyButton>
+          <button type="button" class="small" aria-pressed={isRaw.value} onClick={() => (isRaw.value = !isRaw.value)}>
+            Body
+          </button>
+        </div>
+      </header>
+      <CacheCover blocks={blocks} usage={usageOf(conversation.state.value.turns, turn)} hasPrevious={previous !== undefined} />
+      <PrefixDiff previous={previous} turn={turn} />
+      {isRaw.value ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
+        <pre class="raw" tabIndex={0} data-testid="request-body">
+          {escapeControls(bodyOf(request))}
+        </pre>
+      ) : (
+        <ol class="blocks" aria-label="Blocks of the request">
+          {blocks.map((block) => (
+            <BlockRow key={block.id} block={block} />
+          ))}
+        </ol>
+      )}
+    </div>
+  )
+}
+
+function usageOf(turns: readonly { loopId: string; turnIndex: number; usage?: Usage }[], turn: CapturedTurn) {
+  return turns.findLast(({ loopId, turnIndex }) => loopId === turn.loopId && turnIndex === turn.turnIndex)?.usage
+}

@@ -1,0 +1,18 @@
+import { type CapturedTurn, turnKey } from '../../state/event-log.ts'
+import type { Selection } from '../../state/selection.ts'
+
+/** The request of the selected turn, or the newest; and the one that the same conversation sent before it. */
+export function selectedRequest(requests: readonly CapturedTurn[], selection: Selection | undefined) {
+  const at = selection === undefined ? requests.length - 1 : requests.findLastIndex((each) => turnKey(each) === turnKey(selection))
+  const turn = requests[at]
+  // A sub-agent has a conversation of its own: its requests are compared with each other.
+  const isSame = (other: CapturedTurn) =>
+    isSub(other.loopId) === isSub(turn?.loopId ?? '') && (!isSub(other.loopId) || other.loopId === turn?.loopId)
+  const before = requests.slice(0, Math.max(0, at)).findLastIndex(isSame)
+  const after = requests.findIndex((other, index) => index > at && isSame(other))
+  return { turn, previous: at < 0 ? undefined : requests[before], next: at < 0 || after < 0 ? undefined : requests[after] }
+}
+
+function isSub(loopId: string): boolean {
+  return loopId.includes('.sub.')
+}

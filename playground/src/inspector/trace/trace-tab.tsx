@@ -1,0 +1,51 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import type { Selection } from '../../state/selection.ts'
+import type { Span } from '../../state/trace.ts'
+import type { TabProps } from '../inspector.tsx'
+import { RequestGlance } from './request-glance.tsx'
+import { startsFolded, traceRows } from './trace-rows.ts'
+import { Waterfall } from './waterfall.tsx'
+
+/** When what happened: loops, turns, model calls, tools, and what held them up; below it, what the selected turn was sent. */
+export function TraceTab({ desk, conversation }: TabProps) {
+  const { log } = conversation
+  // What a person has opened or folded; all others are as they begin.
+  const turned = useSignal<ReadonlySet<string>>(new Set())
+  const version = log.version.value
+  const isFolded = (span: Span, siblings: number) => startsFolded(span, siblings) !== turned.value.has(span.id)
+  const rows = useMemo(() => traceRows(log.trace.roots, isFolded, log.events.at(-1)?.at ?? 0), [version, turned.value])
+  const selection = desk.selection.value
+
+  function turn(span: Span): void {
+    const next = new Set(turned.value)
+    if (!next.delete(span.id)) next.add(span.id)
+    turned.value = next
+  }
+
+  return (
+    <>
+      <Waterfall
+        rows={rows}
+        isSelected={(span) => isTarget(span, selection)}
+        isFolded={(span) => isFolded(span, siblingsOf(log.trace.roots, span))}
+        isFollowing={selection === undefined && conversation.state.value.status === 'running'}
+        onSelect={(span) => desk.select(span.target)}
+        onFold={turn}
+      />
+      <RequestGlance requests={log.requests} selection={selection} onOpen={() => desk.showTab('request')} />
+    </>
+  )
+}
+
+function isTarget({ target, kind }: Span, selection: Selection | undefined): boolean {
+  if (target === undefined || selection === undefined || kind === 'loop') return false
+  const isCall = selection.toolCallId !== undefined
+  if (target.loopId !== selection.loopId || target.turnIndex !== selection.turnIndex) return false
+  return isCall ? target.toolCallId === selection.toolCallId : kind === 'turn'
+}
+
+function siblingsOf(roots: readonly Span[], span: Span): number {
+  const loop = roots.find(({ children }) => children.includes(span))
+  return loop?.children.length ?? 0
+}

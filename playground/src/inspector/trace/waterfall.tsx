@@ -1,0 +1,107 @@
+import { useRef } from 'preact/hooks'
+import { escapeControls } from '../../../../src/index.ts'
+import { duration, short } from '../../parts/figures.ts'
+import { useRowWindow } from '../../parts/row-window.ts'
+import type { Span } from '../../state/trace.ts'
+import type { TraceRow } from './trace-rows.ts'
+
+const rowHeight = 26
+
+interface WaterfallProps {
+  rows: readonly TraceRow[]
+  isSelected: (span: Span) => boolean
+  isFolded: (span: Span) => boolean
+  isFollowing: boolean
+  onSelect: (span: Span) => void
+  onFold: (span: Span) => void
+}
+
+/** A table with bars in it: it reads as data, and looks like time. */
+export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, onFold }: WaterfallProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const { from, to, before, after, onScroll } = useRowWindow(box, rows.length, rowHeight, isFollowing)
+  if (rows.length === 0) return <p class="nothing">Nothing has happened yet. Pick a scenario.</p>
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
+    <div class="waterfall" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Trace">
+      <table aria-rowcount={rows.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">When</th>
+            <th scope="col" class="number">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <Gap height={before} />}
+          {rows.slice(from, to).map((row, at) => (
+            <Line
+              key={row.span.id}
+              row={row}
+              index={from + at + 2}
+              isSelected={isSelected(row.span)}
+              isFolded={row.canFold && isFolded(row.span)}
+              onSelect={onSelect}
+              onFold={onFold}
+            />
+          ))}
+          {after > 0 && <Gap height={after} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Gap({ height }: { height: number }) {
+  return (
+    <tr class="gap" aria-hidden="true">
+      <td colSpan={3} style={{ height }} />
+    </tr>
+  )
+}
+
+interface LineProps {
+  row: TraceRow
+  index: number
+  isSelected: boolean
+  isFolded: boolean
+  onSelect: (span: Span) => void
+  onFold: (span: Span) => void
+}
+
+function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps) {
+  const { span, depth, from, length, firstToken, took, canFold } = row
+  const { kind, label, status, target, usage } = span
+  const tokens = usage === undefined || usage.totalTokens === 0 ? '' : ` · ${short(usage.totalTokens)} tok`
+  return (
+    <tr class="span" data-testid="span" data-kind={kind} data-status={status} data-selected={isSelected} aria-rowindex={index}>
+      <th scope="row">
+        <span class="span-name" style={{ paddingLeft: Math.min(depth, 8) * 12 }}>
+          {canFold ? (
+            <button type="button" class="fold" aria-expanded={!isFolded} aria-label={`Parts of ${label}`} onClick={() => onFold(span)}>
+              <span aria-hidden="true">{isFolded ? '▸' : '▾'}</span>
+            </button>
+          ) : (
+            <span class="fold" aria-hidden="true" />
+          )}
+          <button type="button" class="span-label" disabled={target === undefined} aria-pressed={isSelected} onClick={() => onSelect(span)}>
+            <span class="span-kind" aria-hidden="true" />
+            <span class="span-text">{escapeControls(label)}</span>
+            <span class="visually-hidden">
+              {kind}, {status}
+            </span>
+          </button>
+        </span>
+      </th>
+      <td>
+        <span class="track" title={`${duration(took)}${tokens}`}>
+          <span class="bar" style={{ left: `${from * 100}%`, width: `${length * 100}%` }} />
+          {firstToken !== undefined && <span class="first-token" style={{ left: `${firstToken * 100}%` }} title="First token" />}
+        </span>
+      </td>
+      <td class="number">{status === 'running' ? '…' : duration(took)}</td>
+    </tr>
+  )
+}

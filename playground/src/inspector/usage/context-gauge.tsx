@@ -1,0 +1,55 @@
+import { percent, short } from '../../parts/figures.ts'
+import { promptTokens } from '../../state/prompt-tokens.ts'
+import type { Conversation } from '../../state/session.ts'
+import { blocksOf } from '../request/request-blocks.ts'
+
+/** What fills the context, and from where on older turns are sent in short. */
+export function ContextGauge({ conversation }: { conversation: Conversation }) {
+  const { model } = conversation.chat
+  const used = promptTokens(conversation.state.value)
+  const newest = conversation.log.requests.findLast(({ loopId }) => !loopId.includes('.sub.'))
+  const blocks = newest === undefined ? [] : blocksOf(newest.request, undefined)
+  const parts = [
+    { name: 'Tools', kind: 'tools', tokens: sum(blocks, ({ origin }) => origin === 'tools') },
+    { name: 'System prompt', kind: 'system', tokens: sum(blocks, ({ origin }) => origin === 'systemPrompt') },
+    { name: 'User', kind: 'user', tokens: sum(blocks, ({ role }) => role === 'user') },
+    { name: 'Assistant', kind: 'assistant', tokens: sum(blocks, ({ role }) => role === 'assistant') },
+    { name: 'Tool results', kind: 'results', tokens: sum(blocks, ({ role }) => role === 'toolResult') },
+  ]
+  return (
+    <section class="gauge" aria-label="Context">
+      <header>
+        <h3>Context</h3>
+        <p>
+          <strong>{percent(used / model.contextTokens)}</strong> · {short(used)} of {short(model.contextTokens)} tok
+        </p>
+      </header>
+      <div class="gauge-bar" aria-hidden="true">
+        {parts.map(({ kind, tokens, name }) => (
+          <span
+            key={kind}
+            data-part={kind}
+            style={{ width: `${(100 * tokens) / model.contextTokens}%` }}
+            title={`${name}: about ${short(tokens)} tok`}
+          />
+        ))}
+        <i class="threshold" style={{ left: `${(100 * model.compactsAt) / model.contextTokens}%` }} />
+      </div>
+      <ul class="legend">
+        {parts.map(({ kind, tokens, name }) => (
+          <li key={kind}>
+            <span class="swatch" data-part={kind} aria-hidden="true" /> {name} <span class="soft">{short(tokens)}</span>
+          </li>
+        ))}
+        <li>
+          <span class="swatch" data-part="threshold" aria-hidden="true" /> compacted from{' '}
+          <span class="soft">{short(model.compactsAt)}</span>
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+function sum<Block extends { tokens: number }>(blocks: readonly Block[], isCounted: (block: Block) => boolean): number {
+  return blocks.filter(isCounted).reduce((total, { tokens }) => total + tokens, 0)
+}

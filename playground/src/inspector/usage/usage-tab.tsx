@@ -1,0 +1,86 @@
+import { cacheHitRate, estimatedCost, type Usage } from '../../../../src/index.ts'
+import { count, dollars, duration, percent, short } from '../../parts/figures.ts'
+import type { TabProps } from '../inspector.tsx'
+import { ContextGauge } from './context-gauge.tsx'
+import { TurnUsage } from './turn-usage.tsx'
+
+/** What the conversation used and cost, and how full its context is. */
+export function UsageTab({ desk, conversation }: TabProps) {
+  const state = conversation.state.value
+  const { model } = conversation.chat
+  const { usage, turns } = state
+  const first = turns[0]
+  const last = turns.at(-1)
+  const took =
+    first === undefined || last === undefined
+      ? 0
+      : turns.reduce((sum, turn) => sum + ((turn.endedAt ?? turn.startedAt) - turn.startedAt), 0)
+  return (
+    <div class="usage-tab" data-testid="usage">
+      <ContextGauge conversation={conversation} />
+      <dl class="figures">
+        <Figure
+          name="Cost"
+          value={dollars(estimatedCost(usage, model.cost))}
+          hint={model.isScripted ? 'at example prices; the model is scripted' : ''}
+        />
+        <Figure name="Tokens" value={count(usage.totalTokens)} />
+        <Figure name="Turns" value={count(turns.length)} />
+        <Figure name="In turns" value={duration(took)} />
+        <Figure name="From cache" value={percent(cacheHitRate(usage))} />
+        <Figure name="Retries" value={count(state.retries)} hint="of the newest run" />
+      </dl>
+      <table class="figure-table">
+        <caption class="visually-hidden">Tokens and their cost</caption>
+        <thead>
+          <tr>
+            <th scope="col">Kind</th>
+            <th scope="col" class="number">
+              Tokens
+            </th>
+            <th scope="col" class="number">
+              Cost
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {kinds.map(({ name, only }) => {
+            const part = only(usage)
+            return (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="number">{count(part.input + part.output + part.cacheRead + part.cacheWrite)}</td>
+                <td class="number">{dollars(estimatedCost(part, model.cost))}</td>
+              </tr>
+            )
+          })}
+          <tr>
+            <th scope="row" class="soft">
+              of output: reasoning
+            </th>
+            <td class="number soft">{short(usage.reasoning)}</td>
+            <td />
+          </tr>
+        </tbody>
+      </table>
+      <TurnUsage turns={turns} cost={model.cost} selection={desk.selection.value} onSelect={desk.select} />
+    </div>
+  )
+}
+
+const none = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
+const kinds: readonly { name: string; only: (usage: Usage) => Usage }[] = [
+  { name: 'Input', only: ({ input }) => ({ ...none, input }) },
+  { name: 'Read from cache', only: ({ cacheRead }) => ({ ...none, cacheRead }) },
+  { name: 'Written to cache', only: ({ cacheWrite }) => ({ ...none, cacheWrite }) },
+  { name: 'Output', only: ({ output }) => ({ ...none, output }) },
+]
+
+function Figure({ name, value, hint = '' }: { name: string; value: string; hint?: string }) {
+  return (
+    <div title={hint}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { isDrawerOpen, type Pane, paneWidths, shownPane, showPane } from '../state/layout.ts'
+import { Splitter } from './splitter.tsx'
+
+const names: Record<Pane, string> = { sessions: 'Sessions', conversation: 'Conversation', inspector: 'Inspector' }
+
+/** Three panes beside each other; on a narrow page the inspector is a drawer, on a phone one pane is seen at a time. */
+export function Panes({ sessions, conversation, inspector }: Record<Pane, ComponentChildren>) {
+  const frame = useRef<HTMLDivElement>(null)
+  const [left, right] = [paneWidths.sessions.value, paneWidths.inspector.value]
+  useEffect(() => {
+    frame.current?.style.setProperty('--left', `${left}px`)
+    frame.current?.style.setProperty('--right', `${right}px`)
+  }, [left, right])
+
+  return (
+    <div class="panes" ref={frame} data-pane={shownPane.value} data-drawer={isDrawerOpen.value ? 'open' : 'closed'}>
+      <nav class="pane-tabs" aria-label="Panes">
+        {(Object.keys(names) as Pane[]).map((pane) => (
+          <button key={pane} type="button" aria-pressed={shownPane.value === pane} onClick={() => showPane(pane)}>
+            {names[pane]}
+          </button>
+        ))}
+      </nav>
+      {sessions}
+      <Splitter pane="sessions" label="Width of the sessions" />
+      {conversation}
+      <Splitter pane="inspector" label="Width of the inspector" />
+      {inspector}
+    </div>
+  )
+}

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { escapeControls } from '../../../src/index.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
+import type { Piece } from './highlight.ts'
+
+interface CodeBlockProps {
+  code: string
+  language: string
+  /** Whether more may come: code is coloured once it is whole. */
+  isGrowing: boolean
+}
+
+/** Code with its language, a button that copies it, and colours that are loaded when they are first needed. */
+export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
+  const lines = useSignal<Piece[][] | undefined>(undefined)
+  useEffect(() => {
+    lines.value = undefined
+    if (isGrowing || language === '') return
+    let isCurrent = true
+    import('./highlight.ts')
+      .then(({ highlighted }) => highlighted(code, language))
+      .then((found) => {
+        if (isCurrent) lines.value = found
+      })
+      // Offline, perhaps: it stays readable without colours.
+      .catch(() => undefined)
+    return () => {
+      isCurrent = false
+    }
+  }, [code, language, isGrowing])
+
+  return (
+    <figure class="code">
+      <figcaption>
+        <span>{language || 'text'}</span>
+        <CopyButton label="Copy the code" text={() => code} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <pre tabIndex={0}>
+        <code>{lines.value === undefined ? escapeControls(code) : lines.value.map(lineOf)}</code>
+      </pre>
+    </figure>
+  )
+}
+
+function lineOf(line: readonly Piece[], at: number) {
+  return (
+    <span key={at}>
+      {line.map(({ text, token }, index) => (
+        <span key={index} class={`token-${token}`}>
+          {escapeControls(text)}
+        </span>
+      ))}
+      {'\n'}
+    </span>
+  )
+}

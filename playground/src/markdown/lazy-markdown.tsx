@@ -1,0 +1,18 @@
+import { signal } from '@preact/signals'
+import type { Markdown } from './markdown.tsx'
+
+/** The parser is loaded with the first text; until it is there, text is shown as it is. */
+const loaded = signal<typeof Markdown | undefined>(undefined)
+let loading: Promise<void> | undefined
+
+export function loadMarkdown(): void {
+  loading ??= import('./markdown.tsx').then((module) => {
+    loaded.value = module.Markdown
+  })
+}
+
+export function LazyMarkdown(props: { text: string; isGrowing: boolean }) {
+  loadMarkdown()
+  const Loaded = loaded.value
+  return Loaded === undefined ? <p class="text plain">{props.text}</p> : <Loaded {...props} />
+}

@@ -1,0 +1,28 @@
+import { useMemo, useRef } from 'preact/hooks'
+import { type Block, BlockReader } from './blocks.ts'
+import { CodeBlock } from './code-block.tsx'
+import { proseHtml } from './prose.ts'
+
+/** A text of a model. While it grows only its last block is parsed and rendered again. */
+export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean }) {
+  const reader = useRef<BlockReader>(null)
+  reader.current ??= new BlockReader()
+  const blocks = reader.current.read(text)
+  return (
+    <div class={isGrowing ? 'text prose growing' : 'text prose'}>
+      {blocks.map((block, at) => (
+        // A block never changes its place.
+        <BlockOf key={at} block={block} isGrowing={isGrowing && at === blocks.length - 1} />
+      ))}
+    </div>
+  )
+}
+
+function BlockOf({ block, isGrowing }: { block: Block; isGrowing: boolean }) {
+  return useMemo(() => {
+    if (block.kind === 'code') return <CodeBlock code={block.code} language={block.language} isGrowing={isGrowing} />
+    if (block.kind === 'plain') return <p class="plain">{block.raw}</p>
+    // biome-ignore lint/security/noDangerouslySetInnerHtml: the one place where HTML is set, and DOMPurify has seen it.
+    return <div class="block" dangerouslySetInnerHTML={{ __html: proseHtml(block.raw) }} />
+  }, [block.raw, block.kind, isGrowing && block.kind === 'code'])
+}

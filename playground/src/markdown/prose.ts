@@ -1,0 +1,47 @@
+import DOMPurify from 'dompurify'
+import { Marked } from 'marked'
+
+/** What prose may consist of. Nothing here loads anything, runs anything, or has a place of its own on the page. */
+const tags = 'p br strong em del code pre a ul ol li blockquote h1 h2 h3 h4 h5 h6 hr table thead tbody tr th td span'.split(' ')
+const attributes = ['href', 'target', 'rel', 'class', 'title', 'start', 'align']
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    // HTML of a model is text about HTML.
+    html: ({ text }) => escaped(text),
+    image: ({ href, text }) =>
+      `<span class="no-image" title="${escaped(href)}">image${text === '' ? '' : ` “${escaped(text)}”`} not loaded: ${escaped(hostOf(href))}</span>`,
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens)
+      if (!/^(?:https?|mailto):/i.test(href)) return text
+      return `<a href="${escaped(href)}" title="${escaped(href)}" target="_blank" rel="noopener noreferrer nofollow" class="external">${text}<span class="host"> ${escaped(hostOf(href))}</span></a>`
+    },
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+  },
+})
+
+/** HTML of one block, and nothing in it but what stands in the list above. */
+export function proseHtml(source: string): string {
+  const html = marked.parse(source, { async: false })
+  return DOMPurify.sanitize(html, {
+    ALLOWED_TAGS: tags,
+    ALLOWED_ATTR: attributes,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    ADD_ATTR: ['target'],
+  })
+}
+
+function hostOf(address: string): string {
+  try {
+    const { host, protocol } = new URL(address)
+    return host || protocol.replace(':', '')
+  } catch {
+    return 'no address'
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

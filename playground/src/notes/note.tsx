@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals'
+import { escapeControls, textOf } from '../../../src/index.ts'
+import type { MessageView, NoteView } from '../../../src/store/index.ts'
+import type { CapturedTurn } from '../state/event-log.ts'
+import { detailOf, hiddenBy, statusOf, textOfNote } from './note-text.ts'
+
+interface NoteProps {
+  note: NoteView
+  messages: readonly MessageView[]
+  requests: readonly CapturedTurn[]
+}
+
+/** What happened between two messages to that which the model is sent. The conversation on screen stays whole; opening shows what is not sent. */
+export function Note({ note, messages, requests }: NoteProps) {
+  const isOpen = useSignal(false)
+  const detail = detailOf(note)
+  const canOpen = statusOf(note) === 'done'
+  return (
+    <div class="note" data-testid="note" data-type={note.type} data-status={statusOf(note)}>
+      <p class="note-line">
+        <span>{textOfNote(note)}</span>
+        {canOpen && (
+          <button type="button" class="link" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+            {isOpen.value ? 'hide' : 'show'}
+          </button>
+        )}
+      </p>
+      {detail !== undefined && <p class="note-detail">{escapeControls(detail)}</p>}
+      {isOpen.value && <Hidden note={note} messages={messages} requests={requests} />}
+    </div>
+  )
+}
+
+/** What is not sent any more, and what is sent instead of it. */
+function Hidden({ note, messages, requests }: NoteProps) {
+  const { gone, instead } = hiddenBy(note, messages, requests)
+  return (
+    <div class="note-hidden" data-testid="note-hidden">
+      {instead !== '' && (
+        <>
+          <p class="tool-label">Sent instead</p>
+          <pre>{escapeControls(instead)}</pre>
+        </>
+      )}
+      <p class="tool-label">Not sent any more</p>
+      {gone.length === 0 && <p>Nothing that is still on this page.</p>}
+      <ul>
+        {gone.map(({ id, role, message }) => (
+          <li key={id}>
+            <span class="note-role">{role}</span>{' '}
+            {message !== undefined && message.role !== 'extension' && excerpt(textOf(message.content))}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function excerpt(text: string): string {
+  const line = escapeControls(text).replace(/\s+/g, ' ')
+  return line === '' ? '(a call)' : line.length > 160 ? `${line.slice(0, 160)}…` : line
+}

@@ -1,0 +1,64 @@
+import { scenarios } from '../demo/scenarios/index.ts'
+import type { Desk } from '../state/desk.ts'
+import { showPane } from '../state/layout.ts'
+import { inspectorTabs } from '../state/selection.ts'
+import { toggleTheme } from '../state/theme.ts'
+import { areKeysOn } from './keys.ts'
+
+/** Something that can be done by name. */
+export interface Command {
+  id: string
+  group: string
+  name: string
+  keys?: string
+  run: () => void
+}
+
+/** Everything that can be done now. */
+export function commandsOf(desk: Desk, onHelp: () => void): Command[] {
+  const conversation = desk.current.value
+  const isRunning = conversation.state.value.status === 'running'
+  const isEmpty = conversation.state.value.messages.length === 0
+  const runs = isRunning
+    ? [{ id: 'stop', group: 'Run', name: 'Stop the run', keys: 'Esc', run: conversation.abort }]
+    : scenarios.map((scenario) => ({
+        id: `scenario ${scenario.name}`,
+        group: 'Scripted scenarios',
+        name: `${scenario.name} · ${scenario.shows}`,
+        run: () => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt)),
+      }))
+  const ofConversation = [
+    { id: 'rerun', group: 'Run', name: 'Answer the last question again', run: conversation.regenerate },
+    { id: 'compact', group: 'Run', name: 'Compact what is sent now', run: conversation.compact },
+  ]
+  return [
+    { id: 'new', group: 'Conversation', name: 'New conversation', run: desk.create },
+    ...runs,
+    ...(isRunning || isEmpty ? [] : ofConversation),
+    ...inspectorTabs.map((tab) => ({
+      id: `tab ${tab}`,
+      group: 'Inspector',
+      name: `Show ${tab}`,
+      run: () => {
+        desk.showTab(tab)
+        showPane('inspector')
+      },
+    })),
+    ...desk.stored.value.map(({ sessionId, title }) => ({
+      id: `open ${sessionId}`,
+      group: 'Open',
+      name: title || 'Conversation',
+      run: () => void desk.open(sessionId),
+    })),
+    { id: 'theme', group: 'Page', name: 'Light or dark', run: toggleTheme },
+    {
+      id: 'letters',
+      group: 'Page',
+      name: areKeysOn.value ? 'Switch single-letter keys off' : 'Switch single-letter keys on',
+      run: () => {
+        areKeysOn.value = !areKeysOn.value
+      },
+    },
+    { id: 'help', group: 'Page', name: 'All keys', keys: '?', run: onHelp },
+  ]
+}

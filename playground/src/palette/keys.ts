@@ -1,0 +1,83 @@
+import { signal } from '@preact/signals'
+import type { Desk } from '../state/desk.ts'
+import { showPane } from '../state/layout.ts'
+import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
+
+/** Keys of one letter can be switched off: speech input types them by accident (WCAG 2.1.4). */
+export const areKeysOn = signal(true)
+
+/** All keys, as the help shows them. */
+export const keyTable: readonly (readonly [keys: string, what: string])[] = [
+  ['⌘K / Ctrl K', 'Commands'],
+  ['Enter', 'Send; while the agent runs: steer it'],
+  ['Alt Enter', 'Ask when it would otherwise end'],
+  ['Esc', 'Stop the run; close what is open'],
+  ['M', 'Messages'],
+  ['T', 'Trace'],
+  ['D', 'Details: the request of the turn'],
+  ['J / K', 'Next, previous message'],
+  ['[ / ]', 'Previous, next turn'],
+  ['/', 'Write'],
+  ['?', 'This list'],
+]
+
+/** The keys of the whole page. Single letters act outside of fields only. */
+export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void): (event: KeyboardEvent) => void {
+  const acts: Record<string, () => void> = {
+    m: () => {
+      showPane('conversation')
+      document.querySelector<HTMLElement>('.transcript')?.focus()
+    },
+    t: () => showTab(desk, 'trace'),
+    d: () => showTab(desk, 'request'),
+    j: () => moveMessage(1),
+    k: () => moveMessage(-1),
+    '[': () => moveTurn(desk, -1),
+    ']': () => moveTurn(desk, 1),
+    '/': () => document.getElementById('composer')?.focus(),
+    '?': () => open('keys'),
+  }
+  return (event) => {
+    if (document.querySelector('dialog[open]') !== null) return
+    const conversation = desk.current.value
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault()
+      open('palette')
+      return
+    }
+    if (event.key === 'Escape') {
+      conversation.abort()
+      return
+    }
+    const act = acts[event.key.toLowerCase()]
+    if (act === undefined || !areKeysOn.value || event.metaKey || event.ctrlKey || event.altKey || isInField(event)) return
+    event.preventDefault()
+    act()
+  }
+}
+
+function showTab(desk: Desk, tab: InspectorTab): void {
+  if (!inspectorTabs.includes(tab)) return
+  desk.showTab(tab)
+  showPane('inspector')
+}
+
+function moveMessage(by: number): void {
+  const messages = [...document.querySelectorAll<HTMLElement>('.transcript .message')]
+  const at = messages.indexOf(document.activeElement?.closest<HTMLElement>('.message') ?? document.body)
+  const next = messages[at < 0 ? (by > 0 ? 0 : messages.length - 1) : Math.min(messages.length - 1, Math.max(0, at + by))]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}
+
+function moveTurn(desk: Desk, by: number): void {
+  const { requests } = desk.current.value.log
+  const { value: now } = desk.selection
+  const found = requests.findLastIndex(({ loopId, turnIndex }) => loopId === now?.loopId && turnIndex === now.turnIndex)
+  const next = requests[now === undefined ? requests.length - 1 : Math.min(requests.length - 1, Math.max(0, found + by))]
+  if (next !== undefined) desk.select({ loopId: next.loopId, turnIndex: next.turnIndex })
+}
+
+function isInField({ target }: KeyboardEvent): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
+}

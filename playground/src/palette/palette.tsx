@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { Dialog } from '../parts/dialog.tsx'
+import type { Command } from './commands.ts'
+
+/** Commands by name: type a few letters of it. A combobox with a listbox, as APG has it. */
+export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
+  const query = useSignal('')
+  const chosen = useSignal(0)
+  const found = useMemo(() => commands.filter((command) => matches(command, query.value)), [query.value])
+  const at = Math.min(chosen.value, found.length - 1)
+
+  function run(command: Command | undefined): void {
+    if (command === undefined) return
+    onClose()
+    // After the focus is back where it was: what the command focuses stays focused.
+    queueMicrotask(command.run)
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by !== undefined) chosen.value = (at + by + found.length) % Math.max(1, found.length)
+    else if (event.key === 'Enter' && !event.isComposing) run(found[at])
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <Dialog label="Commands" class="palette" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Command"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found[at] && `command-${at}`}
+        placeholder="What would you like to do?"
+        value={query.value}
+        onInput={(event) => {
+          query.value = event.currentTarget.value
+          chosen.value = 0
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id="palette-list" role="listbox" aria-label="Commands" class="palette-list" tabIndex={-1}>
+        {found.length === 0 && <p class="nothing">Nothing is called that.</p>}
+        {found.map((command, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys.
+          <div
+            key={command.id}
+            id={`command-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            class="command"
+            ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : null}
+            onClick={() => run(command)}
+          >
+            <span class="command-group">{command.group}</span>
+            <span class="command-name">{command.name}</span>
+            {command.keys && <kbd>{command.keys}</kbd>}
+          </div>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
+
+/** Each word of what was typed stands in the name or the group. */
+function matches({ name, group }: Command, query: string): boolean {
+  const text = `${group} ${name}`.toLowerCase()
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  label: string
+  onClose: () => void
+  class?: string
+  children: ComponentChildren
+}
+
+/** A modal dialog of the browser: Escape and a click beside it close it, and the focus goes back to where it was. */
+export function Dialog({ label, onClose, class: name = '', children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too.
+    <dialog
+      ref={dialog}
+      class={`dialog ${name}`}
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => event.target === event.currentTarget && onClose()}
+    >
+      <div class="dialog-body">
+        <h2 class="dialog-title">{label}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}

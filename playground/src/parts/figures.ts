@@ -1,0 +1,30 @@
+const integers = new Intl.NumberFormat('en')
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
+
+export const count = (value: number): string => integers.format(value)
+
+/** 812, 8.1k, 1.2M. */
+export function short(value: number): string {
+  if (value < 1000) return String(Math.round(value))
+  return value < 1_000_000 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`
+}
+
+/** 84 ms, 1.9 s, 2 min 5 s. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+export function dollars(value: number): string {
+  return value === 0 ? '$0' : value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`
+}
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`
+export const timeOfDay = (at: number): string => clock.format(at)
+export const dateOf = (at: number): string => day.format(at)
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}

@@ -1,0 +1,29 @@
+import type { Ref } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+interface IconButtonProps {
+  icon: IconName
+  label: string
+  onClick: () => void
+  isDisabled?: boolean
+  isPressed?: boolean
+  buttonRef?: Ref<HTMLButtonElement>
+}
+
+/** A small button without text; its label is its tooltip too. */
+export function IconButton({ icon, label, onClick, isDisabled = false, isPressed, buttonRef }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={label}
+      title={label}
+      aria-pressed={isPressed}
+      disabled={isDisabled}
+      onClick={onClick}
+      ref={buttonRef ?? null}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+}

@@ -1,0 +1,34 @@
+/** Strokes on a grid of 16. */
+const paths = {
+  plus: 'M8 3v10M3 8h10',
+  search: 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM11 11l3 3',
+  close: 'M4 4l8 8M12 4l-8 8',
+  check: 'M3 8.5l3.2 3.2L13 5',
+  copy: 'M6 6h7v7H6zM10 6V3H3v7h3',
+  rerun: 'M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3',
+  branch: 'M5 3v10M5 9c4 0 6-1 6-4M11 5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3ZM5 3.4a.4.4 0 1 0 0-.8',
+  edit: 'M3 13l.6-2.6L10.8 3.2l2 2-7.2 7.2zM9.5 4.5l2 2',
+  chevron: 'M6 4l4 4-4 4',
+  down: 'M8 3v10M4 9l4 4 4-4',
+  stop: 'M4.5 4.5h7v7h-7z',
+  send: 'M8 13V3M4 7l4-4 4 4',
+  sun: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7',
+  moon: 'M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.5 6.5Z',
+  panel: 'M2.5 3h11v10h-11zM10 3v10',
+  menu: 'M2.5 4.5h11M2.5 8h11M2.5 11.5h11',
+  upload: 'M8 10V3M5 6l3-3 3 3M3 11v2h10v-2',
+  download: 'M8 3v7M5 7l3 3 3-3M3 12v1h10v-1',
+  trash: 'M3 4.5h10M6 4.5V3h4v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5',
+  help: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.3c.2-1.8 3.4-1.7 3.4.2 0 1.3-1.7 1.3-1.7 2.6M8 11.3v.1',
+} as const
+
+export type IconName = keyof typeof paths
+
+/** Decoration: what a button does stands in its label. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  )
+}

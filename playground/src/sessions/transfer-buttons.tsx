@@ -1,0 +1,69 @@
+import { useRef } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
+import type { ExportFormat } from '../state/chat-port.ts'
+import type { Desk } from '../state/desk.ts'
+
+const formats: Record<ExportFormat, string> = { phi: 'Whole session (phi)', rust: 'Rust ledger', markdown: 'Markdown' }
+
+/** Imports a file, and gives the conversation that is shown as one. */
+export function TransferButtons({ desk }: { desk: Desk }) {
+  const input = useRef<HTMLInputElement>(null)
+  const conversation = desk.current.value
+  const isEmpty = conversation.record.value === undefined
+
+  async function take(file: File | undefined): Promise<void> {
+    if (file !== undefined) await desk.importFrom(await file.text())
+    if (input.current !== null) input.current.value = ''
+  }
+
+  async function give(format: ExportFormat): Promise<void> {
+    try {
+      const { name, type, text } = await desk.backend.exportAs(conversation.sessionId, format)
+      const url = URL.createObjectURL(new Blob([text], { type }))
+      Object.assign(document.createElement('a'), { href: url, download: name }).click()
+      setTimeout(() => URL.revokeObjectURL(url), 10_000)
+    } catch (error) {
+      desk.warn(error)
+    }
+  }
+
+  return (
+    <footer class="transfer">
+      <button type="button" class="small" onClick={() => input.current?.click()}>
+        <Icon name="upload" />
+        Import
+      </button>
+      <input
+        class="visually-hidden"
+        type="file"
+        tabIndex={-1}
+        aria-label="File to import"
+        accept=".json,.jsonl,application/json"
+        ref={input}
+        onChange={(event) => void take(event.currentTarget.files?.[0])}
+      />
+      <label class="export">
+        <Icon name="download" />
+        <span class="visually-hidden">Export as</span>
+        <select
+          disabled={isEmpty}
+          value=""
+          onChange={(event) => {
+            void give(event.currentTarget.value as ExportFormat) // one of the options below
+            event.currentTarget.value = ''
+          }}
+        >
+          <option value="" disabled>
+            Export
+          </option>
+          {Object.entries(formats).map(([format, name]) => (
+            <option key={format} value={format}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="kept">Kept in this browser only.</p>
+    </footer>
+  )
+}

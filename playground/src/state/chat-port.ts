@@ -1,0 +1,76 @@
+import type { ChatAgent, CostConfig, Session } from '../../../src/index.ts'
+import type { RunRace } from './race.ts'
+
+/** What the page tells about a model. */
+export interface ModelFacts {
+  name: string
+  /** Answers are prepared: the page must say so. */
+  isScripted: boolean
+  /** Tokens of a prompt. */
+  contextTokens: number
+  /** From how many tokens on older turns are sent in short. */
+  compactsAt: number
+  cost: CostConfig
+}
+
+/**
+ * One conversation as the page uses it, wherever its agent is: an `Agent` in this tab, or a `remoteSession` of `phi-core/client`. The page does not
+ * know which.
+ */
+export interface ChatPort {
+  readonly agent: ChatAgent
+  readonly model: ModelFacts
+  /** The tree of everything that was recorded so far; `undefined` before anything was said. */
+  recorded(): Promise<Session | undefined>
+  /** Gives back all that waits to be said. Absent where that cannot be done: then the queue cannot be edited. */
+  clearQueues?(): void
+  /** Stops what runs, and lets others write to the conversation. */
+  close(): Promise<void>
+  /** Has several configurations answer at once. Absent where that cannot be done. */
+  race?: RunRace
+}
+
+/** What the list shows of a conversation. */
+export interface StoredSession {
+  sessionId: string
+  /** Its name, or what was said first; that it cannot be read. Empty before anything was said. */
+  title: string
+  /** Epoch ms of the first record. */
+  startedAt: number
+  /** Epoch ms. */
+  lastActiveAt: number
+  loops: number
+  /** Somebody writes to it; perhaps this page. */
+  isOpen: boolean
+}
+
+/** A file that a conversation becomes, or came from. */
+export interface SessionFile {
+  name: string
+  type: string
+  text: string
+}
+
+export type ExportFormat = 'phi' | 'rust' | 'markdown'
+
+/** Where conversations are kept and their agents run. */
+export interface Backend {
+  /** Why conversations end with the page. Absent where they are kept. */
+  readonly warning?: string
+  /** A conversation that has said nothing yet. */
+  begin(sessionId?: string): ChatPort
+  /** Goes on with a stored conversation, from its newest loop or from `loopId`. Rejects with `SessionError`. */
+  open(sessionId: string, loopId?: string): Promise<ChatPort>
+  /** The most recently active first. */
+  list(): Promise<StoredSession[]>
+  /** The tree of a conversation, read without the right to write. */
+  read(sessionId: string): Promise<Session>
+  isOpen(sessionId: string): Promise<boolean>
+  /** Takes the right to write from whoever has it; they are told. */
+  takeOver(sessionId: string): Promise<void>
+  remove(sessionId: string): Promise<void>
+  rename(sessionId: string, title: string): Promise<void>
+  exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile>
+  /** Stores what `exportAs` gave, under a new id where the old one is taken. Resolves with the id. */
+  importFrom(text: string): Promise<string>
+}

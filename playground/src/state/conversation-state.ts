@@ -1,0 +1,58 @@
+import type { AgentMessage, LoopRecord, PendingApproval, Session } from '../../../src/index.ts'
+import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../src/store/index.ts'
+
+/** What an agent has said: its history, and the calls that wait for a person. */
+interface Said {
+  messages: readonly AgentMessage[]
+  pendingApprovals(): PendingApproval[]
+}
+
+/** What the page shows of a conversation when it is opened: the history of the agent, with what only the recorded events tell of it. */
+export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState {
+  const restored = restoredState(agent.messages, agent.pendingApprovals())
+  const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
+  const views = new Map(replayed.messages.map((view) => [view.id, view]))
+  const messages = restored.messages.map((view) => withTimes(view, views.get(view.id)))
+  const tools = Object.fromEntries(Object.entries(restored.tools).map(([id, tool]) => [id, withStory(tool, replayed.tools[id])]))
+  const ids = new Set(messages.map(({ id }) => id))
+  const notes = replayed.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
+  return { ...restored, messages, tools, notes, turns: replayed.turns }
+}
+
+/** `state` without what its agent has gone back behind, when a run answers or asks something else instead. */
+export function rewoundState(state: RunState, messages: readonly AgentMessage[]): RunState {
+  const ids = new Set(messages.map(({ id }) => id))
+  const kept = state.messages.filter(({ id }) => ids.has(id))
+  const notes = state.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
+  const { live: _left, ...rest } = state
+  return { ...rest, messages: kept, notes }
+}
+
+/** The loops from the first one down to `loopId`: what a conversation is made of, without its other branches. */
+export function chainOf({ loops }: Session, loopId: string | undefined): LoopRecord[] {
+  const byId = new Map(loops.map((loop) => [loop.loopId, loop]))
+  const chain = new Set<LoopRecord>()
+  let loop = byId.get(loopId ?? '') ?? loops.at(-1)
+  while (loop !== undefined && !chain.has(loop)) {
+    chain.add(loop)
+    loop = byId.get(loop.parentLoopId ?? '')
+  }
+  return [...chain].reverse()
+}
+
+function withTimes(view: MessageView, heard: MessageView | undefined): MessageView {
+  return heard?.status === 'done' && heard.blocks.length === view.blocks.length ? heard : view
+}
+
+function withStory(tool: ToolView, heard: ToolView | undefined): ToolView {
+  if (heard === undefined || heard.toolName !== tool.toolName) return tool
+  const { startedAt, durationMs, child, reason, status } = heard
+  return {
+    ...tool,
+    ...(status === 'denied' && { status }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(durationMs !== undefined && { durationMs }),
+    ...(reason !== undefined && { reason }),
+    ...(child !== undefined && { child }),
+  }
+}

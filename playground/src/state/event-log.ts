@@ -1,0 +1,75 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { AgentEvent, AnnotatedRequest, LoopRecord } from '../../../src/index.ts'
+import { Trace } from './trace.ts'
+
+/** How many events are kept; then the oldest go, a fifth at a time. */
+export const eventLimit = 50_000
+
+/** What a turn was sent. After an overflow it is sent twice: the last one counts. */
+export interface CapturedTurn {
+  loopId: string
+  turnIndex: number
+  request: AnnotatedRequest
+}
+
+/** Everything that was heard of a conversation. Grows in place; `version` says when to look again. */
+export class EventLog {
+  readonly events: AgentEvent[] = []
+  /** In the order in which they were sent. */
+  readonly requests: CapturedTurn[] = []
+  readonly trace = new Trace()
+  /** Events that are kept no longer. */
+  dropped = 0
+  readonly #version = signal(0)
+
+  get version(): ReadonlySignal<number> {
+    return this.#version
+  }
+
+  add(event: AgentEvent): void {
+    this.events.push(frozen(event))
+    this.trace.accept(event)
+    const inner = event.type === 'childEvent' ? event.event : event
+    if (inner.type === 'turnRequest') this.#capture(inner)
+    if (this.events.length <= eventLimit) return
+    this.events.splice(0, eventLimit / 5)
+    this.dropped += eventLimit / 5
+  }
+
+  /** Takes in loops that were recorded before this page began to listen. */
+  restore(loops: readonly LoopRecord[]): void {
+    const known = new Set(this.requests.map(turnKey))
+    const events = loops.flatMap((loop) => loop.events.map(({ event }) => event))
+    // Branches ran at the same time.
+    for (const event of events.sort((a, b) => a.at - b.at)) this.add(event)
+    for (const loop of loops) {
+      if (loop.events.length === 0) this.trace.acceptRecord(loop)
+      for (const { turnId, requestPayload } of loop.turns) {
+        if (requestPayload !== undefined && !known.has(turnKey(turnId))) this.#capture({ ...turnId, request: requestPayload })
+      }
+    }
+  }
+
+  /** Tells who looks that there is something new. */
+  publish(): void {
+    this.#version.value += 1
+  }
+
+  #capture({ loopId, turnIndex, request }: CapturedTurn): void {
+    const captured = { loopId, turnIndex, request }
+    const at = this.requests.findLastIndex((other) => turnKey(other) === turnKey(captured))
+    if (at < 0) this.requests.push(captured)
+    else this.requests[at] = captured
+  }
+}
+
+export function turnKey({ loopId, turnIndex }: { loopId: string; turnIndex: number }): string {
+  return `${loopId}#${turnIndex}`
+}
+
+/** The event as it is now: an assistant message that begins is a live view, which would show its own future. */
+function frozen(event: AgentEvent): AgentEvent {
+  return event.type === 'messageStart' || (event.type === 'childEvent' && event.event.type === 'messageStart')
+    ? structuredClone(event)
+    : event
+}

@@ -1,0 +1,137 @@
+import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
+import { Agent, type AgentOptions, memorySessionStore, resumeAgent, SessionError, type SessionStore } from '../../../src/index.ts'
+import { exportSession, importSession, withEvents } from '../../../src/session/index.ts'
+import type { Backend, ChatPort, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
+import { type Contest, localRace } from './local-race.ts'
+
+/** How agents of this tab are made. */
+export interface AgentSetup {
+  options: AgentOptions
+  model: ModelFacts
+  /** Who answers when several are asked at once, and who chooses. */
+  race?: () => Promise<Contest>
+}
+
+/** At most so many conversations are listed. */
+const listLimit = 100
+
+/**
+ * Conversations of this browser, or of this page alone where the browser stores nothing. `onOtherTab` hears of each conversation that another
+ * tab has begun, opened, closed or deleted.
+ */
+export async function openLocalBackend(setUp: () => AgentSetup, onOtherTab: (sessionId: string) => void): Promise<LocalBackend> {
+  const kept = indexedDbSessionStore({ name: 'phi-playground', onTakenOver: onOtherTab, onChange: onOtherTab })
+  try {
+    await kept.listIds()
+    return new LocalBackend(kept, setUp, () => kept.openIds())
+  } catch (error) {
+    const warning = `Conversations end with this page: ${error instanceof Error ? error.message : String(error)}`
+    return new LocalBackend(memorySessionStore(), setUp, async () => [], warning)
+  }
+}
+
+/** Agents in this tab, recorded with all their events, so that every view is there again after a reload. */
+export class LocalBackend implements Backend {
+  declare readonly warning?: string
+  readonly store: SessionStore
+  readonly #setUp: () => AgentSetup
+  readonly #openIds: () => Promise<string[]>
+
+  constructor(store: SessionStore, setUp: () => AgentSetup, openIds: () => Promise<string[]>, warning?: string) {
+    this.store = withEvents(store, { includeStreamingEvents: true })
+    this.#setUp = setUp
+    this.#openIds = openIds
+    if (warning !== undefined) this.warning = warning
+  }
+
+  begin(sessionId?: string): ChatPort {
+    const { options, ...setup } = this.#setUp()
+    const agent = new Agent({ ...options, session: this.store, ...(sessionId !== undefined && { sessionId }) })
+    return this.#port(agent, setup)
+  }
+
+  async open(sessionId: string, loopId?: string): Promise<ChatPort> {
+    const { options, ...setup } = this.#setUp()
+    return this.#port(await resumeAgent(this.store, sessionId, { ...options, ...(loopId !== undefined && { loopId }) }), setup)
+  }
+
+  #port(agent: Agent, { model, race }: Omit<AgentSetup, 'options'>): ChatPort {
+    return {
+      agent,
+      model,
+      recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
+      clearQueues: () => agent.clearQueues(),
+      close: () => agent.close(),
+      ...(race !== undefined && { race: localRace(agent, this.store, race) }),
+    }
+  }
+
+  async list(): Promise<StoredSession[]> {
+    const [{ sessions }, open] = await Promise.all([this.store.list({ limit: listLimit }), this.#openIds()])
+    return sessions.map(({ sessionId, title = '', createdAt, lastActiveAt, loops, error }) => ({
+      ...{ sessionId, lastActiveAt, loops },
+      title: error === undefined ? title : 'This conversation cannot be read.',
+      startedAt: createdAt,
+      isOpen: open.includes(sessionId),
+    }))
+  }
+
+  read(sessionId: string) {
+    return this.store.load(sessionId)
+  }
+
+  async isOpen(sessionId: string): Promise<boolean> {
+    return (await this.#openIds()).includes(sessionId)
+  }
+
+  async takeOver(sessionId: string): Promise<void> {
+    const { agentId } = await this.read(sessionId)
+    await (await this.store.open(sessionId, { agentId })).close()
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    await this.store.delete(sessionId)
+  }
+
+  rename(sessionId: string, title: string): Promise<void> {
+    return this.store.rename(sessionId, title)
+  }
+
+  async exportAs(sessionId: string, format: 'phi' | 'rust' | 'markdown'): Promise<SessionFile> {
+    if (format === 'phi') {
+      return { name: `${sessionId}.phi.jsonl`, type: 'application/x-ndjson', text: await exportSession(this.store, sessionId) }
+    }
+    const session = await this.read(sessionId)
+    if (format === 'markdown') {
+      const { sessionMarkdown } = await import('../tree/session-markdown.ts')
+      return { name: `${sessionId}.md`, type: 'text/markdown', text: sessionMarkdown(session) }
+    }
+    // The schemas, and zod with them, only for who wants them.
+    const { sessionToSpecJson } = await import('../../../src/schema/index.ts')
+    return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(session) }
+  }
+
+  async importFrom(text: string): Promise<string> {
+    if (text.startsWith('{"format"')) {
+      return await importSession(this.store, text).catch((error: unknown) => {
+        if (SessionError.isInstance(error) && error.code === 'conflict') return importSession(this.store, text, { sessionId: newId() })
+        throw error
+      })
+    }
+    const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+    const session = sessionFromSpecJson(text)
+    const isTaken = (await this.store.listIds()).includes(session.sessionId)
+    const stored = isTaken ? { ...session, sessionId: newId(), loops: session.loops } : session
+    await this.store.save(stored)
+    return stored.sessionId
+  }
+}
+
+function newId(): string {
+  return `imported-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`
+}
+
+function undefinedWhereUnknown(error: unknown): undefined {
+  if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+  throw error
+}

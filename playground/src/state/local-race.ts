@@ -1,0 +1,35 @@
+import type { Agent, LoopConfig, SessionStore } from '../../../src/index.ts'
+import type { EvaluationStrategy } from '../../../src/loop/parallel/index.ts'
+import type { RunRace } from './race.ts'
+
+/** Who answers, and who chooses. */
+export interface Contest {
+  configs: readonly LoopConfig[]
+  strategy: EvaluationStrategy
+}
+
+/** Branches of the conversation of `agent`, recorded in its session. */
+export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
+  return async (prompt, emit, signal) => {
+    // Only who wants it loads it.
+    const [{ contextOf, parallelLoop }, { configs, strategy }] = await Promise.all([
+      import('../../../src/loop/parallel/index.ts'),
+      contest(),
+    ])
+    // A session has one writer: while the branches run it is theirs.
+    await agent.close()
+    const context = contextOf(agent.checkpoint(), [])
+    const known = agent.messages.length === 0 ? undefined : await store.tail(agent.sessionId)
+    const { sessionId, messages, lastLoopId: loopId } = agent
+    const journal = store.journal(
+      known === undefined ? {} : { resume: { sessionId, cursor: known.cursor, loopId, messages, state: context.state, recovered: [] } },
+    )
+    try {
+      const recorded = configs.map((config) => ({ ...config, journal }))
+      const { selectedLoopId } = await parallelLoop({ prompt, context, configs: recorded, strategy, emit, signal })
+      return selectedLoopId
+    } finally {
+      await journal.close()
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { signal } from '@preact/signals'
+import type { AgentEvent } from '../../../src/index.ts'
+import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
+
+/** One prompt that several configurations answer at once. */
+export interface Race {
+  prompt: string
+  isRunning: boolean
+  /** In the order of the configurations. */
+  loopIds: readonly string[]
+  /** By loop: the branches, and the judge. */
+  runs: Readonly<Record<string, RunState>>
+  selectedLoopId?: string
+  /** What the judge said. */
+  verdict?: string
+}
+
+/** Runs a prompt in several configurations. Resolves with the loop that was chosen. */
+export type RunRace = (prompt: string, emit: (event: AgentEvent) => void, signal: AbortSignal) => Promise<string>
+
+/** A race as a signal: `accept` takes its events in. */
+export function createRace(prompt: string) {
+  const race = signal<Race>({ prompt, isRunning: true, loopIds: [], runs: {} })
+  let next = race.value
+
+  function accept(event: AgentEvent): void {
+    if (event.type === 'parallelLoopStart') next = { ...next, loopIds: event.loopIds }
+    else if (event.type === 'parallelLoopEnd') next = { ...next, isRunning: false, selectedLoopId: event.selectedLoopId }
+    else {
+      const run = reduce(next.runs[event.loopId] ?? initialState(), event)
+      next = { ...next, runs: { ...next.runs, [event.loopId]: run } }
+      const isJudge = !next.loopIds.includes(event.loopId)
+      if (isJudge && event.type === 'messageEnd' && event.message.role === 'assistant')
+        next = { ...next, verdict: textIn(event.message.content) }
+    }
+  }
+
+  const publish = () => {
+    race.value = next
+  }
+  const end = () => {
+    next = { ...next, isRunning: false }
+    publish()
+  }
+  return { race, accept, publish, end }
+}
+
+function textIn(content: readonly { type: string; text?: string }[]): string {
+  return content.map(({ text = '' }) => text).join('')
+}

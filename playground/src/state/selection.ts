@@ -1,0 +1,112 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+
+/** What all panes look at: a turn, or a call within it. */
+export interface Selection {
+  loopId: string
+  turnIndex: number
+  toolCallId?: string
+}
+
+export const inspectorTabs = ['trace', 'request', 'events', 'usage'] as const
+export type InspectorTab = (typeof inspectorTabs)[number]
+
+/** What the address of the page says: `#session?loop=…&turn=…&call=…&tab=…`. A link leads to the same view. */
+export interface Address {
+  sessionId?: string
+  selection?: Selection
+  tab?: InspectorTab
+}
+
+export function readAddress(hash: string): Address {
+  const [id = '', query = ''] = hash.replace(/^#/, '').split('?', 2)
+  const fields = new URLSearchParams(query)
+  const [loopId, turn, toolCallId, tab] = ['loop', 'turn', 'call', 'tab'].map((name) => fields.get(name) ?? undefined)
+  const turnIndex = Number(turn)
+  return {
+    ...(id !== '' && { sessionId: decoded(id) }),
+    ...(loopId !== undefined &&
+      Number.isSafeInteger(turnIndex) && { selection: { loopId, turnIndex, ...(toolCallId !== undefined && { toolCallId }) } }),
+    ...(isTab(tab) && { tab }),
+  }
+}
+
+export function writeAddress({ sessionId = '', selection, tab }: Address): string {
+  const fields = new URLSearchParams()
+  if (selection !== undefined) {
+    fields.set('loop', selection.loopId)
+    fields.set('turn', String(selection.turnIndex))
+    if (selection.toolCallId !== undefined) fields.set('call', selection.toolCallId)
+  }
+  if (tab !== undefined && tab !== 'trace') fields.set('tab', tab)
+  const query = fields.toString()
+  return `#${encodeURIComponent(sessionId)}${query === '' ? '' : `?${query}`}`
+}
+
+function isTab(name: string | undefined): name is InspectorTab {
+  return inspectorTabs.some((tab) => tab === name)
+}
+
+/** What a stranger's link holds may be no URI component. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The one selection of the page. */
+export interface SelectionState {
+  /** Absent: the newest turn, as it comes. */
+  selection: ReadonlySignal<Selection | undefined>
+  tab: ReadonlySignal<InspectorTab>
+  /** Shows a turn or a call in all panes; `undefined` follows the newest again. */
+  select(selection: Selection | undefined, tab?: InspectorTab): void
+  showTab(tab: InspectorTab): void
+  /** Another conversation is shown: its address becomes an entry of the history. */
+  moveTo(sessionId: string): void
+}
+
+/** Keeps the selection in the address of the page, and follows the address when somebody goes back or pastes a link. */
+export function createSelection(onSession: (sessionId: string) => void): SelectionState {
+  let address = readAddress(location.hash)
+  const selection = signal(address.selection)
+  const tab = signal<InspectorTab>(address.tab ?? 'trace')
+
+  function replace(): void {
+    address = { ...(address.sessionId !== undefined && { sessionId: address.sessionId }), tab: tab.value }
+    if (selection.value !== undefined) address.selection = selection.value
+    history.replaceState(undefined, '', writeAddress(address))
+  }
+
+  addEventListener('hashchange', () => {
+    const next = readAddress(location.hash)
+    const isOther = next.sessionId !== address.sessionId
+    address = next
+    selection.value = next.selection
+    tab.value = next.tab ?? tab.value
+    if (isOther && next.sessionId !== undefined) onSession(next.sessionId)
+  })
+
+  return {
+    selection,
+    tab,
+    select(next, nextTab) {
+      selection.value = next
+      if (nextTab !== undefined) tab.value = nextTab
+      replace()
+    },
+    showTab(next) {
+      tab.value = next
+      replace()
+    },
+    moveTo(sessionId) {
+      if (address.sessionId === sessionId) return
+      const isFirst = address.sessionId === undefined
+      address = { sessionId, tab: tab.value }
+      selection.value = undefined
+      if (isFirst) history.replaceState(undefined, '', writeAddress(address))
+      else history.pushState(undefined, '', writeAddress(address))
+    },
+  }
+}

@@ -1,0 +1,186 @@
+import type { AgentEvent, LoopRecord, Usage } from '../../../src/index.ts'
+import type { Selection } from './selection.ts'
+
+export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'
+export type SpanStatus = 'running' | 'done' | 'failed' | 'waiting' | 'stopped'
+
+/** A stretch of time in which something was done, and what was done within it. */
+export interface Span {
+  id: string
+  kind: SpanKind
+  label: string
+  status: SpanStatus
+  /** Epoch ms. */
+  startedAt: number
+  /** Epoch ms; absent while it goes on. */
+  endedAt?: number
+  /** Epoch ms of the first token. */
+  firstTokenAt?: number
+  usage?: Usage
+  /** What is selected by a click on it. */
+  target?: Selection
+  children: Span[]
+}
+
+/** The waterfall of a conversation, as its events tell it: loops, their turns, and in these the model, the tools and what held them up. */
+export class Trace {
+  readonly roots: Span[] = []
+  readonly #open = new Map<string, Span>()
+
+  accept(event: AgentEvent, within: Span[] = this.roots): void {
+    switch (event.type) {
+      case 'childEvent':
+        return this.accept(event.event, this.#open.get(`tool ${event.loopId} ${event.toolCallId}`)?.children ?? within)
+      case 'parallelLoopStart':
+        return this.#branches(event, within)
+      case 'parallelLoopEnd':
+        return this.#end(`branches ${event.loopId}`, event.at, 'done')
+      case 'agentStart':
+        return this.#loop(event, within)
+      case 'agentEnd':
+        return this.#endLoop(event)
+      case 'turnStart':
+        return this.#turn(event)
+      case 'turnEnd':
+        return this.#end(`turn ${event.loopId}`, event.at, 'done', event.usage)
+      default:
+        return this.#withinTurn(event)
+    }
+  }
+
+  /** A loop of which only the record is known, without its events. */
+  acceptRecord({ loopId, startedAt, endedAt = startedAt, turns, usage, config }: LoopRecord): void {
+    const children = turns.map(({ turnId, usage: ofTurn, startedAt: from, endedAt: to }) => {
+      const target = { loopId, turnIndex: turnId.turnIndex }
+      return span('turn', `turn ${turnId.turnIndex}`, from, {
+        id: `turn ${loopId} ${turnId.turnIndex}`,
+        endedAt: to,
+        usage: ofTurn,
+        target,
+      })
+    })
+    this.roots.push(span('loop', config?.name ?? 'loop', startedAt, { id: `loop ${loopId}`, endedAt, usage, children }))
+  }
+
+  #branches({ loopId, loopIds, at }: Extract<AgentEvent, { type: 'parallelLoopStart' }>, within: Span[]): void {
+    const group = this.#begin(within, 'branches', `${loopIds.length} branches`, at, { id: `branches ${loopId}` })
+    for (const id of loopIds) this.#open.set(`group ${id}`, group)
+  }
+
+  #loop({ loopId, at, continuationKind, configSnapshot }: Extract<AgentEvent, { type: 'agentStart' }>, within: Span[]): void {
+    const into = this.#open.get(`group ${loopId}`)?.children ?? within
+    const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${continuationKind.kind} · `
+    this.#begin(into, 'loop', `${kind}${configSnapshot.name}`, at, { id: `loop ${loopId}`, target: { loopId, turnIndex: 0 } })
+  }
+
+  #endLoop({ loopId, at, status, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+    const ended = status === 'completed' ? 'done' : status === 'paused' ? 'waiting' : status === 'aborted' ? 'stopped' : 'failed'
+    for (const [id, open] of this.#open) {
+      if (open.kind === 'loop' || open.kind === 'branches' || id.split(' ')[1] !== loopId) continue
+      this.#end(id, at, 'stopped')
+    }
+    this.#end(`loop ${loopId}`, at, ended, totalUsage ?? usage)
+  }
+
+  #turn({ loopId, turnIndex, at }: Extract<AgentEvent, { type: 'turnStart' }>): void {
+    const loop = this.#open.get(`loop ${loopId}`)
+    const target = { loopId, turnIndex }
+    this.#begin(loop?.children ?? this.roots, 'turn', `turn ${turnIndex}`, at, {
+      id: `turn ${loopId}`,
+      key: `turn ${loopId} ${turnIndex}`,
+      target,
+    })
+  }
+
+  #withinTurn(event: AgentEvent): void {
+    const { loopId, at } = event
+    const turn = this.#open.get(`turn ${loopId}`)
+    if (turn?.target === undefined) return
+    const { target, children } = turn
+    const model = this.#open.get(`model ${loopId}`)
+    switch (event.type) {
+      case 'turnRequest':
+        this.#begin(children, 'model', event.request.modelId, at, { id: `model ${loopId}`, target })
+        break
+      case 'messageStart':
+        if (event.message.role === 'assistant' && model === undefined)
+          this.#begin(children, 'model', event.message.model, at, { id: `model ${loopId}`, target })
+        break
+      case 'messageUpdate':
+        if (model !== undefined && model.firstTokenAt === undefined) model.firstTokenAt = at
+        break
+      case 'messageEnd':
+        if (event.message.role === 'assistant') {
+          const isFailed = event.message.stopReason === 'error'
+          this.#end(`model ${loopId}`, at, isFailed ? 'failed' : 'done', event.message.usage)
+        }
+        break
+      case 'providerRetry':
+        this.#end(`model ${loopId}`, at, 'failed')
+        this.#closed(children, 'retry', `wait, then retry ${event.attempt} (${event.error.code})`, at, at + event.delayMs, { target })
+        this.#begin(children, 'model', `attempt ${event.attempt + 1}`, at + event.delayMs, { id: `model ${loopId}`, target })
+        break
+      default:
+        this.#toolOrContext(event, target, children)
+    }
+  }
+
+  #toolOrContext(event: AgentEvent, target: Selection, children: Span[]): void {
+    const { loopId, at } = event
+    switch (event.type) {
+      case 'approvalRequested':
+        this.#begin(children, 'approval', `approval of ${event.toolName}`, at, {
+          id: `approval ${loopId} ${event.toolCallId}`,
+          status: 'waiting',
+          target: { ...target, toolCallId: event.toolCallId },
+        })
+        break
+      case 'approvalResolved':
+        this.#end(`approval ${loopId} ${event.toolCallId}`, at, event.approved ? 'done' : 'stopped')
+        break
+      case 'toolExecutionStart':
+        this.#begin(children, 'tool', event.toolName, at, {
+          id: `tool ${loopId} ${event.toolCallId}`,
+          target: { ...target, toolCallId: event.toolCallId },
+        })
+        break
+      case 'toolExecutionEnd':
+        this.#end(`tool ${loopId} ${event.toolCallId}`, at, event.isError ? 'failed' : 'done')
+        break
+      case 'compactionStarted':
+        this.#begin(children, 'compaction', 'compaction', at, { id: `compaction ${loopId}`, target })
+        break
+      case 'compactionEnded':
+        this.#end(`compaction ${loopId}`, at, event.error === undefined ? 'done' : 'failed', event.usage)
+        break
+    }
+  }
+
+  #begin(
+    into: Span[],
+    kind: SpanKind,
+    label: string,
+    at: number,
+    { id, key, ...more }: { id: string; key?: string } & Partial<Span>,
+  ): Span {
+    const begun = span(kind, label, at, { status: 'running', ...more, id: key ?? `${id} ${at} ${into.length}` })
+    into.push(begun)
+    this.#open.set(id, begun)
+    return begun
+  }
+
+  #closed(into: Span[], kind: SpanKind, label: string, from: number, to: number, more: Partial<Span>): void {
+    into.push(span(kind, label, from, { ...more, id: `${kind} ${from} ${into.length}`, endedAt: to }))
+  }
+
+  #end(id: string, at: number, status: SpanStatus, usage?: Usage): void {
+    const open = this.#open.get(id)
+    if (open === undefined) return
+    this.#open.delete(id)
+    Object.assign(open, { endedAt: Math.max(at, open.startedAt), status }, usage !== undefined && { usage })
+  }
+}
+
+function span(kind: SpanKind, label: string, startedAt: number, more: Partial<Span> & { id: string }): Span {
+  return { kind, label, startedAt, status: 'done', children: [], ...more }
+}

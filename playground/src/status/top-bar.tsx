@@ -1,0 +1,61 @@
+import type { RunState } from '../../../src/store/index.ts'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import type { ModelFacts } from '../state/chat-port.ts'
+import { ContextMeter } from './context-meter.tsx'
+import { RetryNotice } from './retry-notice.tsx'
+import { ThemeToggle } from './theme-toggle.tsx'
+
+const labels: Record<RunState['status'], string> = {
+  idle: 'Ready',
+  running: 'Running',
+  completed: 'Done',
+  error: 'Failed',
+  aborted: 'Stopped',
+  limit: 'Limit reached',
+  paused: 'Paused',
+  rejected: 'Rejected',
+}
+
+interface TopBarProps {
+  state: RunState
+  model: ModelFacts
+  isDrawerOpen: boolean
+  onPalette: () => void
+  onDrawer: () => void
+  onUsage: () => void
+}
+
+/** Which model, what it is doing, how full its context is. */
+export function TopBar({ state, model, isDrawerOpen, onPalette, onDrawer, onUsage }: TopBarProps) {
+  return (
+    <header class="top-bar">
+      <h1 class="brand">
+        <span class="brand-mark" aria-hidden="true">
+          φ
+        </span>
+        phi <span class="brand-sub">playground</span>
+      </h1>
+      <p class="model" title="No network, no key: the answers are scripted, everything around them is real.">
+        {model.isScripted && <span class="badge">scripted</span>} <span class="model-name">{model.name}</span>
+      </p>
+      <p class="run-status" data-testid="run-status" data-status={state.status}>
+        <span class="dot" aria-hidden="true" />
+        {labels[state.status]}
+      </p>
+      <RetryNotice retry={state.retry} />
+      <div class="top-bar-end">
+        <ContextMeter state={state} model={model} onOpen={onUsage} />
+        <button type="button" class="palette-button" onClick={onPalette} aria-label="Commands" aria-keyshortcuts="Control+K Meta+K">
+          <Icon name="search" />
+          <span>Commands</span>
+          <kbd>⌘K</kbd>
+        </button>
+        <span class="drawer-toggle">
+          <IconButton icon="panel" label="Inspector" isPressed={isDrawerOpen} onClick={onDrawer} />
+        </span>
+        <ThemeToggle />
+      </div>
+    </header>
+  )
+}

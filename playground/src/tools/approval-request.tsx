@@ -1,0 +1,25 @@
+import type { PendingApproval } from '../../../src/index.ts'
+import { Labelled } from './result-view.tsx'
+import type { Decisions } from './tool-card.tsx'
+
+/** A call that waits for a person: what it would do, and yes or no. */
+export function ApprovalRequestCard({ request, decisions }: { request: PendingApproval; decisions: Decisions | undefined }) {
+  const { toolName, subAgent, arguments: args } = request
+  return (
+    <div class="approval">
+      {subAgent !== undefined && (
+        <Labelled name={`${subAgent.toolName} wants to call ${toolName}`} text={JSON.stringify(args, undefined, 2)} />
+      )}
+      {decisions !== undefined && (
+        <div class="tool-actions">
+          <button type="button" class="primary" onClick={() => decisions.approve(request)}>
+            Approve
+          </button>
+          <button type="button" onClick={() => decisions.deny(request)}>
+            Deny
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}

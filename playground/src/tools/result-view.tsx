@@ -1,0 +1,32 @@
+import type { ToolResult } from '../../../src/index.ts'
+import { escapeControls, textOf } from '../../../src/index.ts'
+import { Picture } from '../parts/picture.tsx'
+
+/** Characters that are shown of a text at first. */
+const shownLength = 20_000
+
+/** What a tool gave: text, and pictures. */
+export function ResultView({ name, result }: { name: string; result: ToolResult }) {
+  const text = textOf(result.content)
+  return (
+    <>
+      {(text !== '' || result.content.length === 0) && <Labelled name={name} text={text || '(no text)'} />}
+      {result.content.map((block, at) =>
+        block.type === 'image' ? <Picture key={at} data={block.data} mimeType={block.mimeType} alt={`${name} ${at + 1}`} /> : null,
+      )}
+    </>
+  )
+}
+
+export function Labelled({ name, text }: { name: string; text: string }) {
+  const isCut = text.length > shownLength
+  return (
+    <div class="tool-part">
+      <span class="tool-label">{escapeControls(name)}</span>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <pre tabIndex={0}>
+        {escapeControls(isCut ? `${text.slice(0, shownLength)}\n… ${text.length - shownLength} more characters` : text)}
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+import { useSignal } from '@preact/signals'
+import type { PendingApproval } from '../../../src/index.ts'
+import { escapeControls } from '../../../src/index.ts'
+import type { RunState, ToolStatus, ToolView } from '../../../src/store/index.ts'
+import { duration } from '../parts/figures.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { ApprovalRequestCard } from './approval-request.tsx'
+import { ChildRun } from './child-run.tsx'
+import { Labelled, ResultView } from './result-view.tsx'
+
+/** What a person can say about a request: about what its card shows, and nothing else. */
+export interface Decisions {
+  approve(request: PendingApproval): void
+  deny(request: PendingApproval): void
+}
+
+interface ToolCardProps {
+  tool: ToolView
+  argumentsText: string
+  /** The call's own request, or those of the sub-agent that it is. */
+  asked: readonly PendingApproval[]
+  /** The loop that the call runs. */
+  child: RunState | undefined
+  decisions: Decisions | undefined
+  onSelect: (() => void) | undefined
+}
+
+const labels: Record<ToolStatus, string> = {
+  streaming: 'writing arguments',
+  ready: 'waiting',
+  pendingApproval: 'needs your approval',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+  cancelled: 'cancelled',
+}
+
+const signs: Partial<Record<ToolStatus, string>> = { pendingApproval: '?', done: '✓', failed: '✕', denied: '⊘', cancelled: '–' }
+
+/** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
+export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelect }: ToolCardProps) {
+  const choice = useSignal<boolean | undefined>(undefined)
+  const { status, toolName, durationMs, progress, reason } = tool
+  const shown = tool.result ?? tool.partialResult
+  const isLively = status === 'pendingApproval' || status === 'running' || asked.length > 0
+  const isOpen = choice.value ?? isLively
+  return (
+    <details class="tool" data-testid="tool-card" data-status={status} open={isOpen}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault()
+          choice.value = !isOpen
+        }}
+      >
+        <span class="tool-sign" aria-hidden="true">
+          {signs[status] ?? '…'}
+        </span>
+        <code class="tool-name">{escapeControls(toolName)}</code>
+        <span class="tool-hint">{escapeControls(argumentsText)}</span>
+        <span class="tool-status">{labels[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)}</span>
+      </summary>
+      <Labelled name="Arguments" text={tool.args === undefined ? argumentsText : JSON.stringify(tool.args, undefined, 2)} />
+      {progress !== undefined && status === 'running' && <p class="tool-progress">{escapeControls(progress)}</p>}
+      {child !== undefined && <ChildRun run={child} />}
+      {shown !== undefined && <ResultView name={tool.result === undefined ? 'So far' : 'Result'} result={shown} />}
+      {reason !== undefined && <p class="tool-progress">Reason: {escapeControls(reason)}</p>}
+      {asked.map((request) => (
+        <ApprovalRequestCard key={`${request.subAgent?.loopId} ${request.toolCallId}`} request={request} decisions={decisions} />
+      ))}
+      {onSelect && (
+        <span class="tool-inspect">
+          <IconButton icon="panel" label="Inspect the call" onClick={onSelect} />
+        </span>
+      )}
+    </details>
+  )
+}

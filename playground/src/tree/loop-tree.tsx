@@ -1,0 +1,75 @@
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import type { Session } from '../../../src/index.ts'
+import { plural } from '../parts/figures.ts'
+import { type TreeRow, treeRows } from './tree-rows.ts'
+
+const signs: Record<TreeRow['kind'], string> = { loop: '●', rerun: '↻', branch: '⑂', compaction: '⤓', parallel: '⫴', subAgent: '◇' }
+const kinds: Record<TreeRow['kind'], string> = {
+  loop: 'loop',
+  rerun: 'rerun',
+  branch: 'branch',
+  compaction: 'compaction',
+  parallel: 'parallel branch',
+  subAgent: 'sub-agent',
+}
+
+interface LoopTreeProps {
+  record: Session
+  current: string | undefined
+  selected: string | undefined
+  onSelect: (loopId: string) => void
+  /** Goes on from a loop: what is said next is a branch there. */
+  onOpen: (loopId: string) => void
+}
+
+/** The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space goes on from it. */
+export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTreeProps) {
+  const rows = useMemo(() => treeRows(record, current), [record, current])
+  const focused = useSignal(0)
+
+  function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+    const last = rows.length - 1
+    const next = { ArrowDown: focused.value + 1, ArrowUp: focused.value - 1, Home: 0, End: last }[event.key]
+    const row = rows[focused.value]
+    if (next !== undefined) {
+      focused.value = Math.min(last, Math.max(0, next))
+      event.currentTarget.querySelectorAll<HTMLElement>('[role=treeitem]')[focused.value]?.focus()
+    } else if (event.key === 'Enter' && row !== undefined) onSelect(row.loopId)
+    else if (event.key === ' ' && row?.canOpen === true) onOpen(row.loopId)
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <div class="loop-tree" role="tree" aria-label="Loops" onKeyDown={onKeyDown}>
+      {rows.map((row, at) => (
+        <div
+          key={`${row.loopId} ${row.kind}`}
+          role="treeitem"
+          class="loop"
+          data-testid="loop"
+          data-kind={row.kind}
+          data-depth={Math.min(row.depth, 6)}
+          data-path={row.isOnPath ? 'on' : 'off'}
+          aria-level={row.depth + 1}
+          aria-selected={row.loopId === selected}
+          aria-label={`${kinds[row.kind]}: ${row.label}, ${row.status}`}
+          tabIndex={at === Math.min(focused.value, rows.length - 1) ? 0 : -1}
+          title={row.canOpen && !row.isOnPath ? 'Double-click or Space: go on from here' : row.label}
+          onClick={() => {
+            focused.value = at
+            onSelect(row.loopId)
+          }}
+          onDblClick={() => row.canOpen && onOpen(row.loopId)}
+        >
+          <span class="loop-sign" aria-hidden="true">
+            {signs[row.kind]}
+          </span>
+          <span class="loop-label">{row.label}</span>
+          <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { type AgentMessage, isLlmMessage, type LlmMessage, type Session } from '../../../src/index.ts'
+import { chainOf } from '../state/conversation-state.ts'
+
+/** A conversation to read: its newest path, with calls and results. */
+export function sessionMarkdown(session: Session): string {
+  const { title, createdAt } = session
+  const messages: readonly AgentMessage[] = chainOf(session, undefined).flatMap((loop) => loop.messages)
+  const head = `# ${title ?? 'Conversation'}\n\n${new Date(createdAt).toISOString()} · phi-core\n`
+  return [head, ...messages.filter(isLlmMessage).map(section)].join('\n')
+}
+
+function section(message: LlmMessage): string {
+  const heading =
+    message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${message.role === 'user' ? 'User' : message.model}`
+  return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
+}
+
+function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): string {
+  if (block.type === 'text') return role === 'toolResult' ? fenced(block.text) : block.text
+  if (block.type === 'thinking') return `> ${block.thinking.replaceAll('\n', '\n> ')}`
+  if (block.type === 'image') return `*Image, ${block.mimeType}*`
+  return `**Calls \`${block.name}\`**\n\n${fenced(JSON.stringify(block.arguments, undefined, 2))}`
+}
+
+/** A fence longer than any run of backticks within. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}

@@ -1,0 +1,63 @@
+import type { LoopRecord, LoopStatus, Session } from '../../../src/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { childrenOf, loopChainTo, rootLoops } from '../../../src/session/index.ts'
+
+export interface TreeRow {
+  loopId: string
+  depth: number
+  kind: 'loop' | 'rerun' | 'branch' | 'compaction' | 'parallel' | 'subAgent'
+  label: string
+  status: LoopStatus | 'chosen'
+  /** Whether the conversation that is shown goes through it. */
+  isOnPath: boolean
+  turns: number
+  /** A sub-agent's loop is told by the call that ran it; it cannot be gone on from. */
+  canOpen: boolean
+}
+
+/** The loops of a session, each behind the one that it goes on from; what leaves the path that is shown is indented. */
+export function treeRows(session: Session, current: string | undefined): TreeRow[] {
+  const path = new Set(loopChainTo(session, current ?? session.loops.at(-1)?.loopId ?? ''))
+  const rows: TreeRow[] = []
+  const seen = new Set<string>()
+
+  function walk(loop: LoopRecord, depth: number): void {
+    if (seen.has(loop.loopId)) return
+    seen.add(loop.loopId)
+    rows.push(rowOf(loop, depth, path.has(loop.loopId)), ...subAgentRows(loop, depth + 1))
+    const children = childrenOf(session, loop.loopId)
+    const main = children.find(({ loopId }) => path.has(loopId)) ?? children[0]
+    for (const child of children) if (child !== main) walk(child, depth + 1)
+    if (main !== undefined) walk(main, depth)
+  }
+
+  const roots = rootLoops(session)
+  const main = roots.find(({ loopId }) => path.has(loopId)) ?? roots[0]
+  for (const root of roots) walk(root, root === main ? 0 : 1)
+  return rows
+}
+
+function rowOf(loop: LoopRecord, depth: number, isOnPath: boolean): TreeRow {
+  const { loopId, parallelGroup, continuationKind, turns, status } = loop
+  const kind = parallelGroup !== undefined ? 'parallel' : kindOf(continuationKind.kind)
+  const shown = parallelGroup?.isSelected ? 'chosen' : status
+  return { loopId, depth, kind, label: labelOf(loop), status: shown, isOnPath, turns: turns.length, canOpen: true }
+}
+
+function kindOf(kind: LoopRecord['continuationKind']['kind']): TreeRow['kind'] {
+  return kind === 'initial' || kind === 'default' ? 'loop' : kind
+}
+
+function subAgentRows({ childLoopRefs }: LoopRecord, depth: number): TreeRow[] {
+  return childLoopRefs.map(({ childLoopId, toolName }) => {
+    return { loopId: childLoopId, depth, kind: 'subAgent', label: toolName, status: 'completed', isOnPath: false, turns: 0, canOpen: false }
+  })
+}
+
+/** What was asked in it; else what it is. */
+function labelOf({ messages, continuationKind, config, parallelGroup }: LoopRecord): string {
+  const asked = messages.find((message) => message.role === 'user')
+  if (parallelGroup !== undefined) return config?.name ?? 'branch'
+  if (asked?.role === 'user') return textOf(asked.content).slice(0, 80) || 'Image'
+  return continuationKind.kind === 'default' || continuationKind.kind === 'initial' ? 'went on' : continuationKind.kind
+}
