@@ -34,10 +34,13 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     alert: '[role=alert]',
     article: 'article,[role=article]',
     button: 'button,[role=button]',
+    combobox: '[role=combobox]',
     complementary: 'aside,[role=complementary]',
+    dialog: 'dialog,[role=dialog]',
     list: 'ul,ol,[role=list]',
     log: '[role=log]',
     navigation: 'nav,[role=navigation]',
+    tab: '[role=tab]',
     textbox: 'textarea,input:not([type]),input[type=text],[role=textbox]',
   }
   const tidy = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim()

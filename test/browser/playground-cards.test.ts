@@ -3,6 +3,7 @@ import { h, render } from 'preact'
 import { expect, it } from 'vitest'
 import { ToolCard } from '../../playground/src/tools/tool-card.tsx'
 import type { ToolView } from '../../src/store/index.ts'
+import '../../playground/src/styles/base.css'
 import '../../playground/src/styles/tokens.css'
 
 const controls = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
@@ -19,7 +20,7 @@ it('a tool card shows what hides, reorders or moves text', () => {
   ] as unknown as ToolView[]
   for (const tool of views) {
     const place = document.createElement('div')
-    render(h(ToolCard, { tool, argumentsText: JSON.stringify(common.args), asked: [], decisions: undefined }), place)
+    render(h(ToolCard, { tool, argumentsText: JSON.stringify(common.args), asked: [], child: undefined, decisions: undefined, onSelect: undefined }), place)
     expect([tool.status, controls.exec(place.textContent ?? '')]).toEqual([tool.status, null])
     expect(place.querySelector('.tool-name')?.textContent).toContain('read'.concat('safe\\u{202e}gnp.exe\\u{2066}'))
     expect(place.querySelectorAll('pre')[0]?.textContent).toContain('\\u{202e}')

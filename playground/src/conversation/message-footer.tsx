@@ -6,6 +6,8 @@ import { IconButton } from '../parts/icon-button.tsx'
 
 interface MessageFooterProps {
   view: MessageView
+  /** Its answers are prepared. */
+  isScripted: boolean
   onSelect: (() => void) | undefined
   onEdit: (() => void) | undefined
   onRerun: (() => void) | undefined
@@ -13,14 +15,18 @@ interface MessageFooterProps {
 }
 
 /** What a message took and cost, and what can be done with it. */
-export function MessageFooter({ view, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
+export function MessageFooter({ view, isScripted, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
   const text = textOf(message.content)
   return (
     <footer class="message-footer">
       {message.role === 'assistant' && (
-        <span class="message-facts">{[message.model, ...pace(view), `${short(message.usage.output)} tok out`].join(' · ')}</span>
+        <span class="message-facts">
+          {[isScripted ? `${message.model} (scripted)` : message.model, ...pace(view), `${short(message.usage.output)} tok out`].join(
+            ' · ',
+          )}
+        </span>
       )}
       <span class="message-actions">
         {onSelect && message.role === 'assistant' && <IconButton icon="panel" label="Inspect the turn" onClick={onSelect} />}

@@ -56,6 +56,7 @@ export function Message(props: MessageProps) {
       {view.status === 'done' && message !== undefined && (
         <MessageFooter
           view={view}
+          isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           onSelect={turn && (() => onSelect(turn))}
           onEdit={isUser && actions ? () => (isEdited.value = true) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}

@@ -22,6 +22,7 @@ export function Thinking({ block, isGrowing }: { block: Extract<BlockView, { typ
   }, [isGrowing])
   return (
     <details class="thinking" open={isOpen.value} data-testid="thinking" data-status={isGrowing ? 'streaming' : 'done'}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is what one clicks. */}
       <summary
         onClick={(event) => {
           event.preventDefault()

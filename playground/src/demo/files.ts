@@ -28,7 +28,7 @@ function engineLine(line: number): string {
 function monthOf(month: string, at: number): string {
   const days = Array.from({ length: 28 }, (_, day) => {
     const degrees = -12 - at * 3 - ((day * 7) % 11)
-    return `${day + 1} ${month}. Wind ${['calm', 'north', 'north-west', 'south-east'][(day + at) % 4]}, ${degrees} °C. Sounding ${1800 + day * 13 + at * 40} m, no bottom. Ice pressure ${['slight', 'none', 'strong'][(day * at) % 3]}; the ship ${day % 9 === 0 ? 'rose a hand' : 'lies still'}. Position ${79 + at * 0.4}° N.`
+    return `${day + 1} ${month}. Wind ${['calm', 'north', 'north-west', 'south-east'][(day + at) % 4]}, ${degrees} °C. Sounding ${1800 + day * 13 + at * 40} m, no bottom. Ice pressure ${['slight', 'none', 'strong'][(day * at) % 3]}; the ship ${day % 9 === 0 ? 'rose a hand' : 'lies still'}. Position ${(79 + at * 0.4).toFixed(1)}° N. ${['Bears were seen', 'The windmill turned', 'The dogs fought', 'Nobody left the ship'][(day + 2 * at) % 4]}; the readings were taken at eight, noon and six.`
   })
   return `# ${month}\n\n${days.join('\n')}\n`
 }

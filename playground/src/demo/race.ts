@@ -6,16 +6,17 @@ import { usageCounter } from './script.ts'
 
 /** Three temperaments, and a judge. All of them are scripted. */
 const answers: readonly { id: string; step: ScriptedStep }[] = [
-  { id: 'demo-terse', step: { text: 'Cold week, little movement.', delayMs: 40 } },
+  { id: 'demo-terse', step: { text: 'Cold week, little movement.', delayMs: 90, chunkSize: 3 } },
   {
     id: 'demo-exact',
-    step: { text: 'From Monday to Wednesday it was between -17 °C and -6 °C, and open water came in sight.', delayMs: 18 },
+    step: { text: 'From Monday to Wednesday it was between -17 °C and -6 °C, and open water came in sight.', delayMs: 50, chunkSize: 3 },
   },
   {
     id: 'demo-poet',
     step: {
       text: 'Three days of white silence, in which the ice held its breath, the sledge was mended, and a far dark line on Wednesday promised the sea.',
-      delayMs: 14,
+      delayMs: 35,
+      chunkSize: 3,
     },
   },
 ]

@@ -62,8 +62,13 @@ function answerAt({ scenario, turn }: { scenario: Scenario; turn: number }, mess
   const step = scenario.answer(turn, results)
   const label = /\[(n\d+)\]/.exec(textOf(messages[asked]?.content ?? []))?.[1] ?? 'n0'
   if (step?.toolCalls === undefined) return step
-  const named = JSON.stringify(step.toolCalls).replaceAll('{asked}', label)
-  return { ...step, toolCalls: JSON.parse(named) }
+  const calls: typeof step.toolCalls = JSON.parse(JSON.stringify(step.toolCalls).replaceAll('{asked}', label))
+  return { ...step, toolCalls: calls.map((call) => ({ ...call, id: callId() })) }
+}
+
+/** Ids of their own: what is sent after a revert has fewer calls than there were, so counting them would give an id twice. */
+function callId(): string {
+  return `call-${Math.random().toString(36).slice(2, 10)}`
 }
 
 function freeAnswer(messages: readonly Message[]): ScriptedStep {

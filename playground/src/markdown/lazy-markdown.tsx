@@ -3,12 +3,19 @@ import type { Markdown } from './markdown.tsx'
 
 /** The parser is loaded with the first text; until it is there, text is shown as it is. */
 const loaded = signal<typeof Markdown | undefined>(undefined)
-let loading: Promise<void> | undefined
+let isLoading = false
 
 export function loadMarkdown(): void {
-  loading ??= import('./markdown.tsx').then((module) => {
-    loaded.value = module.Markdown
-  })
+  if (isLoading) return
+  isLoading = true
+  import('./markdown.tsx').then(
+    (module) => {
+      loaded.value = module.Markdown
+    },
+    () => {
+      isLoading = false
+    },
+  )
 }
 
 export function LazyMarkdown(props: { text: string; isGrowing: boolean }) {

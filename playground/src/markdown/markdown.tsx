@@ -22,7 +22,7 @@ function BlockOf({ block, isGrowing }: { block: Block; isGrowing: boolean }) {
   return useMemo(() => {
     if (block.kind === 'code') return <CodeBlock code={block.code} language={block.language} isGrowing={isGrowing} />
     if (block.kind === 'plain') return <p class="plain">{block.raw}</p>
-    // biome-ignore lint/security/noDangerouslySetInnerHtml: the one place where HTML is set, and DOMPurify has seen it.
+    // The one place where HTML is set, and DOMPurify has seen it.
     return <div class="block" dangerouslySetInnerHTML={{ __html: proseHtml(block.raw) }} />
   }, [block.raw, block.kind, isGrowing && block.kind === 'code'])
 }

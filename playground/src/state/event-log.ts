@@ -38,9 +38,12 @@ export class EventLog {
 
   /** Takes in loops that were recorded before this page began to listen. */
   restore(loops: readonly LoopRecord[]): void {
+    for (const { parallelGroup, startedAt } of loops) {
+      if (parallelGroup?.isSelected) this.trace.group(parallelGroup.allLoopIds, startedAt)
+    }
     const known = new Set(this.requests.map(turnKey))
     const events = loops.flatMap((loop) => loop.events.map(({ event }) => event))
-    // Branches ran at the same time.
+    // Branches ran at the same time, so their events are mixed.
     for (const event of events.sort((a, b) => a.at - b.at)) this.add(event)
     for (const loop of loops) {
       if (loop.events.length === 0) this.trace.acceptRecord(loop)
@@ -48,6 +51,7 @@ export class EventLog {
         if (requestPayload !== undefined && !known.has(turnKey(turnId))) this.#capture({ ...turnId, request: requestPayload })
       }
     }
+    this.trace.roots.sort((a, b) => a.startedAt - b.startedAt)
   }
 
   /** Tells who looks that there is something new. */

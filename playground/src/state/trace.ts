@@ -30,21 +30,28 @@ export class Trace {
   accept(event: AgentEvent, within: Span[] = this.roots): void {
     switch (event.type) {
       case 'childEvent':
-        return this.accept(event.event, this.#open.get(`tool ${event.loopId} ${event.toolCallId}`)?.children ?? within)
+        this.accept(event.event, this.#open.get(`tool ${event.loopId} ${event.toolCallId}`)?.children ?? within)
+        break
       case 'parallelLoopStart':
-        return this.#branches(event, within)
+        this.#branches(event, within)
+        break
       case 'parallelLoopEnd':
-        return this.#end(`branches ${event.loopId}`, event.at, 'done')
+        this.#end(`branches ${event.loopId}`, event.at, 'done')
+        break
       case 'agentStart':
-        return this.#loop(event, within)
+        this.#loop(event, within)
+        break
       case 'agentEnd':
-        return this.#endLoop(event)
+        this.#endLoop(event)
+        break
       case 'turnStart':
-        return this.#turn(event)
+        this.#turn(event)
+        break
       case 'turnEnd':
-        return this.#end(`turn ${event.loopId}`, event.at, 'done', event.usage)
+        this.#end(`turn ${event.loopId}`, event.at, 'done', event.usage)
+        break
       default:
-        return this.#withinTurn(event)
+        this.#withinTurn(event)
     }
   }
 
@@ -60,6 +67,16 @@ export class Trace {
       })
     })
     this.roots.push(span('loop', config?.name ?? 'loop', startedAt, { id: `loop ${loopId}`, endedAt, usage, children }))
+  }
+
+  /** Branches that were recorded: of these the beginning and the end as a group are known by their loops alone. */
+  group(loopIds: readonly string[], startedAt: number): void {
+    const group = this.#begin(this.roots, 'branches', `${loopIds.length} branches`, startedAt, {
+      id: `branches ${loopIds[0]}`,
+      status: 'done',
+    })
+    group.endedAt = startedAt
+    for (const id of loopIds) this.#open.set(`group ${id}`, group)
   }
 
   #branches({ loopId, loopIds, at }: Extract<AgentEvent, { type: 'parallelLoopStart' }>, within: Span[]): void {
@@ -80,6 +97,8 @@ export class Trace {
       this.#end(id, at, 'stopped')
     }
     this.#end(`loop ${loopId}`, at, ended, totalUsage ?? usage)
+    const group = this.#open.get(`group ${loopId}`)
+    if (group?.endedAt !== undefined) group.endedAt = Math.max(group.endedAt, at)
   }
 
   #turn({ loopId, turnIndex, at }: Extract<AgentEvent, { type: 'turnStart' }>): void {

@@ -47,6 +47,7 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
   const isOpen = choice.value ?? isLively
   return (
     <details class="tool" data-testid="tool-card" data-status={status} open={isOpen}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is what one clicks. */}
       <summary
         onClick={(event) => {
           event.preventDefault()

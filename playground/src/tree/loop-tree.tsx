@@ -2,9 +2,17 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Session } from '../../../src/index.ts'
 import { plural } from '../parts/figures.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { type TreeRow, treeRows } from './tree-rows.ts'
 
-const signs: Record<TreeRow['kind'], string> = { loop: '●', rerun: '↻', branch: '⑂', compaction: '⤓', parallel: '⫴', subAgent: '◇' }
+const signs: Record<TreeRow['kind'], IconName> = {
+  loop: 'dot',
+  rerun: 'rerun',
+  branch: 'branch',
+  compaction: 'fold',
+  parallel: 'parallel',
+  subAgent: 'agent',
+}
 const kinds: Record<TreeRow['kind'], string> = {
   loop: 'loop',
   rerun: 'rerun',
@@ -44,6 +52,7 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
   return (
     <div class="loop-tree" role="tree" aria-label="Loops" onKeyDown={onKeyDown}>
       {rows.map((row, at) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys.
         <div
           key={`${row.loopId} ${row.kind}`}
           role="treeitem"
@@ -63,8 +72,8 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
           }}
           onDblClick={() => row.canOpen && onOpen(row.loopId)}
         >
-          <span class="loop-sign" aria-hidden="true">
-            {signs[row.kind]}
+          <span class="loop-sign">
+            <Icon name={signs[row.kind]} />
           </span>
           <span class="loop-label">{row.label}</span>
           <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>

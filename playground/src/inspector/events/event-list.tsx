@@ -31,7 +31,6 @@ export function EventList({ events, chosen, isFollowing, onChoose }: EventListPr
   }
 
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: it is, through tabIndex.
     <div
       class="event-list"
       role="listbox"
@@ -42,7 +41,7 @@ export function EventList({ events, chosen, isFollowing, onChoose }: EventListPr
       onScroll={onScroll}
       onKeyDown={onKeyDown}
     >
-      <div aria-hidden="true" style={{ height: before }} />
+      <div aria-hidden="true" style={{ height: `${before}px` }} />
       {events.slice(from, to).map((event, index) => (
         <Row
           key={`${event.runId}-${event.seq}`}
@@ -53,7 +52,7 @@ export function EventList({ events, chosen, isFollowing, onChoose }: EventListPr
           onChoose={onChoose}
         />
       ))}
-      <div aria-hidden="true" style={{ height: after }} />
+      <div aria-hidden="true" style={{ height: `${after}px` }} />
     </div>
   )
 }

@@ -7,7 +7,7 @@ import type { RequestBlock } from './request-blocks.ts'
 export function BlockRow({ block }: { block: RequestBlock }) {
   const isOpen = useSignal(false)
   const isJson = useSignal(false)
-  const { number, origin, detail, role, text, tokens, isCommon, isBreak, json } = block
+  const { number, origin, detail, role, text, gist, tokens, isCommon, isBreak, json } = block
   return (
     <li class="block-row" data-testid="request-block" data-cached={isCommon} data-break={isBreak}>
       <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
@@ -16,7 +16,7 @@ export function BlockRow({ block }: { block: RequestBlock }) {
           <span class="origin" data-origin={origin} title={detail}>
             {origin}
           </span>
-          <span class="block-text">{escapeControls(text.slice(0, 200))}</span>
+          <span class="block-text">{escapeControls(gist)}</span>
           {isBreak && <span class="badge warn">prefix breaks here</span>}
           <span class="number">{short(tokens)} tok</span>
         </summary>

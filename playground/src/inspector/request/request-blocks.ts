@@ -10,6 +10,8 @@ export interface RequestBlock {
   detail: string
   role: string
   text: string
+  /** How it begins, without the number that goes before it where the agent can go back. */
+  gist: string
   json: unknown
   /** Estimate. */
   tokens: number
@@ -24,7 +26,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
   const diff = previous && diffTurnRequests(previous, request)
   const { systemPrompt, tools, messages, provenance } = request
   const head = headReach(diff)
-  const blocks: Omit<RequestBlock, 'number' | 'id'>[] = []
+  const blocks: Omit<RequestBlock, 'number' | 'id' | 'gist'>[] = []
   if (tools.length > 0) {
     const text = tools.map(({ name }) => name).join(', ')
     const broken = diff?.firstChange?.part === 'tools'
@@ -57,7 +59,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
     const isBreak = diff?.firstChange?.part === 'messages' && at === diff.commonMessages
     blocks.push({ ...messageBlock(message, provenance[at]), isCommon, isBreak })
   })
-  return blocks.map((block, number) => ({ ...block, number, id: `${number} ${block.origin}` }))
+  return blocks.map((block, number) => ({ ...block, number, id: `${number} ${block.origin}`, gist: gistOf(block.text) }))
 }
 
 /** How far both requests are the same before their messages: 1 tools, 2 system prompt, 3 all of it. */
@@ -96,4 +98,11 @@ function textOfMessage({ content }: Message): string {
     return `${block.name}(${JSON.stringify(block.arguments)})`
   })
   return parts.join('\n')
+}
+
+function gistOf(text: string): string {
+  return text
+    .slice(0, 300)
+    .replace(/^<<\w{8} \[(n\d+)\] \w{8}>>\s*/, '')
+    .slice(0, 200)
 }

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks'
+import { escapeControls } from '../../../../src/index.ts'
 import { short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/event-log.ts'
 import type { Selection } from '../../state/selection.ts'
@@ -41,7 +42,7 @@ export function RequestGlance({
             <span class="origin" data-origin={block.origin}>
               {block.origin}
             </span>
-            <span class="block-text">{block.text.slice(0, 120)}</span>
+            <span class="block-text">{escapeControls(block.gist)}</span>
             <span class="number">{short(block.tokens)} tok</span>
           </li>
         ))}

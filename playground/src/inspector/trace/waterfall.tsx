@@ -23,7 +23,7 @@ export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, o
   if (rows.length === 0) return <p class="nothing">Nothing has happened yet. Pick a scenario.</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-    <div class="waterfall" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Trace">
+    <section class="waterfall" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Trace">
       <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -50,14 +50,15 @@ export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, o
           {after > 0 && <Gap height={after} />}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 
 function Gap({ height }: { height: number }) {
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a row takes no focus.
     <tr class="gap" aria-hidden="true">
-      <td colSpan={3} style={{ height }} />
+      <td colSpan={3} style={{ height: `${height}px` }} />
     </tr>
   )
 }
@@ -78,7 +79,7 @@ function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps)
   return (
     <tr class="span" data-testid="span" data-kind={kind} data-status={status} data-selected={isSelected} aria-rowindex={index}>
       <th scope="row">
-        <span class="span-name" style={{ paddingLeft: Math.min(depth, 8) * 12 }}>
+        <span class="span-name" style={{ paddingLeft: `${Math.min(depth, 8) * 14}px` }}>
           {canFold ? (
             <button type="button" class="fold" aria-expanded={!isFolded} aria-label={`Parts of ${label}`} onClick={() => onFold(span)}>
               <span aria-hidden="true">{isFolded ? '▸' : '▾'}</span>
