@@ -71,6 +71,6 @@ export interface Backend {
   remove(sessionId: string): Promise<void>
   rename(sessionId: string, title: string): Promise<void>
   exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile>
-  /** Stores what `exportAs` gave, under a new id where the old one is taken. Resolves with the id. */
-  importFrom(text: string): Promise<string>
+  /** Stores what `exportAs` gave, under a new id where the old one is taken, unless it should `replace` what is there. Resolves with the id. */
+  importFrom(text: string, options?: { replace?: boolean }): Promise<string>
 }
