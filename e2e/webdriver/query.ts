@@ -40,6 +40,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     list: 'ul,ol,[role=list]',
     log: '[role=log]',
     navigation: 'nav,[role=navigation]',
+    searchbox: 'input[type=search]',
     tab: '[role=tab]',
     textbox: 'textarea,input:not([type]),input[type=text],[role=textbox]',
   }

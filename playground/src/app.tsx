@@ -31,6 +31,7 @@ export function App({ desk }: { desk: Desk }) {
     <div class="app">
       <TopBar
         state={state}
+        isRacing={conversation.race.value?.isRunning === true}
         model={conversation.chat.model}
         isDrawerOpen={isDrawerOpen.value}
         onPalette={() => open('palette')}

@@ -50,7 +50,9 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           rows={2}
           id="composer"
           aria-label="Message"
-          placeholder={isRunning ? 'Steer the running agent…' : 'Write to the agent…'}
+          placeholder={
+            !isRunning ? 'Write to the agent…' : isDisabled ? 'Several answers are written at once…' : 'Steer the running agent…'
+          }
           value={draft.value}
           disabled={isDisabled}
           onInput={(event) => (draft.value = event.currentTarget.value)}
@@ -58,7 +60,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         />
         <div class="composer-row">
           <p class="keys">
-            {isRunning ? (
+            {isRunning && !isDisabled ? (
               <>
                 <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> asks afterwards · <kbd>Esc</kbd> stops
               </>
@@ -70,9 +72,11 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           </p>
           {isRunning && (
             <>
-              <button type="button" class="small" disabled={isDisabled} onClick={() => submit(true)}>
-                Follow up
-              </button>
+              {!isDisabled && (
+                <button type="button" class="small" onClick={() => submit(true)}>
+                  Follow up
+                </button>
+              )}
               <button type="button" class="small" onClick={() => conversation.abort()}>
                 <Icon name="stop" />
                 Stop

@@ -1,3 +1,4 @@
+import { Splitter } from '../layout/splitter.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import type { Desk } from '../state/desk.ts'
@@ -34,6 +35,7 @@ export function Inspector({ desk, conversation }: TabProps) {
 
   return (
     <aside class="inspector" aria-label="Inspector">
+      <Splitter pane="inspector" label="Width of the inspector" />
       <div class="tabs">
         <div role="tablist" aria-label="Inspector" onKeyDown={onKeyDown}>
           {inspectorTabs.map((name) => (

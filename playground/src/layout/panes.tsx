@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { isDrawerOpen, type Pane, paneWidths, shownPane, showPane } from '../state/layout.ts'
-import { Splitter } from './splitter.tsx'
 
 const names: Record<Pane, string> = { sessions: 'Sessions', conversation: 'Conversation', inspector: 'Inspector' }
 
@@ -24,9 +23,7 @@ export function Panes({ sessions, conversation, inspector }: Record<Pane, Compon
         ))}
       </nav>
       {sessions}
-      <Splitter pane="sessions" label="Width of the sessions" />
       {conversation}
-      <Splitter pane="inspector" label="Width of the inspector" />
       {inspector}
     </div>
   )

@@ -44,7 +44,7 @@ export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
   )
 }
 
-function lineOf(line: readonly Piece[], at: number) {
+function lineOf(line: readonly Piece[], at: number, lines: readonly Piece[][]) {
   return (
     <span key={at}>
       {line.map(({ text, token }, index) => (
@@ -52,7 +52,7 @@ function lineOf(line: readonly Piece[], at: number) {
           {escapeControls(text)}
         </span>
       ))}
-      {'\n'}
+      {at < lines.length - 1 && '\n'}
     </span>
   )
 }

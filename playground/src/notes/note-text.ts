@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/index.ts'
+import { type Message, textOf } from '../../../src/index.ts'
 import type { CompactionNote, MessageView, NoteView, PruneNote, RevertNote } from '../../../src/store/index.ts'
 import { count } from '../parts/figures.ts'
 import type { CapturedTurn } from '../state/event-log.ts'
@@ -38,20 +38,35 @@ export function hiddenBy(
   return hiddenByCompaction(note, messages, requests)
 }
 
-/** What is still sent can be told by the first request after it: its messages are the same, those of the history that are not among them are gone. */
+/** What is still sent can be told by the first request after it: messages of the history that are not in it are gone, and what is in it alone was made. */
 function hiddenByCompaction(note: CompactionNote, messages: readonly MessageView[], requests: readonly CapturedTurn[]) {
-  const after = requests.findLast(({ request }) => request.messages.length <= (note.messagesAfter ?? 0) + 4)
-  if (after === undefined) return { gone: [], instead: '' }
-  const sent = new Set(after.request.messages.map(({ content }) => textOf(content)))
   const until = messages.findIndex(({ id }) => id === note.afterMessageId)
   const before = messages.slice(0, until + 1)
-  const gone = before.filter(({ message }) => message !== undefined && message.role !== 'extension' && !sent.has(textOf(message.content)))
-  const said = new Set(
-    before.flatMap(({ message }) => (message === undefined || message.role === 'extension' ? [] : [textOf(message.content)])),
-  )
-  const { messages: shown, provenance } = after.request
-  const made = shown.filter((message, at) => provenance[at]?.kind === 'unknown' && !said.has(textOf(message.content)))
-  return { gone, instead: made.map(({ content }) => textOf(content)).join('\n\n') }
+  const after = requestAfter(messages[until], requests)
+  if (after === undefined) return { gone: [], instead: '' }
+  const sent = new Set(after.request.messages.map(wordsOf))
+  const said = new Set(messages.flatMap(({ message }) => (message === undefined || message.role === 'extension' ? [] : [wordsOf(message)])))
+  const gone = before.filter(({ message }) => message !== undefined && message.role !== 'extension' && !sent.has(wordsOf(message)))
+  const made = after.request.messages.map(wordsOf).filter((words) => words !== '' && !said.has(words))
+  return { gone, instead: made.join('\n\n') }
+}
+
+/** The first request of the conversation after a message was there. */
+function requestAfter(view: MessageView | undefined, requests: readonly CapturedTurn[]): CapturedTurn | undefined {
+  const message = view?.message
+  if (message === undefined || message.role === 'extension' || message.turnId === undefined) return undefined
+  const { loopId, turnIndex } = message.turnId
+  // What a user said is there before the request of its turn, a result after it.
+  const first = message.role === 'user' ? turnIndex : turnIndex + 1
+  const before = requests.findLastIndex((turn) => turn.loopId === loopId && turn.turnIndex < first)
+  return requests.slice(before + 1).find((turn) => !turn.loopId.includes('.sub.'))
+}
+
+/** What a message says, without the number that goes before it where the agent can go back. */
+function wordsOf({ content }: Message): string {
+  return textOf(content)
+    .replace(/^<<\w{8} \[n\d+\] \w{8}>>\s*/, '')
+    .trim()
 }
 
 function compaction({ status, messagesBefore, messagesAfter = 0, tokensBefore, tokensAfter = 0 }: CompactionNote): string {

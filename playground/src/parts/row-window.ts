@@ -42,7 +42,8 @@ export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, 
     const observer = new ResizeObserver(look)
     observer.observe(box.current)
     return () => observer.disconnect()
-  }, [])
+    // An empty list has no box.
+  }, [count === 0])
 
   const { top, height } = place.value
   const from = Math.max(0, Math.min(count, Math.floor(top / rowHeight)) - overscan)

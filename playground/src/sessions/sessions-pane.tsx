@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { Splitter } from '../layout/splitter.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { Desk } from '../state/desk.ts'
 import { showPane } from '../state/layout.ts'
@@ -78,6 +79,7 @@ export function SessionsPane({ desk }: { desk: Desk }) {
         })}
       </ul>
       <TransferButtons desk={desk} />
+      <Splitter pane="sessions" label="Width of the sessions" />
     </nav>
   )
 }

@@ -19,6 +19,7 @@ const labels: Record<RunState['status'], string> = {
 
 interface TopBarProps {
   state: RunState
+  isRacing: boolean
   model: ModelFacts
   isDrawerOpen: boolean
   onPalette: () => void
@@ -27,7 +28,8 @@ interface TopBarProps {
 }
 
 /** Which model, what it is doing, how full its context is. */
-export function TopBar({ state, model, isDrawerOpen, onPalette, onDrawer, onUsage }: TopBarProps) {
+export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onDrawer, onUsage }: TopBarProps) {
+  const status = isRacing ? 'running' : state.status
   return (
     <header class="top-bar">
       <h1 class="brand">
@@ -39,16 +41,16 @@ export function TopBar({ state, model, isDrawerOpen, onPalette, onDrawer, onUsag
       <p class="model" title="No network, no key: the answers are scripted, everything around them is real.">
         {model.isScripted && <span class="badge">scripted</span>} <span class="model-name">{model.name}</span>
       </p>
-      <p class="run-status" data-testid="run-status" data-status={state.status}>
+      <p class="run-status" data-testid="run-status" data-status={status}>
         <span class="dot" aria-hidden="true" />
-        {labels[state.status]}
+        {labels[status]}
       </p>
       <RetryNotice retry={state.retry} />
       <div class="top-bar-end">
         <ContextMeter state={state} model={model} onOpen={onUsage} />
-        <button type="button" class="palette-button" onClick={onPalette} aria-label="Commands" aria-keyshortcuts="Control+K Meta+K">
+        <button type="button" class="palette-button" onClick={onPalette} aria-keyshortcuts="Control+K Meta+K">
           <Icon name="search" />
-          <span>Commands</span>
+          <span class="palette-name">Commands</span>
           <kbd>⌘K</kbd>
         </button>
         <span class="drawer-toggle">

@@ -63,7 +63,6 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
           data-path={row.isOnPath ? 'on' : 'off'}
           aria-level={row.depth + 1}
           aria-selected={row.loopId === selected}
-          aria-label={`${kinds[row.kind]}: ${row.label}, ${row.status}`}
           tabIndex={at === Math.min(focused.value, rows.length - 1) ? 0 : -1}
           title={row.canOpen && !row.isOnPath ? 'Double-click or Space: go on from here' : row.label}
           onClick={() => {
@@ -75,8 +74,10 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
           <span class="loop-sign">
             <Icon name={signs[row.kind]} />
           </span>
+          <span class="visually-hidden">{kinds[row.kind]}: </span>
           <span class="loop-label">{row.label}</span>
           <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>
+          {row.status !== 'chosen' && <span class="visually-hidden">, {row.status}</span>}
         </div>
       ))}
     </div>

