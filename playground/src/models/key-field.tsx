@@ -36,8 +36,8 @@ export function KeyField({ owner, label, hint }: { owner: string; label: string;
         </button>
       </div>
       <p class="risk" role="note">
-        A key in a page can be read by every script and extension that runs in it. Use one with a low limit, and forget it afterwards. It is never part of
-        conversations, exports, links or the code that this page shows.
+        A key in a page can be read by every script and extension that runs in it. Use one with a low limit, and forget it afterwards. It is
+        never part of conversations, exports, links or the code that this page shows.
       </p>
     </div>
   )

@@ -63,7 +63,11 @@ export function TransferButtons({ desk }: { desk: Desk }) {
           ))}
         </select>
       </label>
-      <p class="kept">Kept in this browser only.</p>
+      <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void desk.replay()}>
+        <Icon name="play" />
+        Replay
+      </button>
+      <p class="kept">{desk.backend.settings.value.place === 'tab' ? 'Kept in this browser only.' : 'Kept on the server.'}</p>
     </footer>
   )
 }

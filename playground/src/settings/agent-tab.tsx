@@ -10,7 +10,9 @@ export function AgentTab({ draft, onChange }: TabProps) {
   const isScripted = draft.model.source === 'scripted'
   return (
     <>
-      {isScripted && <p class="note-line">The scenarios bring their own prompt, tools and context. Thinking and limits hold for them too.</p>}
+      {isScripted && (
+        <p class="note-line">The scenarios bring their own prompt, tools and context. Thinking and limits hold for them too.</p>
+      )}
       <Field label="System prompt">
         <textarea
           rows={3}

@@ -7,7 +7,8 @@ export function CodeTab({ draft, prompt }: { draft: Settings; prompt: string | u
   return (
     <div class="program" data-testid="program">
       <p class="note-line">
-        Exactly these settings, as a program for Node, Deno or Bun. Keys come from the environment. CI type-checks and runs programs like this one.
+        Exactly these settings, as a program for Node, Deno or Bun. Keys come from the environment. CI type-checks and runs programs like
+        this one.
       </p>
       <CodeBlock language="ts" code={programOf(draft, prompt)} isGrowing={false} />
     </div>

@@ -33,7 +33,12 @@ export function ModelTab({ draft, onChange }: TabProps) {
         <ServerFields draft={draft} onChange={onChange} />
       ) : (
         <>
-          <Choice label="Model" options={sources} value={model.source} onChange={(source) => choose({ source, address: addressOf(source) })} />
+          <Choice
+            label="Model"
+            options={sources}
+            value={model.source}
+            onChange={(source) => choose({ source, address: addressOf(source) })}
+          />
           {model.source === 'scripted' ? (
             <p class="note-line">The loop, the tools, approvals and retries are real. Only the answers are prepared.</p>
           ) : (
@@ -101,7 +106,11 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
         />
       </Field>
       {owner !== undefined && <KeyField key={owner} owner={owner} label={keyLabels[source]} />}
-      {source === 'direct' && <p class="note-line" data-access={service.access}>{accessNotes[service.access]}</p>}
+      {source === 'direct' && (
+        <p class="note-line" data-access={service.access}>
+          {accessNotes[service.access]}
+        </p>
+      )}
       <div class="field-row three">
         <NumberField
           label="Context, tokens"
@@ -119,10 +128,16 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
 const accessNotes = {
   allowed: 'This service answers calls from pages (CORS).',
   refused: 'This service does not answer pages of other origins: the browser will refuse the call (CORS). Use a model proxy.',
-  unknown: 'This service may not answer pages of other origins. When a call fails before it leaves the browser, that is CORS: use a model proxy.',
+  unknown:
+    'This service may not answer pages of other origins. When a call fails before it leaves the browser, that is CORS: use a model proxy.',
 }
 
-const keyLabels: Record<ModelChoice['source'], string> = { scripted: '', direct: 'Key', proxy: 'Token for the proxy', local: 'Key, if it wants one' }
+const keyLabels: Record<ModelChoice['source'], string> = {
+  scripted: '',
+  direct: 'Key',
+  proxy: 'Token for the proxy',
+  local: 'Key, if it wants one',
+}
 
 const addressHints: Record<ModelChoice['source'], string> = {
   scripted: '',

@@ -76,6 +76,7 @@ function remoteProgram({ serverUrl }: Settings, prompt: string): string {
     'const session = remoteSession({',
     `  url: ${serverUrl === '' ? "process.env.SERVER_URL ?? 'http://127.0.0.1:8787'" : quoted(serverUrl)},`,
     "  sessionId: 'chat-1',",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the program's.
     "  headers: { authorization: `Bearer ${process.env.ACCESS_TOKEN ?? ''}` },",
     '})',
     'await session.load()',

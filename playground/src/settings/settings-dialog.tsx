@@ -4,6 +4,7 @@ import type { Desk } from '../state/desk.ts'
 import { AgentTab } from './agent-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { ModelTab } from './model-tab.tsx'
+import './settings.css'
 
 const tabs = { model: 'Model', agent: 'Agent', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs

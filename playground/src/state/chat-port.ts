@@ -1,4 +1,5 @@
 import type { ChatAgent, CostConfig, Session } from '../../../src/index.ts'
+import type { Contest } from './local-race.ts'
 import type { RunRace } from './race.ts'
 
 /** What the page tells about a model. */
@@ -28,6 +29,8 @@ export interface ChatPort {
   close(): Promise<void>
   /** Has several configurations answer at once. Absent where that cannot be done. */
   race?: RunRace
+  /** Has those of the visitor's choice answer. Absent where that cannot be done. */
+  compare?: (contest: () => Promise<Contest>) => RunRace
 }
 
 /** What the list shows of a conversation. */

@@ -4,6 +4,7 @@ import { serverUrl } from '../remote/server-url.ts'
 import type { SettableBackend } from '../settings/settable-backend.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { StoredSession } from './chat-port.ts'
+import type { RunRace } from './race.ts'
 import { createSelection, readAddress, type SelectionState } from './selection.ts'
 import { type Conversation, createConversation } from './session.ts'
 
@@ -31,7 +32,9 @@ export interface Desk extends SelectionState {
   /** Takes the conversation to the other place, with everything that waits in it, and goes on there. */
   handOver(settings: Settings): Promise<void>
   /** Has several configurations answer `prompt`, and goes on with the answer that was chosen. */
-  race(prompt: string): void
+  race(prompt: string, run?: RunRace): void
+  /** Shows the conversation again as it came, without sending anything. */
+  replay(): Promise<void>
   refresh(): Promise<void>
   warn(error: unknown): void
 }
@@ -122,15 +125,27 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     await refresh()
   }
 
-  async function runRace(prompt: string): Promise<void> {
+  async function runRace(prompt: string, race = current.value.chat.race): Promise<void> {
     const conversation = current.value
-    const { race } = conversation.chat
     if (race === undefined) return
     try {
       const chosen = await conversation.startRace(prompt, race)
       if (current.value === conversation) await open(conversation.sessionId, chosen)
     } catch (error) {
       warn(error)
+    }
+  }
+
+  async function replay(): Promise<void> {
+    const { sessionId, loopId, chat } = current.value
+    try {
+      const [{ createReplay }, session] = await Promise.all([import('../replay/replay.ts'), backend.read(sessionId)])
+      const played = createReplay(session, loopId.value, chat.model)
+      selection.select(undefined)
+      show(played)
+      played.replay.play()
+    } catch (error) {
+      warn(error, 'This conversation cannot be replayed')
     }
   }
 
@@ -181,7 +196,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   await refresh()
   void lookForOtherTabs(current.value)
   const create = () => show(begin())
-  const race = (prompt: string) => void runRace(prompt)
+  const race = (prompt: string, run?: RunRace) => void runRace(prompt, run)
   return {
     ...selection,
     backend,
@@ -197,6 +212,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     configure,
     handOver,
     race,
+    replay,
     refresh,
     warn,
   }

@@ -62,6 +62,7 @@ export class LocalBackend implements Backend {
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
       clearQueues: () => agent.clearQueues(),
       close: () => agent.close(),
+      compare: (contest) => localRace(agent, this.store, contest),
       ...(race !== undefined && { race: localRace(agent, this.store, race) }),
     }
   }

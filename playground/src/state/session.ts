@@ -1,6 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { AgentEvent, AgentRun, ApprovalRef, PendingApproval, Receipt, Session } from '../../../src/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
+import type { Replay } from '../replay/replay.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, openedState, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
@@ -16,11 +17,13 @@ export interface QueuedMessage {
 /** One conversation: what the page shows (signals), and what a person can do. */
 export interface Conversation {
   readonly chat: ChatPort
+  /** Set where this is a recording that is played: nothing can be said then. */
+  readonly replay?: Replay
   readonly sessionId: string
   /** The loop that the conversation ends with. */
   loopId: ReadonlySignal<string | undefined>
   state: ReadonlySignal<RunState>
-  log: EventLog
+  readonly log: EventLog
   /** The tree as it was recorded last; absent before anything was said. */
   record: ReadonlySignal<Session | undefined>
   /** What several configurations answer at once; absent while none do. */
