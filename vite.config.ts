@@ -44,7 +44,8 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   const browser = { enabled: true, connectTimeout, headless: true, screenshotFailures: false, instances: [{ browser: name }], provider }
   // Known from the start: a dependency that vite discovers late reloads the page under a running test.
   const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
-  const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests] }
+  const ofTraces = ['@opentelemetry/api', '@opentelemetry/sdk-trace-base']
+  const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces] }
   return { resolve, optimizeDeps, test: { ...fixture, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
 }
 

@@ -2,14 +2,16 @@
  * `npm run build`: the package as it is published. Each public entry of package.json is one file in `dist/`, beside
  * - `shared/`: what several entries have in common. `core.js` is all that `phi-core` itself needs at once, `provider-kit.js` what providers share;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
+ * - `config/schema.json`: the JSON Schema of agent files, for editors;
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc.
  *
  * Sources are not published: each file has a source map that holds them.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type PluginContext, rolldown } from 'rolldown'
+import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
 
@@ -75,6 +77,13 @@ function writeTypes(): void {
   for (const path of globSync(`${types}/**/*.d.ts`)) if (!reached.has(path)) rmSync(path)
 }
 
+/** For editors that complete agent files: made of the table that they are checked with. */
+function writeConfigSchema(): void {
+  mkdirSync(join(folder, 'config'), { recursive: true })
+  writeFileSync(join(folder, 'config/schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+}
+
 rmSync(folder, { recursive: true, force: true })
 writeTypes()
 await writeCode()
+writeConfigSchema()

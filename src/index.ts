@@ -44,6 +44,7 @@ export { type ApiKey, type CredentialProvider, staticCredential } from './types/
 export {
   AgentBusyError,
   ConfigError,
+  type ConfigErrorOptions,
   CursorExpired,
   JournalError,
   type MisuseCode,
@@ -103,6 +104,7 @@ export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/inp
 export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
 export type { Logger } from './types/logger.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
 export {
   type AgentMessage,
   type AssistantMessage,

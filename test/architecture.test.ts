@@ -6,7 +6,7 @@ import { blankOut, importsOf, readSources, resolveImport, type Sources } from '.
 /** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
   types: { layers: [], packages: [] },
-  base: { layers: [], packages: [] },
+  base: { layers: [], packages: ['yaml'] },
   stream: { layers: [], packages: ['eventsource-parser'] },
   validation: { layers: [], packages: ['@cfworker/json-schema'] },
   workspace: { layers: [], packages: [] },
@@ -16,11 +16,15 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
-  openapi: { layers: ['validation'], packages: ['yaml'] },
+  openapi: { layers: ['validation'], packages: [] },
   skills: { layers: ['workspace'], packages: ['yaml'] },
   mcp: { layers: ['validation'], packages: [] },
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
+  config: {
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'providers', 'tools', 'mcp', 'skills', 'loop', 'agent'],
+    packages: ['smol-toml', 'yaml', 'zod'],
+  },
   client: { layers: ['stream', 'ui'], packages: [] },
   schema: { layers: ['session'], packages: ['zod'] },
   testing: {
@@ -36,6 +40,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   http: { adapters: [], packages: ['hono'] },
   proxy: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
+  otel: { adapters: [], packages: ['@opentelemetry/api'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }

@@ -19,12 +19,12 @@ const expected: Record<string, string> = {
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
     ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
     BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
-    CompactedSection CompactionConfig CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
+    CompactedSection CompactionConfig ConfigErrorOptions CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
     CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
     ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
     ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
     JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
-    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopOptions LoopRecord LoopStatus Message
+    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopObserver LoopOptions LoopRecord LoopStatus LoopStep LoopWatch ModelAnswer WatchedLoop Message
     MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
     ModelConfig CopiedSessionRecord NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
     InputAnswer InputDesk InputQuestion InputRef InputRequest InputRequestedEvent InputResolvedEvent PendingInput
@@ -97,6 +97,12 @@ const expected: Record<string, string> = {
     ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
     isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
     LlmCompactionOptions RequestBreak RequestDiff`,
+  './config': `
+    agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests
+    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection CompactionSettings
+    CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection HookScripts HooksSection McpServerConfig
+    McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection PromptStrategySection
+    ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection ToolPlace ToolsSection TrustRequest`,
   './options': `
     aDocument aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
     listOf oneOf options recordOf required tagged texts wholeFrom withMethods
@@ -115,6 +121,9 @@ const expected: Record<string, string> = {
     McpError mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
     McpToolsOptions`,
+  './adapters/otel': `
+    traceAgent traceLoops
+    AgentTrace LoopTracer TraceOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoute`,
@@ -146,9 +155,9 @@ const expected: Record<string, string> = {
     EventDefaults SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
+    loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
     HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
-    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms LoadConfigOptions LoadedConfig McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
     bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions

@@ -3,6 +3,7 @@ export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
+export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './config/load-config-file.ts'
 export {
   type FetchHandler,
   type NodeEnv,

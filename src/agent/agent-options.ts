@@ -56,6 +56,8 @@ export interface AgentOptions extends LoopSettings {
   workspace?: Workspace
   /** Default: a new id. */
   agentId?: string
+  /** Names it in `agentStart`, to hooks and in traces. Few different ones: not one per user. Default: none. */
+  agentName?: string
   /** Default: a new id. */
   sessionId?: string
   /** Records every loop in its session: everything said is durable before the run goes on. See also `resumeAgent`. Default: nothing is stored. */
@@ -92,7 +94,7 @@ export interface CompactOptions extends Omit<PromptOptions, 'kind' | 'responseFo
 }
 
 /** The settings of an agent as the loop takes them. */
-export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, ...rest }: AgentSettings): LoopConfig {
+export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, agentName: _, ...rest }: AgentSettings): LoopConfig {
   return {
     ...rest,
     thinkingLevel: thinking ?? 'off',
@@ -118,6 +120,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   followUpMode: aQueueMode,
   workspace: aWorkspace,
   agentId: aText,
+  agentName: aText,
   sessionId: aText,
   session: aStore,
   owns: listOf(withMethods('something to close', 'close')),

@@ -28,7 +28,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   checkPromptOptions(given)
   const { start, kind, said } = what
   const { settings, conversation, listeners } = agent
-  const { systemPrompt = '', skills, tools = [], replayBytes, logger } = settings
+  const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, responseFormat, ...options } = given
   const queues = { steering: new RunQueue(agent.steering), followUps: new RunQueue(agent.followUps) }
   const journal = settings.session && conversation.journalIn(settings.session)
@@ -49,7 +49,8 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     sessionId,
     listeners,
     start: async (loopOptions) => {
-      const request = { start, origin, context, config, options: loopOptions }
+      const named = agentName === undefined ? loopOptions : { ...loopOptions, agentName }
+      const request = { start, origin, context, config, options: named }
       if (journal === undefined) return startLoop(request)
       const begun = await takeOver(request, journal, what)
       run.loopId = begun.origin.loopId

@@ -9,7 +9,9 @@
  * @module
  */
 import { ConfigError, type MisuseCode } from '../types/errors.ts'
-import { isPlain, jsonFault, kindOf, maxJsonDepth } from './json-fault.ts'
+import { isPlain, jsonFault, maxJsonDepth } from './json-fault.ts'
+import { nearest } from './nearest-name.ts'
+import { shown } from './shown-value.ts'
 
 /** What a value must be. */
 export interface Kind {
@@ -177,43 +179,6 @@ function misfitAmong(kinds: Table, value: object, name: string, isOpen: boolean)
   const { names = [] } = options(kinds)
   const place = name === '' ? '' : ` of ${name}`
   return `${unknown} (${shown(Reflect.get(value, unknown), unknown)}) is no option${place}. ${nearest(unknown, names)}`
-}
-
-function nearest(name: string, names: readonly string[]): string {
-  let found = ''
-  let least = Math.max(2, Math.floor(name.length / 2))
-  // Of equals the one that stands outermost.
-  for (const known of names.toSorted((a, b) => a.split('.').length - b.split('.').length)) {
-    const steps = distance(name.toLowerCase(), known.slice(known.lastIndexOf('.') + 1).toLowerCase())
-    if (steps > least || (steps === least && found !== '')) continue
-    found = known
-    least = steps
-  }
-  if (found !== '') return `Did you mean ${found}?`
-  const own = names.filter((known) => !known.includes('.'))
-  return own.length === 0 ? 'There are none.' : `Known: ${own.join(', ')}.`
-}
-
-/** How many letters must be put in, left out or replaced to make `b` of `a`. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 0; i < Math.min(a.length, 64); i += 1) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j += 1) {
-      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
-}
-
-// Counts of tokens are none.
-const secret = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
-
-function shown(value: unknown, name: string): string {
-  if (typeof value === 'string') return secret.test(name) ? 'a text' : JSON.stringify(value.slice(0, 60))
-  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : kindOf(value)
 }
 
 function within(name: string, key: string): string {

@@ -84,6 +84,8 @@ const message = tagged(
       stopReason: oneOf(...stopReasons),
       model: aText,
       provider: aText,
+      responseId: aText,
+      responseModel: aText,
       errorMessage: aText,
       usage: options<Usage>(usageTable, true),
     },

@@ -129,7 +129,8 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     const { runId, sessionId, loopId } = ids
     return { runId, loopId, sessionId, text: finalText(loop.added), returned, ...ended }
   }
-  const result = await run(loop, request, turns, end)
+  const work = () => run(loop, request, turns, end)
+  const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   // What stands in other records, or beside each of them, is left out.
   const { runId, loopId, sessionId, text, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
@@ -183,10 +184,11 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
 
 /** A loop that was refused is written down all the same: its id is taken. */
 function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
-  const { metadata } = loop.options
+  const { metadata, agentName } = loop.options
   const snapshot = configSnapshot(loop.config)
   const start = { ...parentOf(parentLoopId), continuationKind, ...(metadata !== undefined && { metadata }) }
-  if (isStarted) loop.events.emit({ type: 'agentStart', agentId: loop.agentId, configSnapshot: snapshot, ...start })
+  const named = { agentId: loop.agentId, ...(agentName !== undefined && { agentName }) }
+  if (isStarted) loop.events.emit({ type: 'agentStart', ...named, configSnapshot: snapshot, ...start })
   return loop.record({ type: 'loopStart', config: snapshot, ...start })
 }
 

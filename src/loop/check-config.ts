@@ -143,6 +143,7 @@ export const settingTable = {
   contextTranslation: aFunction,
   journal: aJournal,
   logger: aLogger,
+  observers: listOf(withMethods('an observer', 'watch')),
   schemaValidator: withMethods('a schema validator', 'compile'),
 }
 

@@ -10,6 +10,7 @@ import type { InputDesk } from '../types/input-request.ts'
 import type { Journal } from '../types/journal.ts'
 import type { JsonValue } from '../types/json.ts'
 import type { Logger } from '../types/logger.ts'
+import type { LoopObserver } from '../types/loop-watch.ts'
 import type { AgentMessage, Message } from '../types/message.ts'
 import type { Model } from '../types/model.ts'
 import type { ThinkingLevel } from '../types/model-config.ts'
@@ -119,6 +120,8 @@ export interface LoopConfig {
   contextTranslation?: ContextTranslation
   journal?: Journal
   logger?: Logger
+  /** Watch this loop from within, and all that its calls start; the first is outermost. */
+  observers?: readonly LoopObserver[]
   /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */
   schemaValidator?: SchemaValidator
 }
@@ -141,7 +144,7 @@ export interface LoopOptions {
   inputs?: InputDesk
   /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
-  /** Name of the sub-agent that this loop is, for its hooks. */
+  /** Name of the agent that this loop is a run of, for its hooks and events. */
   agentName?: string
   /** Filled with the calls that run now and their timeouts in ms (`undefined`: unbounded). */
   runningTools?: Map<string, number | undefined>

@@ -16,6 +16,7 @@ import { HookRunner } from './hooks.ts'
 import { InputGate } from './input.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import type { RequestView } from './view/request-view.ts'
+import { Watches } from './watches.ts'
 
 /** How long an aborted run still waits for its journal, in ms. */
 const journalGraceMs = 1000
@@ -32,6 +33,8 @@ export class LoopState {
   readonly budget: ExecutionBudget
   readonly hooks: HookRunner
   readonly inputs: InputGate
+  /** Whoever watches this loop from within; `undefined` where nobody does. */
+  readonly watches: Watches | undefined
   /** Room of the conversation; `undefined` where nothing is ever compacted. */
   readonly room: ResolvedContext | undefined
   /** How large the prompt is. */
@@ -62,6 +65,11 @@ export class LoopState {
     this.events = new EventEmitter(ids, (event) => this.#deliver(event))
     this.hooks = new HookRunner(this, config.hooks)
     this.inputs = new InputGate(this, config)
+    this.watches = Watches.begin(
+      config.observers,
+      () => ({ ...ids, ...(options.agentName !== undefined && { agentName: options.agentName }), model: config.model.config }),
+      (message) => this.warn('watchFailed', { message }),
+    )
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
     this.room = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
@@ -123,6 +131,7 @@ export class LoopState {
   }
 
   #deliver(event: AgentEvent): void {
+    if (this.watches !== undefined) this.watches.event(event)
     try {
       this.config.journal?.event?.(event)
       // May be async all the same: one that writes events to a connection, say.

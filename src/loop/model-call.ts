@@ -4,20 +4,13 @@ import { isContextOverflowText } from '../base/overflow-text.ts'
 import { retryDelayMs } from '../base/retry-delay.ts'
 import type { CredentialProvider } from '../types/credentials.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../types/errors.ts'
+import type { ModelAnswer } from '../types/loop-watch.ts'
 import type { StreamRequest } from '../types/provider.ts'
-import type { RunFailure } from '../types/run-facts.ts'
 import { defaultRetry, type RetryConfig } from '../types/settings.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { makeRoom } from './compaction.ts'
 import type { LoopState } from './loop-state.ts'
 import { captureRequest, deriveRequest } from './request.ts'
-
-/** What the model answered: a message that is closed, but not yet in the history. */
-export interface ModelAnswer {
-  message: AssistantEntry
-  /** Why the call failed, when that is how it ended. */
-  failure?: RunFailure
-}
 
 /** What one turn has tried so far. */
 interface Tries {
@@ -32,7 +25,7 @@ interface Tries {
 type NextTry = 'close' | 'repeat' | 'shorten'
 
 /**
- * Asks the model once per turn, repeating failed calls.
+ * Asks the model once per turn, repeating failed calls. The answer is closed, but not yet in the history.
  *
  * **Contract**
  * - Failure and abort come back as `stopReason` `error` or `aborted` with the partial content. Rejects only with `JournalError`, and with
@@ -46,7 +39,13 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  *
  * Source: docs/concepts/limits-and-retries.md
  */
-export async function callModel(loop: LoopState): Promise<ModelAnswer> {
+export function callModel(loop: LoopState): Promise<ModelAnswer> {
+  const { turnIndex, watches, config } = loop
+  const work = () => tryModel(loop)
+  return watches === undefined ? work() : watches.around({ type: 'modelCall', turnIndex, model: config.model.config }, work)
+}
+
+async function tryModel(loop: LoopState): Promise<ModelAnswer> {
   let request: StreamRequest | undefined
   const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false }
   for (;;) {
@@ -78,6 +77,7 @@ async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<
   const deriving = deriveRequest(loop)
   const derived = deriving instanceof Promise ? await deriving : deriving
   if (loop.config.captureTurnRequests) await captureRequest(loop, derived, afterOverflow)
+  loop.watches?.request(derived.request)
   return derived.request
 }
 

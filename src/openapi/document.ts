@@ -1,4 +1,4 @@
-import { lateChunk } from '../base/late-chunk.ts'
+import { yamlParser } from '../base/yaml-parser.ts'
 import { errorText, LoadError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
@@ -16,8 +16,6 @@ export interface OpenApiDocument {
 /** References through which one leads on: far more than documents have, and far from the end of a stack. */
 const maxHops = 100
 
-const yaml = lateChunk('the YAML parser', () => import('yaml'))
-
 /**
  * Reads a document: JSON where the text begins with `{` or `[`, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
  * other than 3; with `LoadError` where the YAML parser cannot be had.
@@ -33,7 +31,7 @@ async function parse(text: string): Promise<unknown> {
   const isJson = /^\s*[{[]/.test(text)
   try {
     if (isJson) return JSON.parse(text)
-    const { parse: parseYaml } = await yaml.load()
+    const { parse: parseYaml } = await yamlParser.load()
     // Looking for keys that come twice takes the square of their number.
     return parseYaml(text, { merge: true, uniqueKeys: false, logLevel: 'error', maxAliasCount: 1000 })
   } catch (error) {

@@ -16,6 +16,7 @@ import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
 import type { Model } from '../types/model.ts'
 import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model-config.ts'
 import type { StreamProvider } from '../types/provider.ts'
+import { lateProviders } from './late-providers.ts'
 import { credentialsOf } from './shared/create-model.ts'
 import { aKey, type TransportOptions, transportTable } from './shared/provider-options.ts'
 
@@ -36,24 +37,15 @@ const modelOptions = optionsOf<RegistryModelOptions>({ ...transportTable, creden
 /** What every configuration says; the rest is looked at by the agent that gets the model. */
 const aConfig = optionsOf<Pick<ModelConfig, 'id' | 'api'>>({ id: required(aText), api: required(aText) }, true)
 
-/** The parts that are loaded when one of their protocols is called. */
-const parts = {
-  anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
-  chat: lateChunk('the OpenAI provider', () => import('./openai/index.ts')),
-  responses: lateChunk('the provider of the Responses API', () => import('./openai-responses/both-services.ts')),
-  google: lateChunk('the Google provider', () => import('./google/both-services.ts')),
-  bedrock: lateChunk('the Amazon Bedrock provider', () => import('./bedrock/index.ts')),
-}
-
 /** The seven protocols of this package. */
 const builtIn: Record<KnownApi, ProviderLoader> = {
-  anthropicMessages: async (transport) => (await parts.anthropic.load()).anthropicProvider(transport),
-  openAiCompletions: async (transport) => (await parts.chat.load()).openAiProvider(transport),
-  openAiResponses: async (transport) => (await parts.responses.load()).openAiResponsesProvider(transport),
-  azureOpenAiResponses: async (transport) => (await parts.responses.load()).azureProvider(transport),
-  googleGenerativeAi: async (transport) => (await parts.google.load()).googleProvider(transport),
-  googleVertex: async (transport) => (await parts.google.load()).vertexProvider(transport),
-  bedrockConverseStream: async (transport) => (await parts.bedrock.load()).bedrockProvider(transport),
+  anthropicMessages: async (transport) => (await lateProviders.anthropic.load()).anthropicProvider(transport),
+  openAiCompletions: async (transport) => (await lateProviders.chat.load()).openAiProvider(transport),
+  openAiResponses: async (transport) => (await lateProviders.responses.load()).openAiResponsesProvider(transport),
+  azureOpenAiResponses: async (transport) => (await lateProviders.responses.load()).azureProvider(transport),
+  googleGenerativeAi: async (transport) => (await lateProviders.google.load()).googleProvider(transport),
+  googleVertex: async (transport) => (await lateProviders.google.load()).vertexProvider(transport),
+  bedrockConverseStream: async (transport) => (await lateProviders.bedrock.load()).bedrockProvider(transport),
 }
 
 /**

@@ -41,11 +41,15 @@ const assistant = z
     error_message: z.string().nullish(),
   })
   // A camelCase `errorMessage` means nothing there, so it must mean nothing here.
-  .transform(({ id, turnId, provenanceHint, nodeId, parentId, tags, error_message, errorMessage: _, ...rest }) => ({
-    ...rest,
-    ...present('errorMessage', error_message),
-    ...envelopeFromSpec({ id, turnId, provenanceHint, nodeId, parentId, tags }),
-  }))
+  .transform(
+    ({ id, turnId, provenanceHint, nodeId, parentId, tags, error_message, errorMessage: _, responseId, responseModel, ...rest }) => ({
+      ...rest,
+      ...fitting('responseId', z.string(), responseId),
+      ...fitting('responseModel', z.string(), responseModel),
+      ...present('errorMessage', error_message),
+      ...envelopeFromSpec({ id, turnId, provenanceHint, nodeId, parentId, tags }),
+    }),
+  )
 
 const toolResult = z
   .looseObject({

@@ -1,6 +1,6 @@
 import type { Document, Scalar } from 'yaml'
 import { jsonFault } from '../base/json-fault.ts'
-import { lateChunk } from '../base/late-chunk.ts'
+import { yamlParser } from '../base/yaml-parser.ts'
 import { errorText, LoadError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
 import { SkillError } from './skill-error.ts'
@@ -23,9 +23,7 @@ export interface Frontmatter {
 }
 
 /** Characters: many times what the fields may hold together, and little enough to be parsed in some ms, whatever it is. */
-export const maxFrontmatter = 16_384
-
-const yamlParser = lateChunk('the YAML parser', () => import('yaml'))
+export const maxFrontmatter = 8192
 
 /** A fence is a whole line of its own; `...` ends a YAML document too. */
 const opening = /^---[ \t]*(?:\r\n|\r|\n)/

@@ -1,9 +1,10 @@
+import { breathe } from '../base/breathe.ts'
 import { aSignal, aText, checkOptions, listOf, options as optionsOf, wholeFrom } from '../base/check-options.ts'
 import { escapeControls } from '../base/escape-controls.ts'
 import { aWorkspace } from '../base/port-kinds.ts'
-import { errorText, LoadError, WorkspaceError } from '../types/errors.ts'
+import { errorText, WorkspaceError } from '../types/errors.ts'
 import type { Skill, SkillProblem, SkillSet } from '../types/skills.ts'
-import type { Workspace, WorkspaceEntry } from '../types/workspace.ts'
+import type { Workspace } from '../types/workspace.ts'
 import { joinPath, resolvePath } from '../workspace/path.ts'
 import { maxFrontmatter } from './frontmatter.ts'
 import { folderFault, parseSkill } from './parse-skill.ts'
@@ -25,6 +26,13 @@ interface Found {
   errors: readonly SkillProblem[]
 }
 
+/** The beginning of a file that was read. */
+interface SkillFile {
+  folder: string
+  location: string
+  text: string
+}
+
 /** Where a file is read. */
 interface Place {
   workspace: Workspace
@@ -39,6 +47,8 @@ const fileNames = ['SKILL.md', 'skill.md']
 const maxFolders = 10_000
 /** Files that are read at a time. */
 const atOnce = 16
+/** Milliseconds of work after which others may run. */
+const breathEvery = 10
 /** A character takes at most three bytes (four are two characters); then there are the fences and a byte order mark. */
 const maxBytes = 3 * maxFrontmatter + 1024
 
@@ -83,15 +93,21 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
   const { folders, errors } = await foldersOf(dir, place)
   const found: Found[] = [{ ...nothing, errors }]
   let count = 0
+  let breathed = performance.now()
   for (let at = 0; at < folders.length && count <= maxSkills; at += atOnce) {
-    const read = await Promise.all(folders.slice(at, at + atOnce).map((folder) => readFolder(folder, place)))
-    for (const each of read) {
+    const files = await Promise.all(folders.slice(at, at + atOnce).map((folder) => readFolder(folder, place)))
+    for (const file of files) {
+      const each = 'text' in file ? await toSkill(file, source) : file
       count += each.skills.length
       if (count <= maxSkills) found.push(each)
+      if (performance.now() - breathed < breathEvery) continue
+      await breathe(signal)
+      breathed = performance.now()
     }
   }
-  if (count > maxSkills)
+  if (count > maxSkills) {
     found.push(failed('tooMany', dir, `It has more than ${maxSkills} skills. Only the first are used; raise maxSkills, or part them.`))
+  }
   return skillSet(
     found.flatMap(({ skills }) => skills),
     found.flatMap(({ warnings }) => warnings),
@@ -101,52 +117,57 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
 
 /** The folders that may be skills, by path: those in `dir`, and `dir` itself. */
 async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ folders: string[]; errors: readonly SkillProblem[] }> {
-  let entries: readonly WorkspaceEntry[]
   try {
-    entries = await workspace.list(dir, signalled(signal))
+    const own = resolvePath(dir)
+    const entries = await workspace.list(dir, signalled(signal))
+    signal?.throwIfAborted()
+    const isSkill = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(lastPart(path)))
+    const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)
+    const folders = [...(isSkill ? [own] : []), ...inside.sort()]
+    if (folders.length <= maxFolders) return { folders, errors: [] }
+    const message = `It has ${folders.length} folders; only the first ${maxFolders} were looked into. Keep skills in a directory of their own.`
+    return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
   } catch (error) {
     signal?.throwIfAborted()
     // A directory that is not there has no skills.
-    if (WorkspaceError.isInstance(error) && error.code === 'notFound') return { folders: [], errors: [] }
-    return { folders: [], errors: unreadable(dir, error).errors }
+    return { folders: [], errors: isNotFound(error) ? [] : unreadable(dir, error).errors }
   }
-  signal?.throwIfAborted()
-  const own = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(lastPart(path))) ? [resolvePath(dir)] : []
-  const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)
-  const folders = [...own, ...inside.sort()]
-  if (folders.length <= maxFolders) return { folders, errors: [] }
-  const message = `It has ${folders.length} folders; only the first ${maxFolders} were looked into. Keep skills in a directory of their own.`
-  return { folders: folders.slice(0, maxFolders), errors: failed('tooMany', dir, message).errors }
 }
 
-/** The skill in `folder`; a folder without one brings nothing. */
-async function readFolder(folder: string, place: Place): Promise<Found> {
+/** The beginning of the file in `folder`; nothing where it has none. */
+async function readFolder(folder: string, { workspace, signal }: Place): Promise<SkillFile | Found> {
   for (const fileName of fileNames) {
     const location = joinPath(folder, fileName)
     try {
-      const head = await place.workspace.read(location, { end: maxBytes, ...signalled(place.signal) })
-      place.signal?.throwIfAborted()
-      return await toSkill(new TextDecoder('utf-8', { ignoreBOM: true }).decode(head), folder, location, place.source)
+      const head = await workspace.read(location, { end: maxBytes, ...signalled(signal) })
+      signal?.throwIfAborted()
+      return { folder, location, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(head) }
     } catch (error) {
-      place.signal?.throwIfAborted()
-      if (LoadError.isInstance(error)) throw error
-      if (SkillError.isInstance(error)) return failed(error.code, location, error.message)
-      if (WorkspaceError.isInstance(error) && error.code === 'notFound') continue
-      return unreadable(location, error)
+      signal?.throwIfAborted()
+      if (!isNotFound(error)) return unreadable(location, error)
     }
   }
   return nothing
 }
 
-async function toSkill(head: string, baseDir: string, location: string, source: string): Promise<Found> {
+async function toSkill({ folder, location, text }: SkillFile, source: string): Promise<Found> {
   // A model that is told an escaped path cannot read it, and one that is told the path itself may read something else.
   if (/[\t\n]/.test(location) || escapeControls(location) !== location) {
     return failed('unreadable', location, 'Its path has control characters, so no model can be told it. Rename the folder.')
   }
-  const { body: _, warnings: odd, ...parsed } = await parseSkill(head)
-  const fault = folderFault(parsed.name, baseDir === '.' ? undefined : lastPart(baseDir))
-  const warnings = [...odd, ...(fault === undefined ? [] : [fault])].map((warning) => ({ ...warning, path: location }))
-  return { skills: [{ ...parsed, location, baseDir, source }], warnings, errors: [] }
+  try {
+    const { body: _, warnings: odd, ...parsed } = await parseSkill(text)
+    const fault = folderFault(parsed.name, folder === '.' ? undefined : lastPart(folder))
+    const warnings = [...odd, ...(fault === undefined ? [] : [fault])].map((warning) => ({ ...warning, path: location }))
+    return { skills: [{ ...parsed, location, baseDir: folder, source }], warnings, errors: [] }
+  } catch (error) {
+    if (!SkillError.isInstance(error)) throw error
+    return failed(error.code, location, error.message)
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return WorkspaceError.isInstance(error) && error.code === 'notFound'
 }
 
 function unreadable(path: string, error: unknown): Found {

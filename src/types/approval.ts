@@ -3,6 +3,7 @@ import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
 import type { InputDesk } from './input-request.ts'
 import type { JsonObject } from './json.ts'
+import type { LoopObserver } from './loop-watch.ts'
 import type { PendingApproval } from './run-facts.ts'
 
 /**
@@ -35,7 +36,12 @@ export interface ApprovalDesk {
  */
 export interface RunGuards {
   /** Of the loop's configuration. */
-  readonly config: { hooks?: LoopHooks; inputFilters?: readonly InputFilter[]; approvalTimeoutMs?: number }
+  readonly config: {
+    hooks?: LoopHooks
+    inputFilters?: readonly InputFilter[]
+    approvalTimeoutMs?: number
+    observers?: readonly LoopObserver[]
+  }
   /** Of its options. */
   readonly options: {
     /** Requests rise to the run that can answer, and are events of it. */

@@ -152,14 +152,40 @@ export type MisuseCode =
   | 'argumentsChanged'
   | 'nestedSubAgent'
   | 'branchCount'
+  | 'parse'
+  | 'missingEnvVar'
+  | 'invalidField'
+  | 'badReference'
+  | 'untrusted'
+  | 'unsupported'
+  | 'io'
 
-/** Wrong use of the API: thrown at once, nothing has changed. */
+/** Where in a configuration something is wrong. */
+export interface ConfigErrorOptions extends PhiErrorOptions {
+  /** Its path, such as `agent.instances[0].provider`. */
+  field?: string
+  /** What stands there, as text; never a secret. */
+  value?: string
+  /** What may stand there, in words. */
+  expected?: string
+  /** From 1; absent where the parser does not know. */
+  line?: number
+  column?: number
+}
+
+/** Wrong use of the API: thrown at once, nothing has changed. Where a configuration file is wrong, it says at which place. */
 export class ConfigError extends PhiError {
   declare readonly code: MisuseCode
+  declare readonly field?: string
+  declare readonly value?: string
+  declare readonly expected?: string
+  declare readonly line?: number
+  declare readonly column?: number
 
-  constructor(code: MisuseCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
+  constructor(code: MisuseCode, message: string, { cause, hint, ...place }: ConfigErrorOptions = {}) {
+    super(code, message, { cause, ...(hint !== undefined && { hint }) })
     this.name = 'ConfigError'
+    Object.assign(this, place)
   }
 
   static override isInstance(value: unknown): value is ConfigError {

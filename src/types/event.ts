@@ -32,6 +32,8 @@ export interface EventBase {
 export interface AgentStartEvent extends EventBase {
   type: 'agentStart'
   agentId: string
+  /** That of the agent, or of the sub-agent, where it has one. */
+  agentName?: string
   parentLoopId?: string
   continuationKind: ContinuationKind
   configSnapshot: LoopConfigSnapshot

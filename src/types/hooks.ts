@@ -21,7 +21,7 @@ export type HookDone = unknown
 export interface HookOrigin {
   loopId: string
   agentId: string
-  /** Name of the sub-agent; absent in the run itself. */
+  /** Of the sub-agent, or of the agent where it has one. */
   agentName?: string
 }
 

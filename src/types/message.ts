@@ -36,6 +36,10 @@ export interface AssistantMessage {
   model: string
   /** Provider name, such as `anthropic`. */
   provider: string
+  /** The service's own id of this answer, for its support and for traces; absent where it gave none. */
+  responseId?: string
+  /** The model that answered, as the service calls it: a dated one, say. Absent where it did not say. */
+  responseModel?: string
   usage: Usage
   /** Epoch ms. */
   timestamp: number

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, type AgentMessage, emptyUsage, memorySessionStore, type NewSessionRecord, resumeAgent, type SessionStore } from 'phi-core'
 import { fileSessionStore } from 'phi-core/adapters/node'
+import { traceLoops } from 'phi-core/adapters/otel'
 import { anthropic } from 'phi-core/providers/anthropic'
 import { scripted } from 'phi-core/providers/scripted'
 import { run } from './contender.mjs'
@@ -66,6 +67,23 @@ async function recording(): Promise<Row> {
   const results = (await session.tail(id)).records.filter(({ entry }) => entry.type === 'toolResult').length
   if (results !== 200) throw new Error(`${results} tool results were recorded instead of 200.`)
   return ['200 turns recorded in memory, to none', quantile(ratios).toFixed(2), '≤ 1.2', quantile(ratios) <= 1.2]
+}
+
+/** The CPU of an agent that is traced, to one that is not, on 200 tool turns; with a tracer that does nothing. Both by turns in one process. */
+async function tracing(): Promise<Row> {
+  const scenario = turnsWithTool('anthropic', 200)
+  const traced: Side = (task) => agent({ ...task, agentOptions: { observers: [traceLoops()] } })
+  await warmUp(async () => {
+    await once(scenario, agent)
+    await once(scenario, traced)
+  })
+  const ratios: number[] = []
+  for (let n = 0; n < 40; n += 1) {
+    const before = await cpuOf(() => once(scenario, agent))
+    const own = await cpuOf(() => once(scenario, traced))
+    ratios.push((2 * own) / (before + (await cpuOf(() => once(scenario, agent)))))
+  }
+  return ['200 turns traced with a no-op tracer, to none', quantile(ratios).toFixed(2), '≤ 1.1', quantile(ratios) <= 1.1]
 }
 
 function history(length: number): AgentMessage[] {
@@ -167,6 +185,7 @@ const measures = {
   growth,
   repeatedIds,
   recording,
+  tracing,
   longHistory,
   resumed: () => resumed('memory', memorySessionStore()),
   resumedFromFiles,

@@ -25,6 +25,7 @@ import { captured } from '../../examples/recipes/request-capture.ts'
 import { afterCrash } from '../../examples/recipes/resume-session.ts'
 import { wentBack } from '../../examples/recipes/revert.ts'
 import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
+import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
@@ -80,6 +81,7 @@ describe('a page says what its program writes', () => {
     ['sessions', 'replay.ts', replay],
     ['sessions', 'hand-over-session.ts', handOver],
     ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
+    ['script-hooks', 'script-hooks.ts', inDirectory(watchedByScripts)],
   ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })
 

@@ -59,9 +59,8 @@ export async function bundleForWorkerd(entry: string, outfile: string): Promise<
     bundle: true,
     format: 'esm',
     target: 'es2023',
-    platform: 'neutral',
-    mainFields: ['module', 'main'],
     // As wrangler does: of some packages there is a browser's version and none for Workers.
+    platform: 'browser',
     conditions: ['workerd', 'worker', 'browser', 'import', 'module'],
     sourcemap: 'inline',
     logLevel: 'silent',

@@ -65,6 +65,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   contextTranslation: (messages) => messages,
   journal,
   logger: { warn: act },
+  observers: [{ watch: act }],
   schemaValidator: { compile: () => () => ({ value: {} }) },
 }
 
@@ -73,6 +74,7 @@ checkedOptions<AgentOptions>(
   {
     ...shared,
     model,
+    agentName: 'bench',
     systemPrompt: 'Be brief.',
     skills,
     tools: [add],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { memoryWorkspace, type Workspace, WorkspaceError } from '../../src/index.ts'
-import { loadSkillDir, loadSkills } from '../../src/skills/index.ts'
+import { type LoadSkillsOptions, loadSkillDir, loadSkills } from '../../src/skills/index.ts'
 import { readFileTool } from '../../src/tools/index.ts'
+import { checkedOptions } from '../options/surface.ts'
 import { context, textOf } from '../tools/context.ts'
 
 const skill = (name: string, description = `About ${name}.`) => `---\nname: ${name}\ndescription: ${description}\n---\nHow to ${name}.\n`
@@ -130,11 +131,11 @@ describe('loadSkills', () => {
     const set = await loadSkills(watched, ['s'])
     expect(names(set)).toEqual(['big'])
     expect(set.errors).toMatchObject([{ code: 'noFrontmatter' }])
-    expect(ends).toEqual([50_176, 50_176])
+    expect(ends).toEqual([25_600, 25_600])
   })
 
   it('takes a frontmatter of as many characters as it may have, whatever their bytes', async () => {
-    const text = `\ufeff---  \n${skill('a').slice(4, -16)}\n#${'漢'.repeat(16_300)}\n---\n`
+    const text = `\ufeff---  \n${skill('a').slice(4, -16)}\n#${'漢'.repeat(8100)}\n---\n`
     expect(names(await loadSkills(memoryWorkspace({ 's/a/SKILL.md': text }), ['s']))).toEqual(['a'])
   })
 
@@ -194,6 +195,18 @@ describe('loadSkills', () => {
     expect(JSON.stringify(await done)).toBe(JSON.stringify(await loadSkills(workspace, ['skills'])))
   })
 
+  it('lets others run between files that take long', async () => {
+    const slow = `---\nname: a\ndescription: b\nc: [${','.repeat(8000)}\n---\n`
+    const workspace = memoryWorkspace(Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`s/${at}/SKILL.md`, slow])))
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+    }, 0)
+    expect((await loadSkills(workspace, ['s'])).errors).toHaveLength(30)
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(3)
+  })
+
   it('stops with the reason of its signal, at any await', async () => {
     const workspace = memoryWorkspace(files)
     for (let after = 0; after < 4; after += 1) {
@@ -225,5 +238,22 @@ describe('loadSkillDir', () => {
   it('names the source, for people', async () => {
     const set = await loadSkillDir(memoryWorkspace(files), 'skills', 'bundled')
     expect(set.skills.map(({ source }) => source)).toEqual(['bundled', 'bundled'])
+  })
+})
+
+checkedOptions<LoadSkillsOptions>('loadSkills', { maxSkills: 5, signal: new AbortController().signal }, (options) =>
+  loadSkills(memoryWorkspace(files), ['skills'], options),
+)
+
+describe('what loadSkills is given', () => {
+  it.each([
+    [undefined, ['skills'], 'workspace'],
+    [memoryWorkspace(), 'skills', 'dirs'],
+    [memoryWorkspace(), [7], 'dirs[0]'],
+  ])('is checked: %j, %j', async (workspace, dirs, name) => {
+    await expect(loadSkills(workspace as never, dirs as never)).rejects.toMatchObject({
+      code: 'invalidOption',
+      message: expect.stringContaining(name),
+    })
   })
 })

@@ -151,13 +151,13 @@ describe('parseSkill', () => {
       `name: a\ndescription: d\n${Array.from({ length: 9 }, (_, i) => `a${i}: &a${i} [${Array(9).fill(i === 0 ? 'x' : `*a${i - 1}`)}]`).join('\n')}`,
     ],
     ['an alias of itself', 'name: a\ndescription: d\nmetadata: &m [*m]'],
-    ['lists in lists', `name: a\ndescription: d\nmetadata: ${'['.repeat(8000)}`],
+    ['lists in lists', `name: a\ndescription: d\nmetadata: ${'['.repeat(7000)}`],
     ['lists in lists that end', `name: a\ndescription: d\nmetadata: ${'['.repeat(30)}${']'.repeat(30)}`],
-    ['mappings in mappings', `name: a\ndescription: d\nmetadata: ${'{a: '.repeat(4000)}`],
-    ['many uses of an anchor', `name: a\ndescription: d\nmetadata: [&a x${',*a'.repeat(5000)}]`],
+    ['mappings in mappings', `name: a\ndescription: d\nmetadata: ${'{a: '.repeat(1900)}`],
+    ['many uses of an anchor', `name: a\ndescription: d\nmetadata: [&a x${',*a'.repeat(2500)}]`],
     ['an alias of nothing', 'name: *a\ndescription: d'],
-    ['nothing but commas', `name: [${','.repeat(16_000)}]`],
-    ['nothing but quotes', '"'.repeat(16_000)],
+    ['nothing but commas', `name: [${','.repeat(8000)}]`],
+    ['nothing but quotes', '"'.repeat(8000)],
   ])('refuses %s', async (_, yaml) => {
     expect(await refusal(file(yaml))).toMatchObject({ code: 'invalidYaml' })
   })
@@ -167,12 +167,12 @@ describe('parseSkill', () => {
     expect(frontmatter).toMatchObject({ description: 'd', bytes: 'aGk=', own: '1' })
   })
 
-  it('looks for the second fence within 16,384 characters', async () => {
+  it('looks for the second fence within 8,192 characters', async () => {
     const padded = (length: number) => file('name: a', 'description: d', `# ${'x'.repeat(length)}`)
-    expect(await parseSkill(padded(16_300))).toMatchObject({ name: 'a' })
+    expect(await parseSkill(padded(8100))).toMatchObject({ name: 'a' })
     // A line that only begins like a fence, right at the limit.
-    expect(await refusal(`${padded(16_300).slice(0, -12).padEnd(16_387, 'x')}\n---more\n`)).toMatchObject({ code: 'noFrontmatter' })
-    expect(await refusal(padded(16_400))).toMatchObject({ code: 'noFrontmatter', message: expect.stringContaining('16384') })
+    expect(await refusal(`${padded(8100).slice(0, -12).padEnd(8195, 'x')}\n---more\n`)).toMatchObject({ code: 'noFrontmatter' })
+    expect(await refusal(padded(8200))).toMatchObject({ code: 'noFrontmatter', message: expect.stringContaining('8192') })
     expect(await refusal(file('name: a', 'description: d', '#'.repeat(10_000_000)))).toMatchObject({ code: 'noFrontmatter' })
     expect((await parseSkill(git + 'x'.repeat(1_000_000))).body).toHaveLength(1_000_007)
   })

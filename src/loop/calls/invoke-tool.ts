@@ -27,7 +27,7 @@ const endingGraceMs = 3000
 export function invokeTool(loop: LoopState, call: PreparedCall, changes: ContextChange[]): ToolResult | Promise<ToolResult> {
   const running = new RunningCall(loop, call, changes)
   try {
-    const returned: unknown = call.tool.execute(call.args, running.context())
+    const returned: unknown = running.execute()
     if (isThenable(returned)) return running.settle(returned)
     return loop.hooks.watchesUpdates || running.stop.aborted
       ? running.settle(Promise.resolve(returned))
@@ -54,14 +54,15 @@ class RunningCall {
   #asking = 0
   /** Where loops that the tool starts ask people; `undefined` where nobody can be asked. */
   readonly #approvals: RisingApprovals | undefined
-  readonly #inputs: CallInputs
+  /** Where the call asks people, and loops that it starts; made when somebody does. */
+  #inputs: CallInputs | undefined
   #isOver = false
   /** The hooks of all updates so far; they keep their order. */
   #reported: Promise<void> | undefined
 
   constructor(loop: LoopState, call: PreparedCall, changes: ContextChange[]) {
     const timeoutMs = call.tool.timeoutMs ?? loop.config.toolTimeoutMs
-    const { approvals, inputs, runningTools } = loop.options
+    const { approvals, runningTools } = loop.options
     this.#loop = loop
     this.#call = call
     this.#changes = changes
@@ -69,8 +70,20 @@ class RunningCall {
     this.#timeoutMs = timeoutMs
     this.#startClock()
     this.#approvals = approvals && new RisingApprovals(loop, approvals, { id: call.id, name: call.name, stop: this.stop })
-    this.#inputs = new CallInputs(loop, inputs, { id: call.id, name: call.name, stop: this.stop, pause: () => this.#pauseClock() })
     runningTools?.set(call.id, timeoutMs)
+  }
+
+  /** Calls the tool, inside of whoever watches the loop. */
+  execute(): unknown {
+    const { tool, args, id: toolCallId, name: toolName } = this.#call
+    const { watches } = this.#loop
+    const work = (): unknown => tool.execute(args, this.context())
+    if (watches === undefined) return work()
+    return watches.around({ type: 'toolCall', toolCallId, toolName, stop: this.stop }, () => {
+      const returned = work()
+      // What begins only when it is waited for, as a query does, begins in here too.
+      return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
+    })
   }
 
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
@@ -78,7 +91,7 @@ class RunningCall {
     const { stop } = this
     const loop = this.#loop
     const approvals = this.#approvals
-    const inputs = this.#inputs
+    const inputs = () => this.#asks()
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = loop
     return {
@@ -91,13 +104,13 @@ class RunningCall {
         return stop.signal
       },
       get guards() {
-        return guardsOf(loop, approvals, loop.options.inputs && inputs)
+        return guardsOf(loop, toolCallId, { approvals, inputs: loop.options.inputs && inputs() })
       },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
-      requestInput: (question, signal) => inputs.ask(question, signal),
+      requestInput: (question, signal) => inputs().ask(question, signal),
       childEvent: (event) => {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
@@ -131,11 +144,18 @@ class RunningCall {
   end(result: ToolResult): ToolResult {
     this.#isOver = true
     this.#approvals?.close()
-    this.#inputs.close()
+    this.#inputs?.close()
     this.#loop.options.runningTools?.delete(this.#call.id)
     this.#stopTimer?.()
     this.stop.release()
     return result
+  }
+
+  #asks(): CallInputs {
+    const { id, name } = this.#call
+    const call = { id, name, stop: this.stop, pause: () => this.#pauseClock() }
+    this.#inputs ??= new CallInputs(this.#loop, this.#isOver ? undefined : this.#loop.options.inputs, call)
+    return this.#inputs
   }
 
   #startClock(): void {

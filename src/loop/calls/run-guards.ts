@@ -4,17 +4,24 @@ import type { InputDesk } from '../../types/input-request.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 
-/** What watches over `loop`, for the loops that one of its calls starts. */
-export function guardsOf(loop: LoopState, desk: ApprovalDesk | undefined, inputs: InputDesk | undefined): RunGuards {
+/** Who asks people on behalf of a call. */
+interface CallDesks {
+  approvals: ApprovalDesk | undefined
+  inputs: InputDesk | undefined
+}
+
+/** What watches over `loop`, for the loops that its call `toolCallId` starts: its settings, and who asks people for it. */
+export function guardsOf(loop: LoopState, toolCallId: string, { approvals, inputs }: CallDesks): RunGuards {
   const { hooks, inputFilters, approvalTimeoutMs } = loop.config
   return {
     config: {
       ...(hooks !== undefined && { hooks }),
       ...(inputFilters !== undefined && { inputFilters }),
       ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+      ...(loop.watches !== undefined && { observers: loop.watches.inner(toolCallId) }),
     },
     options: {
-      ...(desk !== undefined && { approvals: desk }),
+      ...(approvals !== undefined && { approvals }),
       ...(inputs !== undefined && { inputs }),
       approvalRule: (toolName) => {
         const tool = loop.context.tools.find(({ name }) => name === toolName)

@@ -53,7 +53,9 @@ export class Inquiry {
     const loopId = nextLoopId(this.#base, sessionId, config)
     const context = { systemPrompt, messages: [], tools: [], agentId, sessionId, loopId, ...parentOf(this.#base) }
     const budget = this.#budget
-    const result = await agentLoop(prompt, context, config, {
+    const { watches } = this.#events
+    const watched = watches === undefined ? config : { ...config, observers: watches.inner() }
+    const result = await agentLoop(prompt, context, watched, {
       emit: this.#events.pass,
       signal: this.signal,
       ...(budget !== undefined && { budget }),

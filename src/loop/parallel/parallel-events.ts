@@ -3,6 +3,7 @@ import { errorText } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
 import type { Logger } from '../../types/logger.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
+import type { Watches } from '../watches.ts'
 
 /** The events of a parallel loop as a whole, and the gate that its strategy's loops report through: after `end` nothing comes. */
 export class ParallelEvents {
@@ -10,6 +11,8 @@ export class ParallelEvents {
   readonly #sink: (event: AgentEvent) => void
   readonly #logger: Logger | undefined
   #isOpen = true
+  /** Whoever watches the whole from within. */
+  watches: Watches | undefined
 
   constructor(
     ids: { runId: string; sessionId: string; loopId: string },
@@ -47,6 +50,7 @@ export class ParallelEvents {
 
   #deliver(event: AgentEvent): void {
     const failed = (error: unknown) => this.warn('emitFailed', errorText(error))
+    this.watches?.event(event)
     try {
       const outcome: unknown = this.#sink(event)
       if (outcome instanceof Promise) outcome.catch(failed)

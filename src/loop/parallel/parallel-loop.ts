@@ -28,6 +28,7 @@ import { checkConfig, checkContext, sharedLimits } from '../check-config.ts'
 import { toMessages } from '../input.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
+import { Watches } from '../watches.ts'
 import { Branch, type IdentifiedContext } from './branch.ts'
 import type { EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
 import { Inquiry } from './inquiry.ts'
@@ -86,6 +87,7 @@ export interface ParallelResult {
  * - Loop ids are counted on `context`: no two parallel loops that begin there use the same. Go on with one context of the result only.
  * - `parallelLoopStart` comes first and `parallelLoopEnd` last; in between every branch that began ends. An abort ends all of them and the
  *   evaluation; then the first branch that completed is chosen, else the first.
+ * - The observers of the first configuration that has any watch the whole, and from within it every branch and what the strategy asks.
  * - Rejects only with `ConfigError`, before the first event: `branchCount` for no configuration, or a number the strategy cannot take;
  *   otherwise what `agentLoop` or `continueLoop` reject with.
  *
@@ -96,10 +98,20 @@ export interface ParallelResult {
  */
 export async function parallelLoop(options: ParallelOptions): Promise<ParallelResult> {
   const { prompt, first } = checkParallel(options)
-  const { configs, strategy, emit, signal, metadata } = options
-  const budget = sharedBudget(options)
   const base = identify(options.context)
   const events = makeEvents(options, base, first)
+  const { watches } = events
+  const work = () => runBranches(options, { prompt, base, events })
+  return watches === undefined ? work() : watches.around({ type: 'loop' }, work)
+}
+
+async function runBranches(
+  options: ParallelOptions,
+  { prompt, base, events }: { prompt: AgentMessage[]; base: IdentifiedContext; events: ParallelEvents },
+): Promise<ParallelResult> {
+  const { strategy, emit, signal, metadata } = options
+  const budget = sharedBudget(options)
+  const configs = options.configs.map((config) => watchedBy(config, events))
   const branches = configs.map((config, index) => new Branch(index, base, config, signal))
   const shared = { emit, budget, ...(metadata !== undefined && { metadata }) }
   const selection = new Selection(strategy, branches, events)
@@ -125,6 +137,11 @@ export async function parallelLoop(options: ParallelOptions): Promise<ParallelRe
   } finally {
     for (const branch of branches) branch.release()
   }
+}
+
+/** `config`, watched by whoever watches the whole. */
+function watchedBy(config: LoopConfig, { watches }: ParallelEvents): LoopConfig {
+  return watches === undefined ? config : { ...config, observers: watches.inner() }
 }
 
 /** Tells the journal of the first configuration that has one which branch was chosen. What it refuses is logged: the branches themselves are durable. */
@@ -186,7 +203,11 @@ function makeEvents(options: ParallelOptions, base: IdentifiedContext, first: Lo
   const { sessionId } = base
   const loopId = nextLoopId(base, sessionId, { ...first, configId: 'parallel' })
   const logger = configs.find((config) => config.logger !== undefined)?.logger
-  return new ParallelEvents({ runId, sessionId, loopId }, { sink: emit, logger })
+  const events = new ParallelEvents({ runId, sessionId, loopId }, { sink: emit, logger })
+  const observers = configs.find((config) => config.observers !== undefined)?.observers
+  const whole = () => ({ runId, sessionId, loopId, agentId: base.agentId })
+  events.watches = Watches.begin(observers, whole, (message) => events.warn('watchFailed', message))
+  return events
 }
 
 function resultOf(outcomes: readonly ParallelOutcome[], selectedIndex: number, evaluationUsage: Usage): ParallelResult {

@@ -14,7 +14,7 @@ import type { AnthropicCall } from './encode.ts'
 interface WireEvent {
   type?: string
   index?: number
-  message?: { id?: string; usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
+  message?: { id?: string; model?: string; usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
   content_block?: WireBlock
   delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: unknown; stop_reason?: string | null }
   usage?: WireUsage
@@ -170,6 +170,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
     this.#hasBegun = true
     this.#messageId = message?.id
+    this.builder.answeredBy(message?.id, message?.model)
     this.#count(message?.usage)
     this.#stopReason = wordIn(message?.stop_reason, 'a reason to stop')
     this.builder.start()

@@ -1,3 +1,3 @@
-/** Google's two services share their codec, so the registry loads them as one chunk. */
-export { vertexProvider } from '../vertex/index.ts'
-export { googleProvider } from './index.ts'
+/** Google's two services share their codec, so the registry, and agent files, load them as one chunk. */
+export { vertex, vertexProvider } from '../vertex/index.ts'
+export { google, googleProvider } from './index.ts'

@@ -137,6 +137,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   #read(chunk: GeminiChunk): void {
     if (chunk.error) throw new StreamRefusal(chunk)
+    if (this.builder.message.responseId === undefined) this.builder.answeredBy(chunk.responseId, chunk.modelVersion)
     this.builder.start()
     if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
     if (chunk.promptFeedback?.blockReason) this.#block(chunk.promptFeedback)

@@ -9,6 +9,7 @@ export interface GeminiChunk {
   promptFeedback?: { blockReason?: string | null; blockReasonMessage?: string | null } | null
   error?: unknown
   responseId?: string | null
+  modelVersion?: string | null
 }
 
 /** One alternative answer; only the first is read. */

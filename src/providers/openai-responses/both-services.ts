@@ -1,3 +1,3 @@
-/** OpenAI and Azure share the codec of the Responses API, so the registry loads them as one chunk. */
-export { azureProvider } from '../azure/index.ts'
-export { openAiResponsesProvider } from './index.ts'
+/** OpenAI and Azure share the codec of the Responses API, so the registry, and agent files, load them as one chunk. */
+export { azure, azureProvider } from '../azure/index.ts'
+export { openAiResponsesProvider, openaiResponses } from './index.ts'

@@ -104,6 +104,7 @@ export class ResponsesDecoder implements StreamDecoder {
         const id = event.response?.id
         if (this.#id !== undefined && id !== this.#id) throw secondMessage(this.#service)
         this.#id = id
+        this.builder.answeredBy(id, event.response?.model)
         return
       }
       case 'response.output_item.added':
@@ -135,6 +136,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #end(response: WireResponse, type: string): void {
+    this.builder.answeredBy(response.id, response.model)
     if (response.usage) this.builder.message.usage = usageOf(response.usage)
     const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)
     if (status === 'failed' || status === 'cancelled') {

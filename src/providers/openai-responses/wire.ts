@@ -41,6 +41,7 @@ export interface WirePart {
 /** The whole response, as the first and the last events repeat it. */
 export interface WireResponse {
   id?: string
+  model?: string
   status?: string | null
   error?: unknown
   incomplete_details?: { reason?: string | null } | null

@@ -4,6 +4,7 @@ import { tokenCount } from '../shared/decode/decoder.ts'
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {
   id?: string
+  model?: string
   choices?: (ChatChoice | null)[] | null
   usage?: ChatUsage | null
   /** Groq repeats the usage here. */

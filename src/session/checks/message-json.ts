@@ -47,6 +47,8 @@ export const messageShape: Check = tagged('role', {
     stopReason: oneOf('stop|length|toolUse|error|aborted|maxTurns|userStop|handoff|guardRail|contextCompacted|paused'),
     model: string,
     provider: string,
+    'responseId?': string,
+    'responseModel?': string,
     usage: object({ input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, totalTokens: number }),
     'errorMessage?': string,
   },

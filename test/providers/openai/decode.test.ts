@@ -14,6 +14,7 @@ describe('Chat Completions decoder', () => {
       stopReason: 'stop',
       model: 'm',
       provider: 'openai-compatible',
+      responseId: 'c1',
       usage,
       timestamp: 0,
     })

@@ -87,6 +87,13 @@ export class AssistantBuilder {
     }
   }
 
+  /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
+  answeredBy(responseId: unknown, responseModel: unknown): void {
+    const { message } = this
+    if (message.responseId === undefined && isName(responseId)) message.responseId = responseId
+    if (message.responseModel === undefined && isName(responseModel)) message.responseModel = responseModel
+  }
+
   /** Emits `start`, once. Every operation that emits does so first. */
   start(): void {
     if (this.#started) return
@@ -297,6 +304,11 @@ export class AssistantBuilder {
       else slot.block.arguments = parsed.arguments
     }
   }
+}
+
+/** A name of sound length: it is stored with every answer. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 512
 }
 
 /**

@@ -1,0 +1,146 @@
+import { realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { aFlag, aFunction, anObject, anything, aText, either, type Kind, options as optionsOf } from '../../../src/base/check-options.ts'
+import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
+import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
+import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
+import { type NodeToolsOptions, nodeTools } from '../node-tools.ts'
+import { isWithin } from '../policy/programs.ts'
+import { type HookScripts, scriptHooks } from '../script-hooks/script-hooks.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { nodeWorkspace } from '../workspace/node-workspace.ts'
+
+/** What of a host is not taken from Node. */
+export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFile' | 'tools'> {
+  /** What paths of the file are relative to. Default: the directory of this process. */
+  root?: string
+  /** How the built-in tools run. */
+  nodeTools?: Omit<NodeToolsOptions, 'root'>
+  /** Tools beside the built-in ones; of two with one name this one is taken. */
+  tools?: Iterable<AgentTool>
+}
+
+/** Checked again, with all else, when agents are made. */
+export const nodeHostOptions: Kind = optionsOf<NodeHostOptions>({
+  root: aText,
+  nodeTools: anObject,
+  tools: anything,
+  env: anything,
+  sessions: anything,
+  fetch: anything,
+  skills: anything,
+  trust: either(aFlag, aFunction),
+  scriptHooks: anything,
+  connectMcp: anything,
+  models: anything,
+  createModel: anything,
+  logger: anything,
+})
+
+/** What this machine gives an agent file. */
+export function hostOfNode(options: NodeHostOptions): ConfigHost {
+  const { root: given = '.', nodeTools: settings = {}, tools = [], ...others } = options
+  const root = resolve(given)
+  return {
+    env: process.env,
+    connectMcp: (server) => connect(server, root, others),
+    scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts),
+    ...others,
+    workspace: (path) => workspaceAt(root, path, settings),
+    tools: (place) => toolsAt(root, place, settings, tools),
+    readFile: (path) => textOf(absolute(root, path)),
+  }
+}
+
+function absolute(root: string, path: string): string {
+  return resolve(root, path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path)
+}
+
+/** The directory of a path, which trust was asked for where it says that it lies outside. A link says nothing. */
+function directoryAt(root: string, path: string): string {
+  const directory = absolute(root, path)
+  if (!isWithin(root, directory)) return directory
+  let real: string
+  try {
+    real = realpathSync(directory)
+  } catch {
+    return directory // that there is none is said by who uses it
+  }
+  if (isWithin(realpathSync(root), real)) return directory
+  throw new ConfigError('untrusted', `${path} is a link that leads out of ${root}. Name the directory itself, so that it can be trusted.`)
+}
+
+function protection({ unprotected, allowSystemRoot }: Omit<NodeToolsOptions, 'root'>): Parameters<typeof nodeWorkspace>[1] {
+  return { ...(unprotected !== undefined && { unprotected }), ...(allowSystemRoot !== undefined && { allowSystemRoot }) }
+}
+
+function workspaceAt(root: string, path: string, settings: Omit<NodeToolsOptions, 'root'>): Workspace {
+  return nodeWorkspace(directoryAt(root, path), protection(settings))
+}
+
+/** `bash` wants a sandbox, so it is made only where it is named. */
+function toolsAt(
+  root: string,
+  { path, names }: ToolPlace,
+  settings: Omit<NodeToolsOptions, 'root'>,
+  own: Iterable<AgentTool>,
+): AgentTool[] {
+  const given = [...own]
+  const wantsBash = names.includes('bash') && !given.some(({ name }) => name === 'bash')
+  const builtIn = nodeTools({ ...settings, root: directoryAt(root, path), ...(!wantsBash && { bash: false }) })
+  return [...builtIn, ...given]
+}
+
+/** Trust was asked for each by what it says; only one that says so may lie elsewhere. */
+function hooksAt(root: string, scripts: HookScripts): LoopHooks {
+  const allowOutside = Object.values(scripts).some((script) => /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
+  return scriptHooks({ scripts, root, allowOutside })
+}
+
+interface Connecting {
+  fetch?: typeof fetch
+  logger?: Logger
+}
+
+async function connect(server: McpServerConfig, root: string, { fetch, logger }: Connecting): Promise<McpToolSet> {
+  const { name, include, timeoutMs } = server
+  const shared = logger === undefined ? {} : { logger }
+  const client =
+    server.transport === 'stdio'
+      ? await connectMcpStdio({
+          ...shared,
+          command: server.command,
+          args: server.args,
+          env: { ...server.env },
+          cwd: directoryAt(root, server.cwd),
+        })
+      : await connectOverHttp({ ...shared, url: server.url, headers: { ...server.headers }, ...(fetch !== undefined && { fetch }) })
+  try {
+    return await mcpTools(client, {
+      ...shared,
+      prefix: name,
+      ...(include !== undefined && { include }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    })
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** Only who connects needs the SDK. */
+async function connectOverHttp(options: Parameters<typeof import('../../mcp/index.ts')['connectMcp']>[0]) {
+  const { connectMcp } = await import('../../mcp/index.ts')
+  return connectMcp(options)
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError('io', `${path} cannot be read: ${systemCode(error) ?? 'it cannot be opened'}.`, { cause: error })
+  }
+}

@@ -1,0 +1,102 @@
+import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
+import {
+  type AssistantMessage,
+  combineUsage,
+  emptyUsage,
+  type ProviderRetryEvent,
+  type StreamRequest,
+  type Usage,
+} from '../../src/index.ts'
+import { capturedInput, capturedInstructions, capturedOutput } from './content.ts'
+import { cancelled, finishReason, type LoopFacts, type ModelFacts, modelAttributes, nameOf, usageAttributes } from './conventions.ts'
+import type { Operation, Tracing } from './tracing.ts'
+
+/** One model call of a loop, its retries included: the span `chat {model}`, and the figures of `gen_ai.client.*`. */
+export class ChatTrace {
+  readonly #tracing: Tracing
+  readonly #operation: Operation
+  readonly #attributes: Attributes
+  /** Of attempts that failed after output. */
+  #usage: Usage = emptyUsage()
+  #hasBegun = false
+
+  constructor(tracing: Tracing, facts: LoopFacts, model: ModelFacts, place: { parent: Context; at?: number | undefined }) {
+    this.#tracing = tracing
+    this.#attributes = { 'gen_ai.operation.name': 'chat', ...modelAttributes(model) }
+    this.#operation = tracing.begin({
+      ...place,
+      name: `chat ${nameOf(model.id)}`,
+      kind: SpanKind.CLIENT,
+      attributes: { ...this.#attributes, 'gen_ai.conversation.id': nameOf(facts.sessionId), 'gen_ai.request.stream': true },
+    })
+  }
+
+  get context(): Context {
+    return this.#operation.context
+  }
+
+  request({ maxTokens, temperature, responseFormat, model, systemPrompt, messages }: StreamRequest): void {
+    if (!this.#operation.isRecording) return
+    const isJson = responseFormat !== undefined && responseFormat.type !== 'text'
+    const attributes: Attributes = {
+      'gen_ai.request.max_tokens': maxTokens ?? model.maxTokens,
+      ...(temperature !== undefined && { 'gen_ai.request.temperature': temperature }),
+      ...(isJson && { 'gen_ai.output.type': 'json' }),
+    }
+    this.#operation.set(attributes)
+    if (!this.#tracing.capturesContent) return
+    if (systemPrompt !== '') this.#operation.set({ 'gen_ai.system_instructions': capturedInstructions(systemPrompt) })
+    this.#operation.set({ 'gen_ai.input.messages': capturedInput(messages) })
+  }
+
+  /** The first of the answer has come. */
+  begun(at?: number): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#operation.set({ 'gen_ai.response.time_to_first_chunk': this.#operation.elapsed(at) })
+  }
+
+  /** An attempt failed after output; what it used is part of the call. */
+  failedAttempt(usage: Usage): void {
+    this.#usage = combineUsage(this.#usage, usage)
+  }
+
+  retried({ attempt, maxRetries, delayMs, error, afterOutput }: Omit<ProviderRetryEvent, 'type'>, at?: number): void {
+    const figures = { 'phi.retry.attempt': attempt, 'phi.retry.max_retries': maxRetries, 'phi.retry.delay_ms': delayMs }
+    this.#operation.note('retry', { ...figures, 'phi.retry.after_output': afterOutput, 'error.type': nameOf(error.code) }, at)
+  }
+
+  /** The answer is there, or why there is none; `code` is that of the failure. */
+  answered(message: AssistantMessage, code: string | undefined, at?: number): void {
+    const { stopReason, responseId, responseModel, errorMessage } = message
+    const usage = combineUsage(this.#usage, message.usage)
+    const failure = stopReason === 'aborted' ? cancelled : stopReason === 'error' ? nameOf(code ?? '_OTHER') : undefined
+    const said: Attributes = { ...(responseModel !== undefined && { 'gen_ai.response.model': nameOf(responseModel) }) }
+    const attributes = (): Attributes => ({
+      ...said,
+      ...usageAttributes(usage),
+      ...(responseId !== undefined && { 'gen_ai.response.id': nameOf(responseId) }),
+      'gen_ai.response.finish_reasons': [finishReason(stopReason)],
+      ...(this.#tracing.capturesContent && { 'gen_ai.output.messages': capturedOutput(message) }),
+    })
+    const error = failure === undefined ? {} : { error: { type: failure, message: errorMessage } }
+    const took = this.#operation.end({ attributes, ...error, at })
+    if (took !== undefined) this.#measure(took, usage, { ...said, ...(failure !== undefined && { 'error.type': failure }) })
+  }
+
+  /** It ends without an answer. */
+  cut(type: string, at?: number): void {
+    const took = this.#operation.end({ error: { type }, at })
+    if (took !== undefined) this.#measure(took, this.#usage, { 'error.type': type })
+  }
+
+  #measure(took: number, usage: Usage, { 'error.type': failure, ...said }: Attributes): void {
+    const attributes = { ...this.#attributes, ...said }
+    const { input, output, cacheRead, cacheWrite } = usage
+    const prompt = input + cacheRead + cacheWrite
+    if (prompt > 0) this.#tracing.record('gen_ai.client.token.usage', prompt, { ...attributes, 'gen_ai.token.type': 'input' })
+    if (output > 0) this.#tracing.record('gen_ai.client.token.usage', output, { ...attributes, 'gen_ai.token.type': 'output' })
+    const failed = failure === undefined ? attributes : { ...attributes, 'error.type': failure }
+    this.#tracing.record('gen_ai.client.operation.duration', took, failed)
+  }
+}

@@ -1,0 +1,3 @@
+// The entry `./adapters/otel`: named exports only, each with its contract in TSDoc. Imports `@opentelemetry/api` alone, which does nothing by itself.
+export { type AgentTrace, type LoopTracer, traceAgent, traceLoops } from './trace-agent.ts'
+export type { TraceOptions } from './tracing.ts'

@@ -1,0 +1,307 @@
+import { type Context, context } from '@opentelemetry/api'
+import type {
+  AgentEndEvent,
+  AgentEvent,
+  AgentMessage,
+  ChildEvent,
+  LoopObserver,
+  LoopStep,
+  LoopWatch,
+  ModelAnswer,
+  ParallelLoopEndEvent,
+  StreamRequest,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+} from '../../src/index.ts'
+import { ChatTrace } from './chat-trace.ts'
+import { cancelled, errorType, finishReason, type LoopFacts, nameOf, usageAttributes } from './conventions.ts'
+import { beginningOf, contentOf, type Measured } from './loop-words.ts'
+import { ReadLoops, type ReadTrace } from './read-loops.ts'
+import { ToolTrace } from './tool-trace.ts'
+import type { Operation, Tracing } from './tracing.ts'
+import { WaitTraces } from './wait-traces.ts'
+
+/** Where a loop stands. */
+export interface LoopPlace {
+  parent: Context
+  /** All that are open. */
+  open: Set<ReadTrace>
+  /** Epoch ms, for a loop that is read from its events: then they say when everything was. Default: it runs here, now. */
+  at?: number
+}
+
+type AssistantEntry = Extract<AgentMessage, { role: 'assistant' }>
+
+/**
+ * One loop as spans: `invoke_agent`, and below it `chat`, `execute_tool` and what waits. Of a loop that runs here it is the watch; of another one
+ * it gets the events alone, and its `chat` begins when the model could have been asked.
+ *
+ * **Contract**: everything that begins ends, with the loop at the latest. Nothing throws.
+ */
+export class LoopTrace implements LoopWatch, ReadTrace {
+  readonly #tracing: Tracing
+  readonly #facts: LoopFacts
+  readonly #place: LoopPlace
+  readonly #operation: Operation
+  readonly #measured: Measured
+  readonly #waits: WaitTraces
+  readonly #tools = new Map<string, ToolTrace>()
+  /** Loops that calls started and that are known by their events alone, by call. */
+  readonly #children = new Map<string, ReadLoops>()
+  /** Runs of loops that calls started and that are watched themselves. */
+  readonly #watched = new Set<string>()
+  #chat: ChatTrace | undefined
+  /** Of a loop that is read: an answer that failed. What follows says whether the call goes on. */
+  #failed: AssistantEntry | undefined
+  /** Of a loop that is read: since when the model could have been asked. */
+  #readyAt: number
+  #isOpen = true
+
+  constructor(tracing: Tracing, facts: LoopFacts, place: LoopPlace) {
+    this.#tracing = tracing
+    this.#facts = facts
+    this.#place = place
+    this.#readyAt = place.at ?? 0
+    this.#waits = new WaitTraces(tracing)
+    const { name, attributes, measured } = beginningOf(facts)
+    this.#measured = measured
+    this.#operation = tracing.begin({ parent: place.parent, at: place.at, name, attributes })
+    place.open.add(this)
+  }
+
+  // Called by a loop that runs here
+
+  around(step: LoopStep, work: () => unknown): void {
+    if (!this.#isOpen) work()
+    else if (step.type === 'loop') this.#around(this.#operation.context, work, { settled: () => this.cut() })
+    else if (step.type === 'toolCall') {
+      const tool = this.#tools.get(step.toolCallId)
+      tool?.runs(step.stop)
+      this.#around(tool?.context ?? this.#operation.context, work, { failed: (error) => tool?.threw(error) })
+    } else {
+      const chat = new ChatTrace(this.#tracing, this.#facts, step.model, { parent: this.#operation.context })
+      this.#chat = chat
+      this.#around(chat.context, work, {
+        // The contract of the step says what its work returns.
+        done: (answer) => chat.answered((answer as ModelAnswer).message, (answer as ModelAnswer).failure?.code),
+        failed: (error) => chat.cut(errorType(error)),
+        settled: () => {
+          this.#chat = undefined
+        },
+      })
+    }
+  }
+
+  request(request: StreamRequest): void {
+    this.#chat?.request(request)
+  }
+
+  inner(toolCallId?: string): LoopObserver {
+    const { open } = this.#place
+    return {
+      watch: (loop) => {
+        if (!this.#isOpen) return undefined
+        this.#watched.add(loop.runId)
+        return new LoopTrace(this.#tracing, loop, { open, parent: this.#contextOf(toolCallId) })
+      },
+    }
+  }
+
+  /** Runs `work` in `inside`, and is told what comes of it. */
+  #around(
+    inside: Context,
+    work: () => unknown,
+    told: { done?: (value: unknown) => void; failed?: (error: unknown) => void; settled?: () => void },
+  ): void {
+    const tell = (act: (() => void) | undefined) => {
+      this.#tracing.quietly(() => act?.())
+      told.settled?.()
+    }
+    let hasRun = false
+    // Throws nothing: what `work` threw is known to whoever gave it.
+    const run = (): void => {
+      if (hasRun) return
+      hasRun = true
+      try {
+        const value = work()
+        if (!(value instanceof Promise)) tell(() => told.done?.(value))
+        else
+          value.then(
+            (settled) => tell(() => told.done?.(settled)),
+            (error) => tell(() => told.failed?.(error)),
+          )
+      } catch (error) {
+        tell(() => told.failed?.(error))
+      }
+    }
+    this.#tracing.quietly(() => context.with(inside, run))
+    // Where the context manager failed to.
+    run()
+  }
+
+  // Told what happens
+
+  event(event: AgentEvent): void {
+    if (event.type === 'messageUpdate' || !this.#isOpen) return
+    const at = this.#isRead ? event.at : undefined
+    switch (event.type) {
+      case 'agentStart':
+        this.#operation.set({
+          'phi.continuation': event.continuationKind.kind,
+          ...(event.parentLoopId !== undefined && { 'phi.parent_loop.id': nameOf(event.parentLoopId) }),
+        })
+        return
+      case 'turnStart':
+        this.#readyAt = event.at
+        return
+      case 'messageStart':
+        if (event.message.role === 'assistant') this.#asked()?.begun(at)
+        return
+      case 'messageEnd':
+        this.#said(event.message, event.at)
+        return
+      case 'providerRetry':
+        this.#asked()?.retried(event, at)
+        return
+      case 'toolExecutionStart':
+        this.#calls(event, at)
+        return
+      case 'toolExecutionEnd':
+        this.#called(event, at)
+        return
+      case 'childEvent':
+        this.#child(event)
+        return
+      case 'approvalRequested':
+        // That of a sub-agent stands in its own loop, where it runs here.
+        if (event.subAgent !== undefined && !this.#isRead) return
+        this.#waits.requested(event, { parent: this.#contextOf(event.subAgent?.toolCallId), at })
+        return
+      case 'approvalResolved':
+        this.#waits.resolved(event, at)
+        return
+      case 'compactionStarted':
+        this.#waits.compacts(event, { parent: this.#chat?.context ?? this.#operation.context, at })
+        return
+      case 'compactionEnded':
+        this.#readyAt = event.at
+        this.#waits.compacted(event, at)
+        return
+      case 'parallelLoopEnd':
+        this.#chosen(event, at)
+        return
+      case 'agentEnd':
+        this.#ended(event, at)
+    }
+  }
+
+  /** Ends it where it stands: the loop was lost, or is not to be traced any more. */
+  cut(at?: number): void {
+    if (!this.#isOpen) return
+    this.#closeInner('_OTHER', at)
+    this.#close({ attributes: () => ({ 'phi.trace.cut': true }), at })
+  }
+
+  get #isRead(): boolean {
+    return this.#place.at !== undefined
+  }
+
+  #contextOf(toolCallId: string | undefined): Context {
+    const tool = toolCallId === undefined ? undefined : this.#tools.get(toolCallId)
+    return tool?.context ?? this.#operation.context
+  }
+
+  /** The model call that is on. Of a loop that is read nobody said that it began. */
+  #asked(): ChatTrace | undefined {
+    const { model } = this.#facts
+    if (this.#isRead && model !== undefined) {
+      if (this.#failed !== undefined) this.#chat?.failedAttempt(this.#failed.usage)
+      this.#failed = undefined
+      this.#chat ??= new ChatTrace(this.#tracing, this.#facts, model, { parent: this.#operation.context, at: this.#readyAt })
+    }
+    return this.#chat
+  }
+
+  #said(message: AgentMessage, at: number): void {
+    if (message.role !== 'assistant') {
+      this.#readyAt = at
+    } else if (!this.#isRead) {
+      // Of a call that is still on, so that another attempt follows: the last one has been answered by now.
+      this.#chat?.failedAttempt(message.usage)
+    } else if (message.stopReason === 'error') {
+      this.#failed = message
+      this.#readyAt = at
+    } else {
+      this.#asked()?.answered(message, undefined, at)
+      this.#chat = undefined
+    }
+  }
+
+  #calls(event: ToolExecutionStartEvent, at: number | undefined): void {
+    this.#tools.get(event.toolCallId)?.cut('_OTHER', at)
+    this.#tools.set(event.toolCallId, new ToolTrace(this.#tracing, event, { parent: this.#operation.context, at }))
+  }
+
+  #called(event: ToolExecutionEndEvent, at: number | undefined): void {
+    const { toolCallId } = event
+    this.#children.get(toolCallId)?.cut(event.at)
+    this.#children.delete(toolCallId)
+    this.#tools.get(toolCallId)?.ended(event, at)
+    this.#tools.delete(toolCallId)
+  }
+
+  #child({ toolCallId, event }: ChildEvent): void {
+    if (this.#watched.has(event.runId)) return
+    let loops = this.#children.get(toolCallId)
+    if (loops === undefined) {
+      const parent = this.#contextOf(toolCallId)
+      const { open } = this.#place
+      loops = new ReadLoops((facts, at) => new LoopTrace(this.#tracing, facts, { open, parent, at }))
+      this.#children.set(toolCallId, loops)
+    }
+    loops.event(event)
+  }
+
+  /** The whole of a parallel loop has ended. */
+  #chosen({ selectedLoopId, selectedConfigIndex }: ParallelLoopEndEvent, at: number | undefined): void {
+    const attributes = () => ({ 'phi.parallel.selected_loop.id': nameOf(selectedLoopId), 'phi.parallel.selected': selectedConfigIndex })
+    this.#close({ attributes, at })
+  }
+
+  #ended({ status, usage, error, messages }: AgentEndEvent, at: number | undefined): void {
+    if (this.#failed !== undefined) this.#chat?.answered(this.#failed, error?.code, this.#readyAt)
+    this.#closeInner(cancelled, at)
+    const last = messages.findLast((message) => message.role === 'assistant')
+    const failure = status === 'error' ? nameOf(error?.code ?? '_OTHER') : status === 'aborted' ? cancelled : undefined
+    this.#close({
+      attributes: () => ({
+        'phi.run.status': status,
+        ...usageAttributes(usage),
+        ...(last !== undefined && { 'gen_ai.response.finish_reasons': [finishReason(last.stopReason)] }),
+        ...(this.#tracing.capturesContent && contentOf(messages, last)),
+      }),
+      ...(failure !== undefined && { error: { type: failure, message: error?.message } }),
+      at,
+    })
+  }
+
+  /** Whatever is still open within ends with the loop. */
+  #closeInner(type: string, at: number | undefined): void {
+    this.#chat?.cut(type, at)
+    this.#chat = undefined
+    for (const loops of this.#children.values()) loops.cut(at)
+    this.#children.clear()
+    for (const tool of this.#tools.values()) tool.cut(type, at)
+    this.#tools.clear()
+    this.#waits.cut(at)
+  }
+
+  #close(ending: Parameters<Operation['end']>[0]): void {
+    this.#isOpen = false
+    this.#place.open.delete(this)
+    const took = this.#operation.end(ending)
+    const { name, attributes } = this.#measured
+    const failure = ending?.error === undefined ? {} : { 'error.type': ending.error.type }
+    if (took !== undefined) this.#tracing.record(name, took, { ...attributes, ...failure })
+  }
+}

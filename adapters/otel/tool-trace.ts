@@ -1,0 +1,78 @@
+import type { Attributes, Context } from '@opentelemetry/api'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/index.ts'
+import { capturedJson, capturedResult } from './content.ts'
+import { errorType, isToolName, nameOf, stopType } from './conventions.ts'
+import type { Operation, Tracing } from './tracing.ts'
+
+/** What says whether a call was cut off. */
+interface Stop {
+  readonly aborted: boolean
+  readonly reason: unknown
+}
+
+/** What a tool did that failed without throwing, or of which only that is known. */
+const toolError = 'tool_error'
+
+/** One call of a tool: the span `execute_tool {tool}`, and its duration. */
+export class ToolTrace {
+  readonly #tracing: Tracing
+  readonly #operation: Operation
+  readonly #attributes: Attributes
+  #stop: Stop | undefined
+  #thrown: string | undefined
+  /** It was run: the name is that of a tool, not one that a model made up. */
+  #hasRun = false
+
+  constructor(tracing: Tracing, event: ToolExecutionStartEvent, place: { parent: Context; at?: number | undefined }) {
+    const { toolCallId, toolName, args } = event
+    const isNamed = isToolName(toolName)
+    // What is no name may be anything that a model says.
+    const shown = isNamed || tracing.capturesContent ? nameOf(toolName) : '_OTHER'
+    this.#tracing = tracing
+    this.#attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': shown, 'gen_ai.tool.type': 'function' }
+    this.#operation = tracing.begin({
+      ...place,
+      name: isNamed ? `execute_tool ${toolName}` : 'execute_tool',
+      attributes: { ...this.#attributes, 'gen_ai.tool.call.id': nameOf(toolCallId) },
+    })
+    if (tracing.capturesContent && this.#operation.isRecording) this.#operation.set({ 'gen_ai.tool.call.arguments': capturedJson(args) })
+  }
+
+  get context(): Context {
+    return this.#operation.context
+  }
+
+  runs(stop: Stop): void {
+    this.#hasRun = true
+    this.#stop = stop
+  }
+
+  /** The tool itself failed; what becomes of the call is said later. */
+  threw(error: unknown): void {
+    this.#thrown = errorType(error)
+  }
+
+  ended({ isError, result }: Pick<ToolExecutionEndEvent, 'isError' | 'result'>, at?: number): void {
+    const { capturesContent } = this.#tracing
+    if (isError) this.#end({ error: { type: this.#failure, message: capturesContent ? capturedResult(result.content) : undefined }, at })
+    else this.#end({ attributes: () => (capturesContent ? { 'gen_ai.tool.call.result': capturedResult(result.content) } : {}), at })
+  }
+
+  /** It ends, and nobody will say how. */
+  cut(type: string, at?: number): void {
+    this.#end({ error: { type }, at })
+  }
+
+  get #failure(): string {
+    return this.#stop?.aborted === true ? stopType(this.#stop.reason) : (this.#thrown ?? toolError)
+  }
+
+  #end(ending: Parameters<Operation['end']>[0]): void {
+    const took = this.#operation.end(ending)
+    if (took === undefined) return
+    // Names that models make up would be series without end.
+    const name = this.#hasRun || ending?.error === undefined ? {} : { 'gen_ai.tool.name': '_OTHER' }
+    const failed = ending?.error === undefined ? {} : { 'error.type': ending.error.type }
+    this.#tracing.record('gen_ai.execute_tool.duration', took, { ...this.#attributes, ...name, ...failed })
+  }
+}

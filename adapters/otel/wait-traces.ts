@@ -1,0 +1,57 @@
+import type { Attributes, Context } from '@opentelemetry/api'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent, CompactionEndedEvent, CompactionStartedEvent } from '../../src/index.ts'
+import { isToolName, nameOf, usageAttributes } from './conventions.ts'
+import type { Operation, Tracing } from './tracing.ts'
+
+/** What of a loop is neither a model call nor a tool, and takes time: people who are asked, and compactions. */
+export class WaitTraces {
+  readonly #tracing: Tracing
+  readonly #asked = new Map<string, Operation>()
+  #compaction: Operation | undefined
+
+  constructor(tracing: Tracing) {
+    this.#tracing = tracing
+  }
+
+  requested(event: ApprovalRequestedEvent, place: { parent: Context; at: number | undefined }): void {
+    const { toolCallId, toolName } = event
+    const key = keyOf(event)
+    const isNamed = isToolName(toolName)
+    this.#asked.get(key)?.end({ at: place.at })
+    const attributes: Attributes = { 'gen_ai.tool.call.id': nameOf(toolCallId), ...(isNamed && { 'gen_ai.tool.name': toolName }) }
+    const name = isNamed ? `wait_for_approval ${toolName}` : 'wait_for_approval'
+    this.#asked.set(key, this.#tracing.begin({ ...place, name, attributes }))
+  }
+
+  resolved(event: ApprovalResolvedEvent, at: number | undefined): void {
+    const key = keyOf(event)
+    this.#asked.get(key)?.end({ attributes: () => ({ 'phi.approval.approved': event.approved }), at })
+    this.#asked.delete(key)
+  }
+
+  compacts({ estimatedTokens, messageCount }: CompactionStartedEvent, place: { parent: Context; at: number | undefined }): void {
+    this.#compaction?.end({ at: place.at })
+    const attributes = { 'phi.compaction.tokens_before': estimatedTokens, 'phi.compaction.messages_before': messageCount }
+    this.#compaction = this.#tracing.begin({ ...place, name: 'compact_context', attributes })
+  }
+
+  compacted({ estimatedTokensAfter, messagesAfter, usage, error }: CompactionEndedEvent, at: number | undefined): void {
+    const figures = { 'phi.compaction.tokens_after': estimatedTokensAfter, 'phi.compaction.messages_after': messagesAfter }
+    const attributes = () => ({ ...figures, ...(usage !== undefined && usageAttributes(usage)) })
+    this.#compaction?.end({ attributes, at, ...(error !== undefined && { error: { type: nameOf(error.code), message: error.message } }) })
+    this.#compaction = undefined
+  }
+
+  /** Ends what is open. */
+  cut(at?: number): void {
+    for (const wait of this.#asked.values()) wait.end({ at })
+    this.#asked.clear()
+    this.#compaction?.end({ at })
+    this.#compaction = undefined
+  }
+}
+
+/** Sub-agents may ask about calls of the same id at once. */
+function keyOf({ toolCallId, subAgent }: ApprovalRequestedEvent | ApprovalResolvedEvent): string {
+  return JSON.stringify([toolCallId, subAgent?.loopId])
+}

@@ -1,0 +1,4 @@
+import { lateChunk } from './late-chunk.ts'
+
+/** The YAML parser; only documents, skills and agent files that are YAML need it. */
+export const yamlParser = lateChunk('the YAML parser', () => import('yaml'))

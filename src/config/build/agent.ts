@@ -1,0 +1,124 @@
+import { Agent } from '../../agent/agent.ts'
+import type { AgentOptions } from '../../agent/agent-options.ts'
+import { logWarning } from '../../base/log-warning.ts'
+import type { McpToolSet } from '../../mcp/index.ts'
+import { loadSkills } from '../../skills/load-skills.ts'
+import { ConfigError, errorText } from '../../types/errors.ts'
+import type { SessionStore } from '../../types/session-store.ts'
+import type { SkillSet } from '../../types/skills.ts'
+import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
+import type { AgentPlace } from '../config-host.ts'
+import type { Build } from './build.ts'
+import { hooksOf } from './hooks.ts'
+import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
+import { modelFor } from './model.ts'
+import { isOutside } from './paths.ts'
+import { placeOfAgent } from './place.ts'
+import { systemPromptOf } from './prompt.ts'
+import { serversAt } from './servers.ts'
+import { type AgentSource, said, thinkingOf } from './settings.ts'
+import { isSubAgentName, subAgentsAt, subAgentWishes } from './sub-agents.ts'
+import { chosenTools, type ToolWish, toolboxAt } from './tools.ts'
+
+/** One agent of the file. */
+export async function agentOf(build: Build, source: AgentSource): Promise<Agent> {
+  const { config, host } = build
+  const place = await placeOfSource(build, source)
+  const session = sessionStoreOf(build)
+  const hooks = hooksOf(build, place)
+  const { provider, path } = source
+  const model = await modelFor(build, { provider, path: [...path, 'provider'] })
+  const own = await ownTools(build, place)
+  const skills = await skillsOf(build, source, place)
+  const options: AgentOptions = {
+    model,
+    ...(await profileOptions(build, source, place)),
+    ...executionOptions(config.execution),
+    contextConfig: contextConfigOf(build, said(source.layers, 'compaction'), model),
+    ...(place.workspace !== undefined && { workspace: place.workspace }),
+    ...(hooks !== undefined && { hooks }),
+    ...(session !== undefined && { session }),
+    ...(skills !== undefined && { skills }),
+    ...(host.logger !== undefined && { logger: host.logger }),
+  }
+  const toolExecution = toolExecutionOf(config.tools)
+  if (toolExecution !== undefined) options.toolExecution = toolExecution
+  return agentWithServers(options, own, await serversAt(build, place))
+}
+
+async function agentWithServers(
+  options: AgentOptions,
+  own: NonNullable<AgentOptions['tools']>,
+  servers: { sets: readonly McpToolSet[]; close(): Promise<void> } | undefined,
+): Promise<Agent> {
+  if (servers === undefined) return new Agent({ ...options, tools: own })
+  const all = () => [...own, ...servers.sets.flat()]
+  const agent = new Agent({ ...options, tools: all(), owns: [servers] })
+  // A set that its server changes is another list of tools for the next run.
+  for (const set of servers.sets) set.subscribe(() => agent.setTools(all()))
+  return agent
+}
+
+async function placeOfSource(build: Build, { placeLayers }: AgentSource): Promise<AgentPlace> {
+  const workspace = said(placeLayers, 'workspace')
+  return workspace === undefined ? placeOfAgent(build, '.', ['default_workspace']) : placeOfAgent(build, workspace.value, workspace.path)
+}
+
+async function profileOptions(build: Build, { layers, promptLayers }: AgentSource, place: AgentPlace): Promise<Partial<AgentOptions>> {
+  const ofSession = [[build.config.session, ['session']] as const, ...layers]
+  const prompt = said(promptLayers, 'system_prompt')
+  const thinking = thinkingOf(said(ofSession, 'thinking_level'))
+  const temperature = said(ofSession, 'temperature')
+  const maxTokens = said(layers, 'max_tokens')
+  const configId = said(layers, 'config_id')
+  return {
+    ...(prompt !== undefined && { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }),
+    ...(thinking !== undefined && { thinking }),
+    ...(temperature !== undefined && { temperature: temperature.value }),
+    ...(maxTokens !== undefined && { maxTokens: maxTokens.value }),
+    ...(configId !== undefined && { configId: configId.value }),
+  }
+}
+
+async function ownTools(build: Build, place: AgentPlace): Promise<NonNullable<AgentOptions['tools']>> {
+  const { enabled = [] } = build.config.tools ?? {}
+  const wish: ToolWish = { names: enabled, path: ['tools', 'enabled'] }
+  const box = await toolboxAt(build, place, [wish, ...subAgentWishes(build)])
+  const chosen = chosenTools(box, wish, (name) => isSubAgentName(build, name))
+  return [...chosen, ...(await subAgentsAt(build, place, box))]
+}
+
+function sessionStoreOf({ config, host }: Build): SessionStore | undefined {
+  const scope = config.session?.scope?.toLowerCase() ?? 'ephemeral'
+  if (scope === 'ephemeral') return undefined
+  if (scope !== 'persistent') throw invalidField(['session', 'scope'], scope, '"ephemeral", "persistent"')
+  if (host.sessions === undefined) throw needs(['session', 'scope'], 'is "persistent"', 'sessions, a store')
+  return host.sessions
+}
+
+async function skillsOf(build: Build, { layers }: AgentSource, place: AgentPlace): Promise<SkillSet | undefined> {
+  const names = said(layers, 'skills')
+  const all = await allSkills(build, place)
+  if (names === undefined) return all
+  if (all === undefined) throw needs(names.path, 'names skills', 'skills, or [skills] their paths')
+  try {
+    return all.select(names.value)
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error
+    throw fieldError('invalidField', names.path, `${fieldOf(names.path)}: ${errorText(error)}`)
+  }
+}
+
+async function allSkills({ config, host }: Build, { workspace }: AgentPlace): Promise<SkillSet | undefined> {
+  const { paths = [] } = config.skills ?? {}
+  if (paths.length === 0) return host.skills
+  if (workspace === undefined) throw needs(['skills', 'paths'], 'names directories', 'a workspace')
+  const outside = paths.findIndex(isOutside)
+  if (outside >= 0) {
+    throw invalidField(['skills', 'paths', outside], paths[outside], 'a directory within the workspace', 'A host can give other skills.')
+  }
+  const loaded = await loadSkills(workspace, paths)
+  for (const { code, path, message } of [...loaded.errors, ...loaded.warnings])
+    logWarning(host.logger, 'skillProblem', { code, path, message })
+  return host.skills === undefined ? loaded : loaded.merge(host.skills)
+}

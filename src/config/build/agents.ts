@@ -1,0 +1,80 @@
+import type { Agent } from '../../agent/agent.ts'
+import { checkOptions } from '../../base/check-options.ts'
+import { withoutSecret } from '../../providers/shared/errors/redact.ts'
+import { ConfigError } from '../../types/errors.ts'
+import { placed, stepsOf } from '../config-error.ts'
+import { type ConfigHost, configHost } from '../config-host.ts'
+import type { AgentConfig } from '../config-types.ts'
+import { substituteEnv, variablesIn } from '../read/env.ts'
+import { placeIn } from '../read/places.ts'
+import { entitiesIn } from '../references/entities.ts'
+import { checkedConfig } from '../schema/check.ts'
+import { agentOf } from './agent.ts'
+import type { Build } from './build.ts'
+import { type AgentSource, severalAgents, singleAgent } from './settings.ts'
+import { askForTrust } from './trust.ts'
+
+/**
+ * The agent that `[agent]` and its profile describe, ready to be prompted. `[[agent.instances]]` are for `agentsFromConfig`.
+ *
+ * **Contract**
+ * - Everything the file says is done or refused: rejects with `ConfigError` that has the `field`: `invalidField`, `missingEnvVar`, `badReference`,
+ *   `invalidTool`, `untrusted`, `unsupported` (the host lacks what a section needs), `io`. Values of variables stand in no error.
+ * - Nothing is run, read or sent before the host has said that it trusts the file with all that needs trust.
+ * - `config` may be written by hand as well; it is not changed. Servers that were started are closed with `agent.close()`, or at once where the agent
+ *   cannot be made.
+ *
+ * Source: docs/concepts/configuration.md
+ */
+export async function agentFromConfig(config: AgentConfig, host: ConfigHost = {}): Promise<Agent> {
+  const [agent] = (await made(config, host, ({ config: own }) => [singleAgent(own)])).values()
+  if (agent === undefined) throw new ConfigError('invalidField', 'The configuration describes no agent.')
+  return agent
+}
+
+/**
+ * Every agent of `[[agent.instances]]` by its name, in the order of the file; where there are none, that of `agentFromConfig` as `default`. Rejects as
+ * `agentFromConfig`. What a reference between `%` names is one and the same for all of them; they share servers, which the last to be closed closes.
+ *
+ * Source: docs/concepts/configuration.md
+ */
+export async function agentsFromConfig(config: AgentConfig, host: ConfigHost = {}): Promise<Map<string, Agent>> {
+  return made(config, host, (build) => {
+    const several = severalAgents(build)
+    return several.length === 0 ? [singleAgent(build.config)] : several
+  })
+}
+
+async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Build) => AgentSource[]): Promise<Map<string, Agent>> {
+  checkOptions(host, configHost, 'host')
+  const { env = {} } = host
+  const opened: Build['opened'] = []
+  try {
+    const { config: raw } = checkedConfig(given)
+    await askForTrust(raw, host)
+    const config = substituteEnv(raw, env)
+    const build: Build = { config, host, entities: entitiesIn(config), made: new Map(), opened }
+    const agents = new Map<string, Agent>()
+    for (const source of sourcesOf(build)) agents.set(source.name, await agentOf(build, source))
+    return agents
+  } catch (error) {
+    await Promise.allSettled(opened.map(async (each) => each.close()))
+    throw ConfigError.isInstance(error) ? explained(error, given, env) : error
+  }
+}
+
+/** The error with its place in the text, and without what variables hold. */
+function explained(error: ConfigError, config: AgentConfig, env: NonNullable<ConfigHost['env']>): ConfigError {
+  const values = [...variablesIn(config)].flatMap((name) => (Object.hasOwn(env, name) ? (env[name] ?? []) : []))
+  const message = withoutSecret(error.message, values)
+  const { code, field, value, expected } = error
+  const clean =
+    message === error.message
+      ? error
+      : new ConfigError(code, message, {
+          ...(field !== undefined && { field: withoutSecret(field, values) }),
+          ...(value !== undefined && { value: withoutSecret(value, values) }),
+          ...(expected !== undefined && { expected }),
+        })
+  return placed(clean, placeIn(config, stepsOf(field ?? '')))
+}

@@ -1,0 +1,21 @@
+import type { ConfigHost } from '../config-host.ts'
+import type { AgentConfig } from '../config-types.ts'
+import type { Entity } from '../references/entities.ts'
+
+/** What the making of agents shares. */
+export interface Build {
+  /** In its one form, with the values of variables: it may hold secrets. */
+  config: AgentConfig
+  host: ConfigHost
+  entities: readonly Entity[]
+  /** What `%` shares, by what it is. */
+  made: Map<string, unknown>
+  /** What was opened so far, to be closed where an agent cannot be made. */
+  opened: { close(): unknown }[]
+}
+
+/** What was made for `key` before, or what `make` makes now. */
+export function shared<T>(made: Map<string, unknown>, key: string, make: () => T): T {
+  if (!made.has(key)) made.set(key, make())
+  return made.get(key) as T // whoever uses a key always makes the same kind of thing for it
+}

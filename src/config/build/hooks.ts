@@ -1,0 +1,53 @@
+import type { ConfigError } from '../../types/errors.ts'
+import type { LoopHooks } from '../../types/hooks.ts'
+import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
+import type { AgentPlace, HookScripts } from '../config-host.ts'
+import type { AgentConfig, CallbacksSection } from '../config-types.ts'
+import type { Build } from './build.ts'
+
+const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: keyof LoopHooks } = {
+  before_loop: 'beforeLoop',
+  after_loop: 'afterLoop',
+  before_turn: 'beforeTurn',
+  after_turn: 'afterTurn',
+  before_tool_execution: 'beforeToolExecution',
+  after_tool_execution: 'afterToolExecution',
+  before_tool_execution_update: 'beforeToolExecutionUpdate',
+  after_tool_execution_update: 'afterToolExecutionUpdate',
+  before_compaction_start: 'beforeCompactionStart',
+  after_compaction_end: 'afterCompactionEnd',
+  on_error: 'onError',
+}
+
+/** The hooks that `[callbacks]` asks for, made by the host. Throws `ConfigError` for what no script can be. */
+export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks | undefined {
+  refuseFunctions(config)
+  const scripts = Object.fromEntries(
+    Object.entries(hookOf).flatMap(([name, hook]) => {
+      const script = scriptOf(config, name)
+      return script === undefined ? [] : [[hook, script]]
+    }),
+  )
+  if (Object.keys(scripts).length === 0) return undefined
+  if (host.scriptHooks === undefined) throw needs(['callbacks'], 'names scripts', 'scriptHooks')
+  return host.scriptHooks(scripts satisfies HookScripts, place)
+}
+
+function scriptOf({ callbacks }: AgentConfig, name: string): string | undefined {
+  const script: unknown = callbacks === undefined ? undefined : Reflect.get(callbacks, name)
+  if (typeof script !== 'string') return undefined
+  if (script.trim() !== '' && !script.includes('::')) return script
+  throw invalidField(['callbacks', name], script, 'the path of a script', 'Functions of plugins are hooks of the agent, set in code.')
+}
+
+function refuseFunctions({ callbacks, hooks }: AgentConfig): void {
+  for (const name of ['before_task', 'after_task'] as const) {
+    if (callbacks?.[name] !== undefined)
+      throw onlyInCode(['callbacks', name], 'withTaskHooks of phi-core/session does this, around the store')
+  }
+  for (const name of Object.keys(hooks ?? {})) throw onlyInCode(['hooks', name], 'it is a function, and agent.configure sets it')
+}
+
+function onlyInCode(path: readonly string[], how: string): ConfigError {
+  return fieldError('unsupported', path, `${fieldOf(path)} cannot be said in a file: ${how}. Leave it out.`)
+}

@@ -1,0 +1,20 @@
+import { partOfWorkspace } from '../../workspace/part-of-workspace.ts'
+import { fieldError, fieldOf, type Path } from '../config-error.ts'
+import type { AgentPlace } from '../config-host.ts'
+import type { Build } from './build.ts'
+import { isOutside } from './paths.ts'
+
+/** Where an agent works: what the host gives for the path of the file, which stands at `field`. */
+export async function placeOfAgent({ host, made }: Build, path: string, field: Path): Promise<AgentPlace> {
+  const { workspace } = host
+  if (workspace === undefined) return { path }
+  const key = `workspace ${path}`
+  if (!made.has(key)) made.set(key, typeof workspace === 'function' ? workspace(path) : partAt(workspace, path, field))
+  return { path, workspace: await (made.get(key) as ReturnType<typeof partAt>) } // nothing else is kept under such a key
+}
+
+function partAt(workspace: NonNullable<AgentPlace['workspace']>, path: string, field: Path): NonNullable<AgentPlace['workspace']> {
+  if (!isOutside(path)) return partOfWorkspace(workspace, path)
+  const message = `${fieldOf(field)} is ${JSON.stringify(path)}, which is not within the workspace of the host. A host that can reach it gives workspace as a function.`
+  throw fieldError('unsupported', field, message)
+}

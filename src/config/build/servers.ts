@@ -1,0 +1,68 @@
+import type { McpToolSet } from '../../mcp/index.ts'
+import { legalPrefix } from '../../mcp/tool-names.ts'
+import { invalidField, needs, type Path } from '../config-error.ts'
+import type { AgentPlace, McpServerConfig } from '../config-host.ts'
+import type { McpServerSection } from '../config-types.ts'
+import { type Build, shared } from './build.ts'
+import { serversIn } from './trust.ts'
+
+/** The servers that the agents of one place have in common. */
+interface SharedServers {
+  sets: readonly McpToolSet[]
+  users: number
+}
+
+/** What one agent has of the servers of its place: the last one to close them closes them. Undefined where the file names none. */
+export async function serversAt(
+  build: Build,
+  place: AgentPlace,
+): Promise<{ sets: readonly McpToolSet[]; close(): Promise<void> } | undefined> {
+  if (!serversIn(build.config).some(([{ enabled }]) => enabled !== false)) return undefined
+  const all: SharedServers = await shared(build.made, `servers ${place.path}`, async () => ({
+    sets: await connected(build, place),
+    users: 0,
+  }))
+  all.users += 1
+  let isClosed = false
+  return {
+    sets: all.sets,
+    close: async () => {
+      if (isClosed) return
+      isClosed = true
+      all.users -= 1
+      if (all.users === 0) await Promise.all(all.sets.map((set) => set.close()))
+    },
+  }
+}
+
+/** One after the other. Each is closed where the agent cannot be made after all. */
+async function connected(build: Build, place: AgentPlace): Promise<McpToolSet[]> {
+  const sets: McpToolSet[] = []
+  for (const [section, path] of serversIn(build.config)) {
+    if (section.enabled === false) continue
+    const server = serverOf(section, path, place)
+    const { connectMcp } = build.host
+    if (connectMcp === undefined) throw needs(path, `names the MCP server "${server.name}"`, 'connectMcp')
+    const set = await connectMcp.call(build.host, server)
+    build.opened.push(set)
+    sets.push(set)
+  }
+  return sets
+}
+
+function serverOf(section: McpServerSection, path: Path, place: AgentPlace): McpServerConfig {
+  const { name, command, args = [], env = {}, url, headers = {}, include, timeout_secs } = section
+  const namePath = path.at(-1) === 'config' ? [...path.slice(0, -1), 'name'] : [...path, 'name']
+  if (!legalPrefix.test(name)) throw invalidField(namePath, name, '1 to 32 letters, digits, "-" and single "_", the first a letter')
+  const shared = { name, ...(include !== undefined && { include }), ...(timeout_secs !== undefined && { timeoutMs: timeout_secs * 1000 }) }
+  const transport = section.transport?.toLowerCase() ?? (command === undefined ? 'http' : 'stdio')
+  if (transport === 'stdio') {
+    if (command === undefined) throw invalidField([...path, 'command'], command, 'a program, for transport "stdio"')
+    if (url !== undefined) throw invalidField([...path, 'url'], url, 'nothing: it is for transport "http"')
+    return { ...shared, transport, command, args, env, cwd: place.path }
+  }
+  if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw invalidField([...path, 'url'], url, 'an address, for transport "http"')
+  if (command !== undefined) throw invalidField([...path, 'command'], command, 'nothing: it is for transport "stdio"')
+  return { ...shared, transport: 'http', url, headers }
+}

@@ -1,0 +1,56 @@
+import { SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
+import type { Path } from '../config-error.ts'
+import type { AgentPlace } from '../config-host.ts'
+import type { SubAgentSection } from '../config-types.ts'
+import { parseReference } from '../references/reference.ts'
+import type { Build } from './build.ts'
+import { modelFor } from './model.ts'
+import { systemPromptOf } from './prompt.ts'
+import { thinkingOf } from './settings.ts'
+import { chosenTools, type Toolbox, type ToolWish } from './tools.ts'
+
+const root: Path = ['sub_agents', 'instances']
+
+/** The names that sub-agents may use, for the tools to be made. */
+export function subAgentWishes({ config }: Build): ToolWish[] {
+  return (config.sub_agents?.instances ?? []).map(({ tools = [] }, at) => ({ names: tools, path: [...root, at, 'tools'] }))
+}
+
+/** Every sub-agent of the file as a tool. They take nothing from the agent but where it works. */
+export async function subAgentsAt(build: Build, place: AgentPlace, box: Toolbox): Promise<SubAgentTool[]> {
+  const sections = build.config.sub_agents?.instances ?? []
+  return Promise.all(sections.map((section, at) => subAgent(build, section, [...root, at], place, box)))
+}
+
+async function subAgent(build: Build, section: SubAgentSection, path: Path, place: AgentPlace, box: Toolbox): Promise<SubAgentTool> {
+  const { name, description, model, provider, thinking_level, temperature, max_tokens, system_prompt = '' } = section
+  const { max_turns, max_total_tokens, max_duration_secs, tools = [] } = section
+  const thinking = thinking_level === undefined ? undefined : thinkingOf({ value: thinking_level, path: [...path, 'thinking_level'] })
+  const { logger } = build.host
+  return new SubAgentTool({
+    name,
+    description,
+    model: await modelFor(build, { provider, model, path: [...path, 'provider'] }),
+    systemPrompt: await systemPromptOf(build, { text: system_prompt, path: [...path, 'system_prompt'] }, place),
+    tools: chosenTools(box, { names: tools, path: [...path, 'tools'] }),
+    ...(thinking !== undefined && { thinking }),
+    ...(temperature !== undefined && { temperature }),
+    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...(max_turns !== undefined && { maxTurns: max_turns }),
+    ...(max_total_tokens !== undefined && { maxTotalTokens: max_total_tokens }),
+    ...(max_duration_secs !== undefined && { maxDurationMs: max_duration_secs * 1000 }),
+    ...(logger !== undefined && { logger }),
+  })
+}
+
+/** The sub-agent that an entry of `[tools] enabled` names, if it names one: it is there anyway. */
+export function isSubAgentName({ config }: Build, entry: string): boolean {
+  const reference = parseReference(entry)
+  if (reference === 'malformed') return false
+  const wanted = reference?.name ?? entry
+  if (reference?.namespace !== undefined && reference.namespace !== 'sub_agent') return false
+  return (config.sub_agents?.instances ?? []).some(({ id, name }) => {
+    const own = id === undefined ? undefined : parseReference(id)
+    return wanted === name || wanted === id || (own !== undefined && own !== 'malformed' && own.name === wanted)
+  })
+}

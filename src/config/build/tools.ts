@@ -1,0 +1,81 @@
+import { nearest } from '../../base/nearest-name.ts'
+import { editFileTool } from '../../tools/files/edit-file.ts'
+import { listFilesTool } from '../../tools/files/list-files.ts'
+import { readFileTool } from '../../tools/files/read-file.ts'
+import { writeFileTool } from '../../tools/files/write-file.ts'
+import { prunTools } from '../../tools/prun-tools.ts'
+import { revertTool } from '../../tools/revert-tool.ts'
+import { searchTool } from '../../tools/search/search.ts'
+import type { ConfigError } from '../../types/errors.ts'
+import type { AgentTool } from '../../types/tool.ts'
+import { fieldError, fieldOf, type Path } from '../config-error.ts'
+import type { AgentPlace } from '../config-host.ts'
+import type { Build } from './build.ts'
+
+/** What files call the built-in tools beside their names. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ['file_read', 'read_file'],
+  ['file_write', 'write_file'],
+  ['file_edit', 'edit_file'],
+  ['file_list', 'list_files'],
+  ['list_dir', 'list_files'],
+  ['file_search', 'search'],
+  ['grep', 'search'],
+  ['shell', 'bash'],
+])
+
+/** Names that stand for several tools, or for one of another name. */
+const sets: ReadonlyMap<string, () => AgentTool[]> = new Map([
+  ['prun', prunTools],
+  ['revert', () => [revertTool()]],
+  ['revert_to_state', () => [revertTool()]],
+])
+
+/** Names of tools, and where they stand. */
+export interface ToolWish {
+  names: readonly string[]
+  path: Path
+}
+
+/** A place's tools by their names. */
+export type Toolbox = ReadonlyMap<string, AgentTool>
+
+/** The tools that the host has at a place, made for all that is wanted there. */
+export async function toolboxAt({ host }: Build, place: AgentPlace, wishes: readonly ToolWish[]): Promise<Toolbox> {
+  const names = [...new Set(wishes.flatMap((wish) => wish.names.map(ownName)))]
+  const { tools } = host
+  const given = tools === undefined ? portableTools(place) : typeof tools === 'function' ? await tools({ ...place, names }) : tools
+  return new Map(Array.from(given, (tool) => [tool.name, tool]))
+}
+
+function portableTools({ workspace }: AgentPlace): AgentTool[] {
+  if (workspace === undefined) return []
+  const options = { workspace }
+  return [readFileTool(options), writeFileTool(options), editFileTool(options), listFilesTool(options), searchTool(options)]
+}
+
+function ownName(name: string): string {
+  return aliases.get(name) ?? name
+}
+
+/**
+ * The tools of these names, each once, without those that `isElsewhere`. Throws `ConfigError` `invalidTool` for one that nobody has, naming those there
+ * are.
+ */
+export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere: (name: string) => boolean = () => false): AgentTool[] {
+  const chosen = new Map<string, AgentTool>()
+  for (const [at, name] of names.entries()) {
+    if (isElsewhere(name)) continue
+    const found = box.get(name) ?? box.get(ownName(name))
+    const tools = found === undefined ? sets.get(name)?.() : [found]
+    if (tools === undefined) throw unknownTool(box, name, [...path, at])
+    for (const tool of tools) if (!chosen.has(tool.name)) chosen.set(tool.name, tool)
+  }
+  return [...chosen.values()]
+}
+
+function unknownTool(box: Toolbox, name: string, path: Path): ConfigError {
+  const known = [...box.keys(), ...sets.keys()]
+  const message = `${fieldOf(path)} is ${JSON.stringify(name.slice(0, 60))}, a tool that the host does not have. ${nearest(name, known)} All: ${known.join(', ')}.`
+  return fieldError('invalidTool', path, message)
+}

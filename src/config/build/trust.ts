@@ -1,0 +1,137 @@
+import type { ConfigError } from '../../types/errors.ts'
+import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
+import type { ConfigHost, TrustRequest } from '../config-host.ts'
+import type { AgentConfig, McpServerSection, ModelSection, ProfileSection } from '../config-types.ts'
+import { isVariable, variablesIn } from '../read/env.ts'
+import { checkedConfig } from '../schema/check.ts'
+import { filePathOf, isOutside } from './paths.ts'
+
+type Sections = Record<string, unknown>
+
+/**
+ * Everything that `config` needs trust for, in the order of the file's sections: a host that asks a person once shows this list.
+ *
+ * **Contract**: pure. What a variable completes counts as leading anywhere, but for an address that is one variable alone: whoever set it chose it. Throws
+ * `ConfigError` `invalidField` for a configuration that is none.
+ *
+ * Source: docs/concepts/configuration.md
+ */
+export function trustRequests(config: AgentConfig): TrustRequest[] {
+  const { config: checked } = checkedConfig(config)
+  return [...workspaceRequests(checked), ...fileRequests(checked), ...endpointRequests(checked), ...programRequests(checked)]
+}
+
+/** Rejects with `ConfigError` `untrusted` for the first thing that `host` does not trust `config` with. */
+export async function askForTrust(config: AgentConfig, { trust = false }: ConfigHost): Promise<void> {
+  if (trust === true) return
+  const requests = trustRequests(config)
+  for (const request of requests) {
+    if (trust !== false && (await trust(request)) === true) continue
+    throw untrusted(request, trust === false ? requests.length - 1 : 0)
+  }
+}
+
+const whatFor: Record<TrustRequest['kind'], string> = {
+  script: 'run a script',
+  server: 'start a program',
+  file: 'read a file outside of the workspace',
+  workspace: 'work outside of the directory it was given',
+  endpoint: 'send what it takes from the environment to an address that is no known service',
+}
+
+function untrusted({ kind, field, what }: TrustRequest, others: number): ConfigError {
+  const more = others === 0 ? '' : ` It wants ${others} more such ${others === 1 ? 'thing' : 'things'}: trustRequests(config) lists them.`
+  const message = `${field} would ${whatFor[kind]}: ${JSON.stringify(what.slice(0, 200))}. If you trust the file, say so with trust.${more}`
+  return fieldError('untrusted', stepsOf(field), message)
+}
+
+function workspaceRequests({ default_workspace, agent }: AgentConfig): TrustRequest[] {
+  const found: TrustRequest[] = []
+  const look = (path: string | undefined, ...at: Path): void => {
+    if (path !== undefined && isOutside(path)) found.push({ kind: 'workspace', field: fieldOf(at), what: path })
+  }
+  look(default_workspace, 'default_workspace')
+  look(agent?.workspace, 'agent', 'workspace')
+  for (const [profile, path] of profilesIn(agent)) look(profile.workspace, ...path, 'workspace')
+  for (const [at, { workspace }] of (agent?.instances ?? []).entries()) look(workspace, 'agent', 'instances', at, 'workspace')
+  return found
+}
+
+function profilesIn(agent: AgentConfig['agent']): [ProfileSection, Path][] {
+  const { profile, instances = [] } = agent ?? {}
+  const base: [ProfileSection, Path][] = profile === undefined ? [] : [[profile, ['agent', 'profile']]]
+  const variations = (profile?.instances ?? []).map((each, at): [ProfileSection, Path] => [each, ['agent', 'profile', 'instances', at]])
+  const inline = instances.flatMap(({ profile: own }, at): [ProfileSection, Path][] =>
+    own === undefined ? [] : [[own, ['agent', 'instances', at, 'profile']]],
+  )
+  return [...base, ...variations, ...inline]
+}
+
+function fileRequests({ agent, sub_agents, system_prompt }: AgentConfig): TrustRequest[] {
+  const found: TrustRequest[] = []
+  const look = (section: Sections, key: string, path: Path): void => {
+    const prompt = section[key]
+    const file = typeof prompt === 'string' ? filePathOf(prompt) : undefined
+    if (file !== undefined && isOutside(file)) found.push({ kind: 'file', field: fieldOf([...path, key]), what: file })
+  }
+  if (agent !== undefined) look({ ...agent }, 'system_prompt', ['agent'])
+  for (const [profile, path] of profilesIn(agent)) look({ ...profile }, 'system_prompt', path)
+  for (const [at, each] of (agent?.instances ?? []).entries()) look({ ...each }, 'system_prompt', ['agent', 'instances', at])
+  for (const [at, each] of (system_prompt?.instances ?? []).entries()) {
+    for (const block of Object.keys(each)) look({ ...each }, block, ['system_prompt', 'instances', at])
+  }
+  for (const [at, each] of (sub_agents?.instances ?? []).entries()) look({ ...each }, 'system_prompt', ['sub_agents', 'instances', at])
+  return found
+}
+
+/** Addresses of services that this package knows; a key that is meant for one of them may go to another, but to no stranger. */
+const knownHosts =
+  /^(api\.(anthropic|openai|x|mistral|deepseek|together|fireworks|groq|cerebras|z|minimax|moonshot)\.(com|ai|io|cn)|openrouter\.ai|dashscope-intl\.aliyuncs\.com|api\.individual\.githubcopilot\.com|[\w-]+\.openai\.azure\.com|([\w-]+-)?aiplatform\.googleapis\.com|generativelanguage\.googleapis\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com|localhost|127\.0\.0\.1|\[::1\])$/
+
+function endpointRequests(config: AgentConfig): TrustRequest[] {
+  // A key, or anything else of the environment, could be in whatever is sent.
+  if (variablesIn(config).size === 0) return []
+  const { provider } = config
+  const models: [ModelSection | undefined, Path][] = [
+    [provider, ['provider']],
+    ...(provider?.instances ?? []).map((each, at): [ModelSection, Path] => [each, ['provider', 'instances', at]]),
+  ]
+  const addresses = models.map(([section, path]): [string | undefined, Path] => [section?.base_url, [...path, 'base_url']])
+  const servers = serversIn(config).map(([server, path]): [string | undefined, Path] => [server.url, [...path, 'url']])
+  return [...addresses, ...servers].flatMap(([address, path]): TrustRequest[] =>
+    address === undefined || !isForeign(address) ? [] : [{ kind: 'endpoint', field: fieldOf(path), what: address }],
+  )
+}
+
+function isForeign(address: string): boolean {
+  if (isVariable(address)) return false
+  if (!URL.canParse(address)) return true
+  const { protocol, hostname, username, password } = new URL(address)
+  const isOpen = protocol !== 'https:' && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)
+  return isOpen || username !== '' || password !== '' || !knownHosts.test(hostname)
+}
+
+/** Every MCP server of a file, in whichever of the two places, with its path there. */
+export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
+  const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
+    { ...config, name, ...(enabled !== undefined && { enabled }) },
+    ['tools', 'instances', at, 'config'],
+  ])
+  return [...instances, ...(mcp?.servers ?? []).map((server, at): [McpServerSection, Path] => [server, ['mcp', 'servers', at]])]
+}
+
+function programRequests(config: AgentConfig): TrustRequest[] {
+  const servers = serversIn(config).flatMap(([{ command, args = [], enabled }, path]): TrustRequest[] =>
+    command === undefined || enabled === false
+      ? []
+      : [{ kind: 'server', field: fieldOf([...path, 'command']), what: [command, ...args].join(' ') }],
+  )
+  const scripts = Object.entries(config.callbacks ?? {}).map(
+    ([name, what]): TrustRequest => ({
+      kind: 'script',
+      field: fieldOf(['callbacks', name]),
+      what: String(what),
+    }),
+  )
+  return [...servers, ...scripts]
+}

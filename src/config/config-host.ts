@@ -1,0 +1,101 @@
+import { aFlag, aFunction, anything, either, type Kind, kind, options as optionsOf, recordOf } from '../base/check-options.ts'
+import { aLogger, aModel, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
+import type { McpToolSet } from '../mcp/index.ts'
+import type { LoopHooks } from '../types/hooks.ts'
+import type { Logger } from '../types/logger.ts'
+import type { Model } from '../types/model.ts'
+import type { SessionStore } from '../types/session-store.ts'
+import type { SkillSet } from '../types/skills.ts'
+import type { AgentTool } from '../types/tool.ts'
+import type { Workspace } from '../types/workspace.ts'
+import type { ModelSection } from './config-types.ts'
+
+/** Where an agent works. */
+export interface AgentPlace {
+  /** As the file says it; `.` where it says nothing. */
+  path: string
+  /** What the host gave for it, if it gives any. */
+  workspace?: Workspace
+}
+
+/** What tools are wanted for. */
+export interface ToolPlace extends AgentPlace {
+  /** The tools that the file names, by their own names: none other need be made. */
+  names: readonly string[]
+}
+
+/** An MCP server that a file names, its variables filled in. */
+export type McpServerConfig = { name: string; include?: readonly string[]; timeoutMs?: number } & (
+  | { transport: 'stdio'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
+  | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
+)
+
+/** Scripts by the hook they stand for. */
+export type HookScripts = { readonly [Hook in keyof LoopHooks]?: string }
+
+/**
+ * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, or send what it took from the
+ * environment to an address that is no known service.
+ */
+export interface TrustRequest {
+  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint'
+  /** Where the file says it, such as `callbacks.before_turn`. */
+  field: string
+  /** The command, path or address, as written in the file. */
+  what: string
+}
+
+/**
+ * What a configuration needs of the platform it is used on. All of it is optional: a section that needs what is not there is a `ConfigError`
+ * `unsupported`, never ignored.
+ */
+export interface ConfigHost {
+  /** Values of `${VARIABLES}`. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** The files of a path that the file names. A workspace alone is the root; paths within it are parts of it. */
+  workspace?: Workspace | ((path: string) => Workspace | Promise<Workspace>)
+  /** Tools by name. Default: file tools over the workspace. `prun` and `revert` are always there. */
+  tools?: Iterable<AgentTool> | ((place: ToolPlace) => Iterable<AgentTool> | Promise<Iterable<AgentTool>>)
+  /** Where `scope = "persistent"` keeps conversations. */
+  sessions?: SessionStore
+  /** How models are called. Default: the global one. */
+  fetch?: typeof fetch
+  /** Skills that are there beside those of `[skills]`; these win. */
+  skills?: SkillSet
+  /** Whether the file may do what it asks for: everything, nothing, or one by one. Default `false`. */
+  trust?: boolean | ((request: TrustRequest) => boolean | Promise<boolean>)
+  /** Makes hooks of scripts, whose paths are relative to where the agent works. */
+  scriptHooks?(scripts: HookScripts, place: AgentPlace): LoopHooks
+  /** Connects to a server, and gives its tools. What it returns is closed with the agent that got it. */
+  connectMcp?(server: McpServerConfig): Promise<McpToolSet>
+  /** Reads a `file:` outside of the workspace; called only with trust. */
+  readFile?(path: string): Promise<string>
+  /** Models of the host, which files name as `{{#id#}}`. */
+  models?: Readonly<Record<string, Model>>
+  /** Makes the model of a section in place of its service's factory, for scripted ones; `undefined` leaves it to that. */
+  createModel?(section: ModelSection): Model | undefined | Promise<Model | undefined>
+  /** For the agents and their parts. Default: silence. */
+  logger?: Logger
+}
+
+const someTools = kind(
+  'a list of tools, or a function that gives one',
+  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null && Symbol.iterator in value),
+)
+
+/** What a host may be made of. */
+export const configHost: Kind = optionsOf<ConfigHost>({
+  env: recordOf(anything),
+  workspace: either(aWorkspace, aFunction),
+  tools: someTools,
+  sessions: aStore,
+  fetch: aFunction,
+  skills: aSkillSet,
+  trust: either(aFlag, aFunction),
+  scriptHooks: aFunction,
+  connectMcp: aFunction,
+  readFile: aFunction,
+  models: recordOf(aModel),
+  createModel: aFunction,
+  logger: aLogger,
+})

@@ -1,0 +1,49 @@
+/**
+ * Agents from a file: TOML, JSON or YAML. Needs zod 4, an optional peer dependency.
+ *
+ * @example
+ * ```ts
+ * import { agentFromConfig, parseConfig } from 'phi-core/config'
+ *
+ * const { config, warnings } = await parseConfig(text, 'toml')
+ * const agent = await agentFromConfig(config, { env: { ANTHROPIC_API_KEY: key }, workspace })
+ * ```
+ *
+ * @module
+ */
+export { agentFromConfig, agentsFromConfig } from './build/agents.ts'
+export { trustRequests } from './build/trust.ts'
+export type { AgentPlace, ConfigHost, HookScripts, McpServerConfig, ToolPlace, TrustRequest } from './config-host.ts'
+export type {
+  AgentConfig,
+  AgentInstanceSection,
+  AgentSection,
+  CallbacksSection,
+  CompactionInstanceSection,
+  CompactionSection,
+  CompactionSettings,
+  CompatSection,
+  ConfigFormat,
+  ConfigWarning,
+  ContextSection,
+  CostSection,
+  ExecutionSection,
+  HooksSection,
+  McpServerSection,
+  ModelSection,
+  ParsedConfig,
+  ProfileInstanceSection,
+  ProfileSection,
+  PromptSection,
+  PromptStrategySection,
+  ProviderInstanceSection,
+  ProviderSection,
+  SessionSection,
+  SkillsSection,
+  SubAgentSection,
+  ToolInstanceSection,
+  ToolsSection,
+} from './config-types.ts'
+export { parseConfig, parseConfigAuto } from './parse-config.ts'
+export { substituteEnv } from './read/env.ts'
+export { configJsonSchema } from './schema/json-schema.ts'

@@ -1,0 +1,72 @@
+import { aText, checkOptions, oneOf } from '../base/check-options.ts'
+import { ConfigError } from '../types/errors.ts'
+import { fieldOf, placed, stepsOf } from './config-error.ts'
+import type { ConfigFormat, ParsedConfig } from './config-types.ts'
+import { checkedText, parseError, type ReadDocument } from './read/document.ts'
+import { readJson } from './read/json.ts'
+import { rememberPlaces } from './read/places.ts'
+import { readToml } from './read/toml.ts'
+import { readYaml } from './read/yaml.ts'
+import { adviceOn } from './schema/advice.ts'
+import { checkedConfig } from './schema/check.ts'
+
+const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<ReadDocument>> = {
+  toml: readToml,
+  json: readJson,
+  yaml: readYaml,
+}
+
+/**
+ * Reads an agent file.
+ *
+ * **Contract**
+ * - Nothing is run, read or sent, and no variable is filled in: the result holds no secret that the text does not hold.
+ * - Keys that nobody reads are `warnings` with the nearest known one; everything else that is wrong rejects with `ConfigError`: `parse` for a text that is
+ *   no TOML, JSON or YAML 1.2 (or longer than 131,072 characters), `invalidField` for a value, with `field`, `value`, `expected`, `line` and `column`.
+ * - Rejects with `LoadError` where the YAML parser cannot be had.
+ *
+ * Source: docs/concepts/configuration.md
+ */
+export async function parseConfig(text: string, format: ConfigFormat): Promise<ParsedConfig> {
+  checkOptions(text, aText, 'text')
+  checkOptions(format, oneOf('toml', 'json', 'yaml'), 'format')
+  return interpreted(await readers[format](checkedText(text)), format)
+}
+
+/** As `parseConfig`, in the first format that the text is: TOML, then JSON, then YAML. Source: docs/concepts/configuration.md */
+export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
+  checkOptions(text, aText, 'text')
+  const checked = checkedText(text)
+  const failures: string[] = []
+  for (const format of ['toml', 'json', 'yaml'] as const) {
+    const document = await attempt(() => readers[format](checked), failures)
+    if (document !== undefined) return interpreted(document, format)
+  }
+  throw parseError(`The configuration is neither TOML, nor JSON, nor YAML. ${failures.join(' ')}`)
+}
+
+async function attempt(read: () => ReadDocument | Promise<ReadDocument>, failures: string[]): Promise<ReadDocument | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!ConfigError.isInstance(error) || error.code !== 'parse') throw error
+    failures.push(error.message)
+    return undefined
+  }
+}
+
+function interpreted({ tree, placeOf }: ReadDocument, format: ConfigFormat): ParsedConfig {
+  try {
+    const { config, notes } = checkedConfig(tree)
+    rememberPlaces(config, placeOf)
+    const warnings = [...notes, ...adviceOn(config)].map(({ code, message, path }) => ({
+      code,
+      field: fieldOf(path),
+      message,
+      ...placeOf(path),
+    }))
+    return { config, warnings, document: tree, format }
+  } catch (error) {
+    throw ConfigError.isInstance(error) ? placed(error, placeOf(stepsOf(error.field ?? ''))) : error
+  }
+}

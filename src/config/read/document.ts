@@ -1,0 +1,65 @@
+import { isPlain } from '../../base/json-fault.ts'
+import { ConfigError } from '../../types/errors.ts'
+import type { JsonObject, JsonValue } from '../../types/json.ts'
+import { fieldOf, type Path, type Place } from '../config-error.ts'
+
+/** A text that was read. */
+export interface ReadDocument {
+  tree: JsonObject
+  /** Where something stands, or what it stands in; undefined where the parser does not know. */
+  placeOf(path: Path): Place | undefined
+}
+
+/** Characters of a file: a person wrote it, and reading it must not hold up anybody. */
+const maxText = 131_072
+/** Far more than any section needs. */
+const maxDepth = 32
+const maxValues = 20_000
+
+/** The text without its byte order mark, its lines ended by line feeds. Throws for one that is too long. */
+export function checkedText(text: string): string {
+  if (text.length <= maxText) return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
+  const advice = 'Put long prompts into files of their own, as "file:name.md".'
+  throw parseError(`The configuration has ${text.length} characters, and ${maxText} are the limit. ${advice}`)
+}
+
+/** A configuration that is none, at a place if it is known. */
+export function parseError(message: string, place?: Partial<Place>, cause?: unknown): ConfigError {
+  return new ConfigError('parse', message, { ...place, ...(cause !== undefined && { cause }) })
+}
+
+/**
+ * What a parser gave, as plain JSON: dates as text, nothing shared. Throws for what is no table, for what is too deep or too much (aliases multiply),
+ * and for a key that would change an object instead of being in it.
+ */
+export function plainTree(value: unknown): JsonObject {
+  if (value === null || value === undefined) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw parseError('The configuration is no table of keys and values.')
+  const room = { left: maxValues }
+  const tree = copied(value, [], room)
+  return typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? tree : {}
+}
+
+function copied(value: unknown, path: Path, room: { left: number }): JsonValue {
+  room.left -= 1
+  if (room.left < 0) throw parseError(`The configuration has more than ${maxValues} values.`)
+  if (path.length > maxDepth) throw parseError(`${fieldOf(path.slice(0, 3))} is nested deeper than ${maxDepth} levels.`)
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (Array.isArray(value)) return value.map((entry, at) => copied(entry, [...path, at], room))
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value !== 'object' || !isPlain(value)) throw parseError(`${fieldOf(path)} is of a kind that no setting has.`)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => {
+      if (key === '__proto__') throw parseError(`${fieldOf([...path, key])} cannot be a key.`)
+      return [key, copied(entry, [...path, key], room)]
+    }),
+  )
+}
+
+/** The place of a position in a text. */
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: offset - lineStart + 1 }
+}

@@ -1,0 +1,84 @@
+import { parse, TomlError } from 'smol-toml'
+import type { Path, Place } from '../config-error.ts'
+import { parseError, plainTree, type ReadDocument } from './document.ts'
+
+/** Reads TOML. Throws `ConfigError` `parse`, with the place that the parser gives. */
+export function readToml(text: string): ReadDocument {
+  return { tree: plainTree(parsed(text)), placeOf: tomlPlaces(text) }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parse(text, { maxDepth: 32 })
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw parseError('The configuration is not valid TOML.', undefined, error)
+    const { line, column } = error
+    const reason = error.message.split('\n', 1)[0]?.replace(/^Invalid TOML document: /, '') ?? ''
+    throw parseError(`The configuration is not valid TOML: ${reason} (line ${line}, column ${column}).`, { line, column })
+  }
+}
+
+const header = /^[ \t]*(\[\[?)[ \t]*([^\]]+?)[ \t]*\]\]?/
+const assignment = /^([ \t]*)((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*=/
+const keyPart = /"([^"\n]*)"|'([^'\n]*)'|([\w-]+)/g
+
+/**
+ * The parser does not say where values stand. Headers and keys at the beginning of lines are found again, which is how people write TOML; what
+ * stands inside of a value is at the place of that value.
+ */
+function tomlPlaces(text: string): (path: Path) => Place | undefined {
+  let places: Map<string, Place> | undefined
+  return (path) => {
+    places ??= placesIn(text)
+    for (let length = path.length; length > 0; length -= 1) {
+      const place = places.get(path.slice(0, length).join('\0'))
+      if (place !== undefined) return place
+    }
+    return undefined
+  }
+}
+
+function placesIn(text: string): Map<string, Place> {
+  const places = new Map<string, Place>()
+  const lists = new Map<string, number>()
+  let table: Path = []
+  let quotes = ''
+  for (const [at, line] of text.split('\n').entries()) {
+    const isInText = quotes !== ''
+    quotes = openQuotes(line, quotes)
+    if (isInText) continue
+    const head = header.exec(line)
+    if (head !== null) {
+      table = tableOf(partsOf(head[2] ?? ''), head[1] === '[[', lists)
+      places.set(table.join('\0'), { line: at + 1, column: line.indexOf('[') + 1 })
+      continue
+    }
+    const [, indent = '', keys] = assignment.exec(line) ?? []
+    if (keys !== undefined) places.set([...table, ...partsOf(keys)].join('\0'), { line: at + 1, column: indent.length + 1 })
+  }
+  return places
+}
+
+/** Where a header leads: into the last entry of every list on the way. */
+function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, number>): Path {
+  const path: (string | number)[] = []
+  for (const [at, part] of parts.entries()) {
+    path.push(part)
+    const key = path.join('\0')
+    if (isEntry && at === parts.length - 1) lists.set(key, (lists.get(key) ?? -1) + 1)
+    const last = lists.get(key)
+    if (last !== undefined) path.push(last)
+  }
+  return path
+}
+
+function partsOf(keys: string): string[] {
+  return [...keys.matchAll(keyPart)].map(([, double, single, bare]) => double ?? single ?? bare ?? '')
+}
+
+/** The quotes of a text over several lines that is still open after `line`. */
+function openQuotes(line: string, open: string): string {
+  let quotes = open
+  for (const [mark] of line.matchAll(/"""|'''/g)) quotes = quotes === '' ? mark : quotes === mark ? '' : quotes
+  return quotes
+}

@@ -1,0 +1,136 @@
+import { nearest } from '../../base/nearest-name.ts'
+import type { ConfigError } from '../../types/errors.ts'
+import { fieldError, fieldOf, type Path } from '../config-error.ts'
+import type { AgentConfig } from '../config-types.ts'
+import { parseReference, type Reference } from './reference.ts'
+
+/** What entities there are. */
+export type Namespace = 'agent_profile' | 'provider' | 'sub_agent' | 'compaction' | 'system_prompt' | 'system_prompt_strategy'
+
+/** Something in the file that other sections refer to. */
+export interface Entity {
+  namespace: Namespace
+  /** The name it is referred to by. */
+  name: string
+  /** What it is called beside it; found where no entity of that name is. */
+  otherName?: string
+  path: Path
+}
+
+/** The entity that a field names; `isShared`: the one that was made before, if there was one. */
+export interface Resolved {
+  entity: Entity
+  isShared: boolean
+}
+
+const namespaces: readonly Namespace[] = ['agent_profile', 'provider', 'sub_agent', 'compaction', 'system_prompt', 'system_prompt_strategy']
+
+/** All entities of a file. Throws `ConfigError` `badReference` for an id that is none, and for two of one name. */
+export function entitiesIn(config: AgentConfig): Entity[] {
+  const entities = new Map<string, Entity>()
+  for (const [namespace, path, sections] of sectionsOf(config)) {
+    for (const [at, section] of (sections ?? []).entries()) {
+      const entity = entityOf(namespace, section, [...path, at])
+      if (entity === undefined) continue
+      const key = `${namespace}.${entity.name}`
+      const other = entities.get(key)
+      if (other !== undefined) throw twice(entity, other)
+      entities.set(key, entity)
+    }
+  }
+  return [...entities.values()]
+}
+
+interface Named {
+  id?: string
+  name?: string
+}
+
+function sectionsOf(config: AgentConfig): (readonly [Namespace, Path, readonly Named[] | undefined])[] {
+  return [
+    ['agent_profile', ['agent', 'profile', 'instances'], config.agent?.profile?.instances],
+    ['provider', ['provider', 'instances'], config.provider?.instances],
+    ['sub_agent', ['sub_agents', 'instances'], config.sub_agents?.instances],
+    ['compaction', ['compaction', 'instances'], config.compaction?.instances],
+    ['compaction', ['context', 'compaction', 'instances'], config.context?.compaction?.instances],
+    // A block of a prompt may be called `name`.
+    ['system_prompt', ['system_prompt', 'instances'], config.system_prompt?.instances?.map(({ id }) => ({ id }))],
+    ['system_prompt_strategy', ['system_prompt_strategy', 'instances'], config.system_prompt_strategy?.instances],
+  ]
+}
+
+function entityOf(namespace: Namespace, { id, name }: Named, path: Path): Entity | undefined {
+  const given = id ?? name
+  if (given === undefined) return undefined
+  const field: Path = [...path, id === undefined ? 'name' : 'id']
+  const reference = id === undefined ? undefined : parseReference(id)
+  if (reference === 'malformed' || reference?.isSystem === true) throw malformed(field, given)
+  if (reference?.namespace !== undefined && reference.namespace !== namespace) {
+    throw fieldError('badReference', field, `${fieldOf(field)} is ${given}, and what stands here is in the namespace ${namespace}.`)
+  }
+  const entity = { namespace, name: reference?.name ?? given, path }
+  return id !== undefined && name !== undefined ? { ...entity, otherName: name } : entity
+}
+
+/**
+ * What the text at `path` refers to, in `namespace`: a reference, or simply a name. Throws `ConfigError` `badReference` where there is no such entity, where
+ * several have the name, and where it is of another kind.
+ */
+export function resolveName(entities: readonly Entity[], text: string, namespace: Namespace, path: Path): Resolved {
+  const reference = parseReference(text)
+  if (reference === 'malformed') throw malformed(path, text)
+  if (reference === undefined) return { entity: only(byName(entities, namespace, text), text, namespace, entities, path), isShared: false }
+  return { entity: referredTo(entities, reference, text, namespace, path), isShared: reference.isShared }
+}
+
+function referredTo(entities: readonly Entity[], reference: Reference, text: string, namespace: Namespace, path: Path): Entity {
+  const { name, namespace: said } = reference
+  if (said !== undefined && said !== namespace) {
+    const isKnown = namespaces.some((each) => each === said)
+    const why = isKnown ? `a ${said}, and ${namespace} is what belongs here` : `no namespace: ${said}. ${nearest(said, namespaces)}`
+    throw fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which names ${why}.`)
+  }
+  if (said !== undefined) return only(byName(entities, namespace, name), text, namespace, entities, path)
+  const everywhere = namespaces.flatMap((each) => byName(entities, each, name))
+  const entity = only(everywhere, text, namespace, entities, path)
+  if (entity.namespace === namespace) return entity
+  const advice = `It is a ${entity.namespace}, and ${namespace} is what belongs here.`
+  throw fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}. ${advice}`)
+}
+
+function byName(entities: readonly Entity[], namespace: Namespace, name: string): Entity[] {
+  const here = entities.filter((each) => each.namespace === namespace)
+  const named = here.filter((each) => each.name === name)
+  return named.length > 0 ? named : here.filter((each) => each.otherName === name)
+}
+
+function only(found: readonly Entity[], text: string, namespace: Namespace, entities: readonly Entity[], path: Path): Entity {
+  const [entity, another] = found
+  const field = `${fieldOf(path)} is ${shownReference(text)}`
+  if (entity !== undefined && another === undefined) return entity
+  if (entity !== undefined) {
+    const places = found.map((each) => `{{${each.namespace}.${each.name}}} (${fieldOf(each.path)})`).join(', ')
+    throw fieldError('badReference', path, `${field}, which is ambiguous: ${places}. Write the namespace, or the id.`)
+  }
+  const known = entities.filter((each) => each.namespace === namespace).map(({ name }) => name)
+  const advice = known.length === 0 ? `The file has no ${namespace} at all.` : nearest(text.replace(/[{}%]/g, ''), known)
+  throw fieldError('badReference', path, `${field}, and there is no such ${namespace}. ${advice}`)
+}
+
+function malformed(path: Path, text: string): ConfigError {
+  const forms = '{{name}}, {{namespace.name}}, {{%name%}}, {{%namespace.name%}} or {{#id#}}'
+  return fieldError('badReference', path, `${fieldOf(path)} is ${shownReference(text)}, which is no reference. Write ${forms}.`)
+}
+
+function twice(entity: Entity, other: Entity): ConfigError {
+  const places = `${fieldOf(other.path)} and ${fieldOf(entity.path)}`
+  return fieldError(
+    'badReference',
+    entity.path,
+    `Two are called ${shownReference(entity.name)} in ${entity.namespace}: ${places}. Names must be unique.`,
+  )
+}
+
+function shownReference(text: string): string {
+  return JSON.stringify(text.slice(0, 60))
+}

@@ -1,0 +1,53 @@
+import type { AgentConfig, CompactionSettings, ModelSection } from '../config-types.ts'
+import type { Note } from './normalise.ts'
+
+/** Models that the default protocol does not serve, by the beginning of their ids. */
+const elsewhere: readonly (readonly [RegExp, string])[] = [
+  [/^(gpt-|o\d|chatgpt)/i, 'openai'],
+  [/^gemini/i, 'google'],
+]
+
+/** What a configuration says without effect. */
+export function adviceOn(config: AgentConfig): Note[] {
+  return [...costAdvice(config), ...compactionAdvice(config), ...batchAdvice(config), ...modelAdvice(config)]
+}
+
+function noEffect(path: Note['path'], message: string): Note {
+  return { code: 'noEffect', path, message }
+}
+
+function costAdvice({ execution, provider }: AgentConfig): Note[] {
+  const rates = [provider, ...(provider?.instances ?? [])].flatMap((each) => Object.values(each?.cost ?? {}))
+  if (execution?.max_cost === undefined || rates.some((rate) => rate > 0)) return []
+  return [
+    noEffect(['execution', 'max_cost'], 'execution.max_cost does nothing: no provider has a cost. Write the rates into [provider.cost].'),
+  ]
+}
+
+function compactionAdvice({ compaction, context }: AgentConfig): Note[] {
+  const all: (CompactionSettings | undefined)[] = [compaction, context, context?.compaction]
+  const instances = [...(compaction?.instances ?? []), ...(context?.compaction?.instances ?? [])]
+  if ([...all, ...instances].some((each) => each?.max_context_tokens !== undefined)) return []
+  if (compaction === undefined && context === undefined) return []
+  const path = compaction === undefined ? 'context' : 'compaction'
+  return [noEffect([path], `${path} does nothing: compaction begins with max_context_tokens, which is missing.`)]
+}
+
+function batchAdvice({ tools }: AgentConfig): Note[] {
+  if (tools?.batch_size === undefined || tools.tool_strategy?.toLowerCase() === 'batched') return []
+  return [noEffect(['tools', 'batch_size'], 'tools.batch_size does nothing: it is for tool_strategy = "batched".')]
+}
+
+function modelAdvice({ provider }: AgentConfig): Note[] {
+  const instances = (provider?.instances ?? []).map((section, at) => [section, ['provider', 'instances', at, 'model']] as const)
+  const all: (readonly [ModelSection | undefined, Note['path']])[] = [[provider, ['provider', 'model']], ...instances]
+  return all.flatMap(([section, path]) => {
+    if (section?.model === undefined || section.api !== undefined || section.base_url !== undefined) return []
+    const { model } = section
+    const [, api] = elsewhere.find(([pattern]) => pattern.test(model)) ?? []
+    if (api === undefined) return []
+    return [
+      noEffect(path, `The model ${JSON.stringify(model.slice(0, 60))} is asked of Anthropic, the default. Did you mean api = "${api}"?`),
+    ]
+  })
+}

@@ -1,0 +1,51 @@
+import type { ConfigError } from '../../types/errors.ts'
+import { invalidField, type Path } from '../config-error.ts'
+import type { AgentConfig } from '../config-types.ts'
+import { type KeyTable, objectOf } from './key-table.ts'
+import { type Note, normalised } from './normalise.ts'
+import { configTable } from './sections.ts'
+
+/** A configuration in its one form, and what of it was not taken over. */
+export interface CheckedConfig {
+  config: AgentConfig
+  notes: Note[]
+}
+
+const schema = objectOf(configTable, false)
+
+/** Brings a configuration into its one form and checks every value. Throws `ConfigError` `invalidField` for the first that is wrong. */
+export function checkedConfig(given: unknown): CheckedConfig {
+  const notes: Note[] = []
+  const config = normalised(given, configTable, false, [], notes)
+  const { success, error } = schema.safeParse(config)
+  if (!success) throw firstIssue(config, error.issues.at(0)?.path ?? [])
+  return { config: config as AgentConfig, notes } // has just been checked: the table has every field of the type
+}
+
+function firstIssue(config: unknown, path: readonly PropertyKey[]): ConfigError {
+  const steps: Path = path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  return invalidField(steps, valueAt(config, steps), expectedAt(steps))
+}
+
+/** What stands at `path`. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, step) => (typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? Reflect.get(at, step) : undefined),
+    value,
+  )
+}
+
+function expectedAt(path: Path): string {
+  let table: KeyTable | undefined = configTable
+  let expected = 'a table'
+  for (const step of path) {
+    if (typeof step === 'number') {
+      expected = expected === 'a list of tables' ? 'a table' : 'a text'
+      continue
+    }
+    const key: KeyTable[string] | undefined = table !== undefined && Object.hasOwn(table, step) ? table[step] : undefined
+    expected = key?.expected ?? 'a text'
+    table = key?.inner
+  }
+  return expected
+}

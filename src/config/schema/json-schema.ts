@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import type { JsonObject, JsonValue } from '../../types/json.ts'
+import type { Key, KeyTable } from './key-table.ts'
+import { configTable } from './sections.ts'
+
+/**
+ * The JSON Schema (2020-12) of agent files, for editors: made of the same table that files are checked with. The package has it as
+ * `phi-core/config/schema.json`.
+ *
+ * Source: docs/concepts/configuration.md
+ */
+export function configJsonSchema(): JsonObject {
+  const { properties, ...section } = sectionSchema(configTable, false)
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'An agent file of phi-core',
+    ...section,
+    properties: { $schema: { type: 'string' }, ...properties },
+  }
+}
+
+interface SectionSchema extends JsonObject {
+  properties: JsonObject
+}
+
+function sectionSchema(table: KeyTable, isOpen: boolean): SectionSchema {
+  const keys = Object.entries(table)
+  const properties = keys.flatMap(([name, key]): [string, JsonValue][] => {
+    const schema = { description: aboutOf(key), ...valueSchema(key) }
+    return [[name, schema], ...key.aliases.map((alias): [string, JsonValue] => [alias, { ...schema, description: `The same as ${name}.` }])]
+  })
+  const required = keys.filter(([, { isRequired }]) => isRequired).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    patternProperties: { '^_comment': {} },
+    additionalProperties: isOpen ? { type: 'string' } : false,
+  }
+}
+
+function valueSchema({ inner, isList, isOpen, schema }: Key): JsonObject {
+  if (inner === undefined) {
+    const { $schema: _, ...leaf } = z.toJSONSchema(schema, { io: 'input' })
+    return JSON.parse(JSON.stringify(leaf))
+  }
+  const section = sectionSchema(inner, isOpen)
+  return isList ? { type: 'array', items: section } : section
+}
+
+function aboutOf({ about, fallback }: Key): string {
+  return fallback === undefined ? about : `${about} Default: ${fallback}.`
+}

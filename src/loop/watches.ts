@@ -1,0 +1,109 @@
+import { errorText } from '../types/errors.ts'
+import type { AgentEvent } from '../types/event.ts'
+import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/loop-watch.ts'
+import type { StreamRequest } from '../types/provider.ts'
+
+/** Told what a watch threw. */
+type Warn = (message: string) => void
+
+/** How a piece of work ended. */
+type Outcome<T> = { value: T } | { error: unknown }
+
+/**
+ * The watches of one loop, the first of them outermost. Whatever they do, the loop goes on as if there were none: see {@link LoopWatch}.
+ */
+export class Watches {
+  readonly #list: readonly LoopWatch[]
+  readonly #warn: Warn
+
+  private constructor(list: readonly LoopWatch[], warn: Warn) {
+    this.#list = list
+    this.#warn = warn
+  }
+
+  /** `undefined` where nobody watches: then nothing is called. `warn` is told of the first failure alone: one that fails once fails at every event. */
+  static begin(observers: readonly LoopObserver[] | undefined, loop: () => WatchedLoop, warn: Warn): Watches | undefined {
+    if (observers === undefined || observers.length === 0) return undefined
+    const watched = loop()
+    const warnOnce = once(warn)
+    const list = observers.flatMap((observer) => quietly(warnOnce, () => observer.watch(watched)) ?? [])
+    return list.length === 0 ? undefined : new Watches(list, warnOnce)
+  }
+
+  event(event: AgentEvent): void {
+    for (const watch of this.#list) {
+      try {
+        // May be async all the same.
+        const outcome: unknown = watch.event?.(event)
+        if (outcome !== undefined) settled(outcome, this.#warn)
+      } catch (error) {
+        this.#warn(errorText(error))
+      }
+    }
+  }
+
+  request(request: StreamRequest): void {
+    for (const watch of this.#list) quietly(this.#warn, () => watch.request?.(request))
+  }
+
+  /** Runs `work` inside of all watches, once. Returns what it returns, and throws what it throws. */
+  around<T>(step: LoopStep, work: () => T): T {
+    const run = this.#list.reduceRight((inner, watch) => () => this.#within(watch, step, inner), work)
+    return run()
+  }
+
+  /** Who watches the loops that a call starts. */
+  inner(toolCallId?: string): LoopObserver[] {
+    return this.#list.flatMap((watch) => quietly(this.#warn, () => watch.inner?.(toolCallId)) ?? [])
+  }
+
+  #within<T>(watch: LoopWatch, step: LoopStep, work: () => T): T {
+    if (watch.around === undefined) return work()
+    let outcome: Outcome<T> | undefined
+    const run = (): T => {
+      outcome ??= outcomeOf(work)
+      if ('error' in outcome) throw outcome.error
+      return outcome.value
+    }
+    try {
+      const returned: unknown = watch.around(step, run)
+      // It may hand on a promise of the work; what that rejects with is reported where it belongs.
+      if (returned !== undefined) settled(returned, () => undefined)
+    } catch (error) {
+      if (!(outcome !== undefined && 'error' in outcome && outcome.error === error)) this.#warn(errorText(error))
+    }
+    return run()
+  }
+}
+
+function once(warn: Warn): Warn {
+  let hasWarned = false
+  return (message) => {
+    if (!hasWarned) warn(message)
+    hasWarned = true
+  }
+}
+
+function outcomeOf<T>(work: () => T): Outcome<T> {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function quietly<T>(warn: Warn, act: () => T): T | undefined {
+  try {
+    const outcome = act()
+    settled(outcome, warn)
+    return outcome
+  } catch (error) {
+    warn(errorText(error))
+    return undefined
+  }
+}
+
+/** A promise that nobody waits for leaves no rejection behind. */
+function settled(value: unknown, warn: Warn): void {
+  if (value instanceof Promise) value.catch((error) => warn(errorText(error)))
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../../../src/index.ts'
+import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { beforeTool, hooksOf, played } from './played.ts'
+
+describe('a script before something', () => {
+  it.each([
+    ['nothing', 'exit 0'],
+    ['{"allow": true}', 'echo \'{"allow": true}\''],
+    ['white space', 'echo; echo'],
+    ['without reading its input', 'exec <&-; exit 0'],
+  ])('allows by writing %s', async (_, script) => {
+    const { ran, logged } = await played(beforeTool(script).hooks)
+    expect([ran, logged]).toEqual([['a'], '[]'])
+  })
+
+  it('refuses with a reason, which the model is told', async () => {
+    const { ran, answers, logged } = await played(beforeTool('echo \'{"allow": false, "reason": "not a\\u001b[2J"}\'').hooks)
+    expect(answers).toEqual(['Tool execution skipped by before_tool_execution hook: not a\\u{1b}[2J'])
+    expect([ran, logged]).toEqual([[], '[]'])
+    expect((await played(beforeTool('echo \'{"allow": false}\'').hooks)).answers).toEqual([
+      'Tool execution skipped by before_tool_execution hook.',
+    ])
+  })
+
+  it.each([
+    ['ends with another code', 'echo why >&2; exit 3', /ended with code 3: why/],
+    ['ends with another code, but allows', 'echo \'{"allow": true}\'; exit 1', /ended with code 1/],
+    ['is ended by a signal', 'kill -9 $$', /ended by a signal/],
+    ['writes no JSON', 'echo ok', /It wrote: ok/],
+    ['writes JSON and more', 'echo \'{"allow": true}\'; echo debug', /It wrote/],
+    ['writes a list', 'echo "[true]"', /It wrote: \[true\]/],
+    ['writes null', 'echo null', /It wrote: null/],
+    ['writes true', 'echo true', /It wrote: true/],
+    ['says neither', 'echo "{}"', /It wrote: \{\}/],
+    ['says it as a text', 'echo \'{"allow": "true"}\'', /It wrote/],
+    ['says what nobody knows', 'echo \'{"allow": true, "arguments": {}}\'', /It wrote/],
+    ['has a reason that is no text', 'echo \'{"allow": false, "reason": 7}\'', /It wrote/],
+    ['does not parse', 'if then fi', /ended with code 2/],
+    ['writes without end', 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done', /wrote more than 65536 bytes/],
+    ['does not end', 'sleep 60', /did not end within 200 ms/],
+    ['does not want to end', 'trap "" TERM; while :; do sleep 1; done', /did not end within 200 ms/],
+  ])('refuses when it %s', async (name, script, message) => {
+    const { hooks } = beforeTool(script, name.includes('want') || name.includes('not end') ? { timeoutMs: 200 } : {})
+    const { ran, answers, logged, result } = await played(hooks)
+    expect(ran).toEqual([])
+    expect(answers).toEqual(['Tool execution skipped: the before_tool_execution hook failed.'])
+    expect(logged).toMatch(message)
+    expect(logged).toContain('hookFailed')
+    expect(result.status).toBe('completed')
+  })
+
+  it.each<[string, (root: string, outside: string) => void]>([
+    ['is gone', (root) => rmSync(join(root, 'h.sh'))],
+    ['was changed', (root) => writeFileSync(join(root, 'h.sh'), 'exit  0')],
+    ['was made longer', (root) => writeFileSync(join(root, 'h.sh'), 'exit 0\n')],
+    [
+      'became a directory',
+      (root) => {
+        rmSync(join(root, 'h.sh'))
+        mkdirSync(join(root, 'h.sh'))
+      },
+    ],
+    [
+      'became a link that leads out',
+      (root, outside) => {
+        rmSync(join(root, 'h.sh'))
+        writeFileSync(join(outside, 'x.sh'), 'exit 0')
+        symlinkSync(join(outside, 'x.sh'), join(root, 'h.sh'))
+      },
+    ],
+    [
+      'became a device',
+      (root) => {
+        rmSync(join(root, 'h.sh'))
+        symlinkSync('/dev/zero', join(root, 'h.sh'))
+      },
+    ],
+  ])('refuses when it %s since the hooks were made', async (_, change) => {
+    const { hooks, root, outside } = beforeTool('exit 0')
+    change(root, outside)
+    const { ran, logged } = await played(hooks)
+    expect(ran).toEqual([])
+    expect(logged).toMatch(/The script h\.sh is not what it was when the hooks were made/)
+  })
+
+  it('runs what was looked at, also where the file changes right after', async () => {
+    // The script itself changes the file that it came from; the second call sees it.
+    const { hooks } = beforeTool('echo "exit 0 # changed" > h.sh; echo \'{"allow": false}\'')
+    expect((await played(hooks)).answers).toEqual(['Tool execution skipped by before_tool_execution hook.'])
+    expect((await played(hooks)).logged).toContain('its content has changed')
+  })
+
+  it('ends the run where it refuses a turn or a loop', async () => {
+    const no = 'echo \'{"allow": false, "reason": "closed today"}\''
+    for (const hook of ['beforeLoop', 'beforeTurn'] as const) {
+      const refused = await played(hooksOf({ 'h.sh': no }, { [hook]: 'h.sh' }).hooks)
+      expect(refused.result).toMatchObject({ status: 'rejected', rejection: `The ${hook} hook returned false: closed today` })
+      const failed = await played(hooksOf({ 'h.sh': 'exit 1' }, { [hook]: 'h.sh' }).hooks)
+      expect(failed.result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+      expect([...refused.ran, ...failed.ran]).toEqual([])
+    }
+  })
+
+  it('keeps back updates, and compactions', async () => {
+    const { types } = await played(hooksOf({ 'h.sh': 'exit 1' }, { beforeToolExecutionUpdate: 'h.sh' }).hooks)
+    expect(types).not.toContain('toolExecutionUpdate')
+    expect((await played({})).types).toContain('toolExecutionUpdate')
+    const { hooks } = hooksOf({ 'h.sh': 'exit 1' }, { beforeCompactionStart: 'h.sh' })
+    const agent = new Agent({
+      model: scripted([]),
+      hooks,
+      messages: Array.from({ length: 40 }, () => ({ role: 'user' as const, content: 'x' })),
+    })
+    const compacted: string[] = []
+    agent.subscribe(({ type }) => compacted.push(type))
+    await agent.compact().result
+    expect(compacted).not.toContain('compactionStarted')
+  })
+})
+
+describe('a script that observes', () => {
+  it.each([
+    ['exit 7', /ended with code 7/],
+    ['echo anything at all', undefined],
+    ['kill -9 $$', /ended by a signal/],
+    ['yes', /wrote more than/],
+  ])('%s does not disturb the run', async (script, message) => {
+    const scripts = { afterLoop: 'h.sh', afterTurn: 'h.sh', afterToolExecution: 'h.sh', afterToolExecutionUpdate: 'h.sh' }
+    const { ran, result, logged } = await played(hooksOf({ 'h.sh': script }, scripts).hooks)
+    expect([ran, result.status]).toEqual([['a'], 'completed'])
+    if (message === undefined) expect(logged).toBe('[]')
+    else expect(logged).toMatch(message)
+    expect(JSON.parse(logged)).toHaveLength(message === undefined ? 0 : 5)
+  })
+})
