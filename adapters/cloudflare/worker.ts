@@ -1,5 +1,6 @@
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { callerToken, createModelProxy } from '../proxy/index.ts'
 import { demoModel } from './demo-model.ts'
 import {
   bearer,
@@ -65,18 +66,41 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 export { IndexObject }
 
+/** Who may: before anybody has set a token only this machine, and only as long as there is no key to spend. */
+const authorize = (env: Bindings, request: Request) =>
+  env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request)
+
 const app = createWorker<Bindings>({
   agent: (env) => new Agent(agentOf(env)),
   sessions: (env) => objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX }),
-  // Before anybody has set a token it answers the machine that it runs on, and only as long as there is no key to spend.
-  authorize: (env, request) =>
-    env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request),
+  authorize,
+  // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
+  turnRequests: true,
+  imports: true,
+  maxBodyBytes: 16 * 1024 * 1024,
 })
 
+/** What the playground says of the model, before it has asked it anything. */
 app.get('/about', (c) => {
-  const model = c.env.ANTHROPIC_API_KEY === undefined ? 'scripted (no ANTHROPIC_API_KEY)' : modelOf(c.env).config.name
-  return c.text(`phi-core on Cloudflare Workers. Model: ${model}.\nPOST /runs with {"prompt":"…"} streams the events of a run.\n`)
+  const { name, contextWindow, maxTokens } = modelOf(c.env).config
+  return c.json({ model: name, isScripted: c.env.ANTHROPIC_API_KEY === undefined, contextTokens: contextWindow - maxTokens })
 })
+
+/** For agents that run in the page: this Worker adds the key, and sees to it that nobody spends too much of it. */
+const proxy = createModelProxy<{ Bindings: Bindings }>({
+  upstreams: { anthropic: { api: 'anthropicMessages', apiKey: (c) => c.env.ANTHROPIC_API_KEY ?? '' } },
+  authorize: (c) => authorize(c.env, authorized(c.req.raw, callerToken(c))),
+  allow: { anthropic: ['claude-*'] },
+  budget: { windows: [{ ms: 60_000, requests: 60 }] },
+})
+app.route('/models', proxy)
+
+/** The token as `bearer` looks for it: an Anthropic client sends it as its key. */
+function authorized(request: Request, token: string | undefined): Request {
+  const headers = new Headers(request.headers)
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  return new Request(request.url, { headers })
+}
 
 // wrangler takes the default export; it is the only one in this repository.
 export default app

@@ -102,7 +102,7 @@ export function CompareDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
           </select>
         </label>
       </div>
-      <p class="note-line">
+      <p class="settings-note">
         {isScripted
           ? 'Scripted voices and a scripted judge; the branches, their times and the choice are real.'
           : 'The judge is the model of the first configuration. The conversation goes on with the answer it chooses; the others stay in the tree.'}

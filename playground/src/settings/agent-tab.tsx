@@ -11,7 +11,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
   return (
     <>
       {isScripted && (
-        <p class="note-line">The scenarios bring their own prompt, tools and context. Thinking and limits hold for them too.</p>
+        <p class="settings-note">The scenarios bring their own prompt, tools and context. Thinking and limits hold for them too.</p>
       )}
       <Field label="System prompt">
         <textarea
@@ -64,7 +64,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
           onChange={(maxMinutes) => change({ limits: { ...limits, maxMinutes } })}
         />
         <NumberField
-          label="Most tokens of a run"
+          label="Most tokens"
           least={1}
           value={limits.maxTotalTokens}
           onChange={(maxTotalTokens) => change({ limits: { ...limits, maxTotalTokens } })}

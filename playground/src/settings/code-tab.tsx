@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts'
 export function CodeTab({ draft, prompt }: { draft: Settings; prompt: string | undefined }) {
   return (
     <div class="program" data-testid="program">
-      <p class="note-line">
+      <p class="settings-note">
         Exactly these settings, as a program for Node, Deno or Bun. Keys come from the environment. CI type-checks and runs programs like
         this one.
       </p>

@@ -40,7 +40,7 @@ export function ModelTab({ draft, onChange }: TabProps) {
             onChange={(source) => choose({ source, address: addressOf(source) })}
           />
           {model.source === 'scripted' ? (
-            <p class="note-line">The loop, the tools, approvals and retries are real. Only the answers are prepared.</p>
+            <p class="settings-note">The loop, the tools, approvals and retries are real. Only the answers are prepared.</p>
           ) : (
             <RealModelFields model={model} choose={choose} />
           )}
@@ -63,7 +63,7 @@ function ServerFields({ draft, onChange }: TabProps) {
         />
       </Field>
       <KeyField key={url} owner={serverOwner(url)} label="Access token" hint="What the server's authorize wants; none on loopback." />
-      <p class="note-line">Model, tools and limits are the server's.</p>
+      <p class="settings-note">Model, tools and limits are the server's.</p>
     </>
   )
 }
@@ -107,7 +107,7 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
       </Field>
       {owner !== undefined && <KeyField key={owner} owner={owner} label={keyLabels[source]} />}
       {source === 'direct' && (
-        <p class="note-line" data-access={service.access}>
+        <p class="settings-note" data-access={service.access}>
           {accessNotes[service.access]}
         </p>
       )}

@@ -41,7 +41,7 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onSett
       </h1>
       <button type="button" class="model" onClick={onSettings} title="Model and settings" data-testid="model-button">
         {model.isScripted && <span class="badge">scripted</span>} <span class="model-name">{model.name}</span>
-        <Icon name="down" />
+        <Icon name="unfold" />
       </button>
       <p class="run-status" data-testid="run-status" data-status={status}>
         <span class="dot" aria-hidden="true" />
@@ -58,7 +58,9 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onSett
         <span class="drawer-toggle">
           <IconButton icon="panel" label="Inspector" isPressed={isDrawerOpen} onClick={onDrawer} />
         </span>
-        <IconButton icon="gear" label="Settings" onClick={onSettings} />
+        <span class="settings-button">
+          <IconButton icon="gear" label="Settings" onClick={onSettings} />
+        </span>
         <ThemeToggle />
       </div>
     </header>
