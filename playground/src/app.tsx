@@ -10,12 +10,10 @@ import { Palette } from './palette/palette.tsx'
 import { lazy } from './parts/lazy.tsx'
 import { SessionsPane } from './sessions/sessions-pane.tsx'
 import type { Desk } from './state/desk.ts'
+import type { DialogName } from './state/dialog-name.ts'
 import { isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
 import { TopBar } from './status/top-bar.tsx'
-
-/** What lies over the page. */
-export type DialogName = 'palette' | 'keys' | 'settings' | 'code' | 'compare'
 
 const SettingsDialog = lazy(async () => (await import('./settings/settings-dialog.tsx')).SettingsDialog)
 const CompareDialog = lazy(async () => (await import('./compare/compare-dialog.tsx')).CompareDialog)

@@ -1,26 +1,19 @@
 import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
 import type { Workspace } from '../../../src/index.ts'
 import { type AgentOptions, type AgentTool, type InputFilter, memoryWorkspace } from '../../../src/index.ts'
-import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import type { Script } from '../../../src/providers/scripted/index.ts'
 import { readFileTool, searchTool } from '../../../src/tools/index.ts'
 import { plainOptions } from '../settings/agent-options.ts'
 import { defaultSettings, type Settings } from '../settings/settings.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
+import { cost, demoModel } from './model.ts'
 import { demoScript, usageCounter } from './script.ts'
 import { demoTools } from './tools.ts'
 
 /** Small, so that a conversation fills it while one looks on. */
 const contextTokens = 10_000
 const compaction = { compactAtPct: 0.9, compactBudgetThresholdPct: 0.05, keepFirstTurns: 1, keepRecentTurns: 2 }
-/** Made up: scripted answers cost nothing. */
-const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
-
-/** A model of the demo; everything around it is real. */
-export function demoModel(script: Script, id: string, name: string) {
-  return scripted(script, { id, name, delayMs: 24, chunkSize: 6, config: { contextWindow: 12_000, maxTokens: 2000, cost } })
-}
-
 /** An agent on the scripted model, with tools over files in memory: its answers know them. Thinking and limits are the visitor's. */
 export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
   const { thinking, limits } = plainOptions(settings)

@@ -1,7 +1,7 @@
 import type { LoopConfig, Model } from '../../../src/index.ts'
 import { type EvaluationStrategy, llmJudge } from '../../../src/loop/parallel/index.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
-import { demoModel } from './agent.ts'
+import { demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 
 /** Four temperaments, and a judge. All of them are scripted. */

@@ -1,6 +1,6 @@
-import type { DialogName } from '../app.tsx'
 import { scenarios } from '../demo/scenarios/index.ts'
 import type { Desk } from '../state/desk.ts'
+import type { DialogName } from '../state/dialog-name.ts'
 import { showPane } from '../state/layout.ts'
 import { inspectorTabs } from '../state/selection.ts'
 import { toggleTheme } from '../state/theme.ts'

@@ -1,29 +1,16 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import type { AgentEvent, Session } from '../../../src/index.ts'
 import { recordsOf, snapshotOf } from '../../../src/session/index.ts'
 import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { rewoundState } from '../state/conversation-state.ts'
 import { EventLog } from '../state/event-log.ts'
+import type { Replay } from '../state/replay-controls.ts'
 import type { Conversation } from '../state/session.ts'
 import { silentPort } from './silent-port.ts'
-import { type Timeline, timelineOf } from './timeline.ts'
+import { timelineOf } from './timeline.ts'
 
 export const speeds = [1, 10] as const
-
-/** How a replay is moved. */
-export interface Replay {
-  readonly timeline: Timeline
-  /** Milliseconds. */
-  position: ReadonlySignal<number>
-  isPlaying: ReadonlySignal<boolean>
-  speed: ReadonlySignal<number>
-  play(speed?: number): void
-  pause(): void
-  seek(position: number): void
-  /** To the next event, or the one before. */
-  step(by: 1 | -1): void
-}
 
 /** A stored conversation as it was, at any time of it: the panes show it like any other, and nothing is sent. */
 export function createReplay(session: Session, loopId: string | undefined, model: ModelFacts): Conversation & { replay: Replay } {

@@ -1,20 +1,6 @@
 import type { AgentEvent, Session } from '../../../src/index.ts'
 import { chainOf } from '../state/conversation-state.ts'
-
-/** When an event is heard again, in ms from the beginning. */
-export interface Moment {
-  at: number
-  event: AgentEvent
-}
-
-/** What is replayed: the events of one branch of a conversation, in their order. */
-export interface Timeline {
-  moments: readonly Moment[]
-  /** Milliseconds. */
-  length: number
-  /** Where turns begin, in ms. */
-  turns: readonly number[]
-}
+import type { Moment, Timeline } from '../state/replay-controls.ts'
 
 /** A person who thought for an hour is waited for no longer than this, in ms. */
 export const longestPause = 1500

@@ -1,11 +1,11 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { AgentEvent, AgentRun, ApprovalRef, PendingApproval, Receipt, Session } from '../../../src/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
-import type { Replay } from '../replay/replay.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, openedState, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
+import type { Replay } from './replay-controls.ts'
 
 /** A message that waits for the run to take it. */
 export interface QueuedMessage {
