@@ -51,6 +51,7 @@ test('on a phone axe finds nothing in any pane', async ({ page }) => {
 test('the page is operated from the keyboard', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto('/')
+  await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()
   await page.keyboard.press('Control+k')
   await expect(page.getByRole('combobox', { name: 'Command' })).toBeFocused()
   await page.keyboard.type('thinking')

@@ -23,6 +23,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
 
   return (
     <main class="conversation-pane">
+      <h2 class="visually-hidden">Conversation</h2>
       <LinkQuestion>
         <Transcript
           state={state}

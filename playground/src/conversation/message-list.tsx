@@ -11,7 +11,7 @@ import type { Selection } from '../state/selection.ts'
 import { Message, type MessageActions, type MessageProps } from './message.tsx'
 
 /** Messages that are in the page at first, and how many more come at once. */
-const shownAtFirst = 200
+const shownAtFirst = 100
 
 interface MessageListProps {
   state: RunState

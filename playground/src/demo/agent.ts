@@ -28,7 +28,7 @@ export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
     inputFilters: [noPasswords],
     ...(limits !== undefined && { limits }),
     contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
-    captureTurnRequests: { httpBody: true },
+    captureTurnRequests: true,
   }
   const compactsAt = contextTokens * (compaction.compactAtPct - compaction.compactBudgetThresholdPct)
   return {

@@ -33,8 +33,14 @@ export function useRowWindow(box: RefObject<HTMLElement | null>, count: number, 
   useLayoutEffect(() => {
     const element = box.current
     if (element === null) return
-    if (isFollowing && isAtEnd.value) element.scrollTop = element.scrollHeight
-    look()
+    if (!isFollowing || !isAtEnd.value) {
+      look()
+      return
+    }
+    // Nothing is read here: that would lay out the page once more in every frame.
+    element.scrollTop = count * rowHeight + rowHeight
+    const { height } = place.value
+    place.value = { top: Math.max(0, count * rowHeight - height), height }
   }, [count, isFollowing])
 
   useLayoutEffect(() => {

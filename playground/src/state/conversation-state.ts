@@ -28,6 +28,16 @@ export function rewoundState(state: RunState, messages: readonly AgentMessage[])
   return { ...rest, messages: kept, notes }
 }
 
+/** A tree without what the log of the page holds already: events and requests are most of it. */
+export function outlineOf(session: Session): Session {
+  const loops = session.loops.map((loop) => ({
+    ...loop,
+    events: [],
+    turns: loop.turns.map(({ requestPayload: _held, ...turn }) => turn),
+  }))
+  return { ...session, loops }
+}
+
 /** The loops from the first one down to `loopId`: what a conversation is made of, without its other branches. */
 export function chainOf({ loops }: Session, loopId: string | undefined): LoopRecord[] {
   const byId = new Map(loops.map((loop) => [loop.loopId, loop]))

@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { AgentEvent, AgentRun, ApprovalRef, PendingApproval, Receipt, Session } from '../../../src/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
 import type { ChatPort } from './chat-port.ts'
-import { chainOf, openedState, rewoundState } from './conversation-state.ts'
+import { chainOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
 import type { Replay } from './replay-controls.ts'
@@ -62,7 +62,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
   let next = openedState(agent, recorded === undefined ? [] : chainOf(recorded, loopId))
   let isScheduled = false
   const state = signal(next)
-  const record = signal(recorded)
+  const record = signal(recorded && outlineOf(recorded))
   const lastLoop = signal(loopId ?? recorded?.loops.at(-1)?.loopId)
   const queued = signal<readonly QueuedMessage[]>([])
   const race = signal<Race | undefined>(undefined)
@@ -87,7 +87,8 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
   }
 
   async function refresh(): Promise<void> {
-    record.value = await chat.recorded()
+    const now = await chat.recorded()
+    record.value = now && outlineOf(now)
   }
 
   const leave = agent.subscribe(hear)

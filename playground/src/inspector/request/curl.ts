@@ -1,10 +1,10 @@
 import type { AnnotatedRequest } from '../../../../src/index.ts'
 
 /** The request as a command for a shell. Keys are not in it: whoever runs it puts theirs in. */
-export function curlOf({ http }: AnnotatedRequest): string {
+export function curlOf(request: AnnotatedRequest): string {
+  const { http, api } = request
+  if (api === 'scripted') return '# The model is scripted: there is no service to send this to. Copy it as JSON.'
   if (http === undefined) return '# The HTTP request was not captured. Set captureTurnRequests: { httpBody: true }.'
-  if (!/^https?:/.test(http.url))
-    return `# The model is scripted: there is no service to send this to. It would be the body:\n# ${quoted(http.body)}`
   const headers = Object.entries(http.headers).map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`)
   return [`curl ${quoted(http.url)}`, ...headers, `  --data-raw ${quoted(http.body)}`].join(' \\\n')
 }
