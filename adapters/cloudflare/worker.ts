@@ -25,6 +25,9 @@ interface Bindings {
   INDEX: ObjectNamespace
 }
 
+/** Sessions that are handed over come in one piece, with their events. */
+const maxBodyBytes = 16 * 1024 * 1024
+
 const clock = defineTool({
   name: 'current_time',
   label: 'Current time',
@@ -54,9 +57,14 @@ function agentOf(env: Bindings): LiveAgentOptions {
 
 /** One object per session: its agent runs here, without a client if need be. */
 export class Conversation extends LiveSessionObject<Bindings> {
+  // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
+  protected override readonly turnRequests = true
+  protected override readonly imports = true
+  protected override readonly maxBodyBytes = maxBodyBytes
+
   protected agentOptions(): LiveAgentOptions {
     const { tools = [], ...rest } = agentOf(this.env)
-    return { ...rest, tools: [...tools, remember] }
+    return { ...rest, tools: [...tools, remember], captureTurnRequests: true }
   }
 
   protected override index(): ObjectNamespace {
@@ -74,10 +82,7 @@ const app = createWorker<Bindings>({
   agent: (env) => new Agent(agentOf(env)),
   sessions: (env) => objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX }),
   authorize,
-  // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
-  turnRequests: true,
-  imports: true,
-  maxBodyBytes: 16 * 1024 * 1024,
+  maxBodyBytes,
 })
 
 /** What the playground says of the model, before it has asked it anything. */

@@ -27,6 +27,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
       <LinkQuestion>
         <Transcript
           state={state}
+          isScripted={isScripted}
           race={race}
           record={conversation.record.value}
           selection={desk.selection.value}

@@ -48,7 +48,8 @@ class RemoteBackend implements Backend {
     return {
       agent,
       model: this.#model,
-      recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
+      // Nobody has to ask about what was never said.
+      recorded: async () => (agent.messages.length === 0 ? undefined : this.read(agent.sessionId).catch(undefinedWhereUnknown)),
       close: async () => agent.close(),
     }
   }

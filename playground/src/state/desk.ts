@@ -177,12 +177,15 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
 
   async function handOver(settings: Settings): Promise<void> {
     const { sessionId } = current.value
+    const before = backend.settings.value
     await current.value.close()
     try {
       const { text } = await backend.exportAs(sessionId, 'phi')
       await backend.use(settings)
       show(await read(await backend.importFrom(text, { replace: true })))
     } catch (error) {
+      // It is still where it was.
+      await backend.use(before)
       show(await read(sessionId))
       warn(error, 'The conversation was not handed over')
     }
