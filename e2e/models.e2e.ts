@@ -51,7 +51,7 @@ test.describe('models', () => {
       await composer(page).fill('And now?')
       await composer(page).press('Enter')
       await expect(status(page)).toHaveAttribute('data-status', 'error')
-      await expect(page.getByText('There is no key in this page')).toBeVisible()
+      await expect(page.getByRole('alert').first()).toContainText('There is no key in this page')
       expect(asked).toHaveLength(1)
     } finally {
       await service[Symbol.asyncDispose]()
@@ -62,7 +62,7 @@ test.describe('models', () => {
     await page.goto('/')
     await settings(page)
     await page.getByText('Local server').click()
-    await page.getByLabel('Model', { exact: true }).fill('my-model')
+    await page.getByRole('textbox', { name: 'Model' }).fill('my-model')
     await apply(page)
     await expect(page.getByTestId('model-button')).toContainText('my-model')
     await page.reload()
