@@ -71,7 +71,8 @@ function otherBrowsers() {
 
 /** One file for both: the playground's build and preview, and the vitest projects, one per runtime that vitest can drive. */
 export default defineConfig(async () => ({
-  build: { outDir: '../dist-playground', emptyOutDir: true, target: 'es2023' },
+  // `files.json` tells the service worker what there is to keep.
+  build: { outDir: '../dist-playground', emptyOutDir: true, target: 'es2023', manifest: 'files.json' },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
   test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] } : {},

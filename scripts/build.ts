@@ -2,13 +2,14 @@
  * `npm run build`: the package as it is published. Each public entry of package.json is one file in `dist/`, beside
  * - `shared/`: what several entries have in common. `core.js` is all that `phi-core` itself needs at once, `provider-kit.js` what providers share;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
+ * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc.
  *
  * Sources are not published: each file has a source map that holds them.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type PluginContext, rolldown } from 'rolldown'
 import { configJsonSchema } from '../src/config/index.ts'
@@ -18,6 +19,8 @@ import { importsOf } from '../test/harness/source.ts'
 const folder = 'dist'
 const types = join(folder, 'types')
 const entries = publicEntries()
+/** No entry for importers: a program. */
+const command = { name: 'cli', source: 'adapters/node/cli/bin.ts' }
 
 type Graph = Pick<PluginContext, 'getModuleInfo'>
 
@@ -45,6 +48,7 @@ function sharedFiles(): (id: string, graph: Graph) => string | null {
 async function writeCode(): Promise<void> {
   const inFolder = (source: string): string => builtFile(source).slice(`${folder}/`.length)
   const input = Object.fromEntries(entries.map(({ source }) => [inFolder(source).replace(/\.js$/, ''), source]))
+  input[command.name] = command.source
   const isExternal = (id: string): boolean => !/^[./]/.test(id) && !id.startsWith(process.cwd())
   const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', treeshake: { moduleSideEffects: false } })
   try {
@@ -54,10 +58,12 @@ async function writeCode(): Promise<void> {
       sourcemap: true,
       comments: { legal: true, annotation: true, jsdoc: false },
       entryFileNames: '[name].js',
+      banner: ({ name, isEntry }) => (isEntry && name === command.name ? '#!/usr/bin/env node' : ''),
       chunkFileNames: ({ isDynamicEntry, facadeModuleId }) =>
         isDynamicEntry && facadeModuleId ? inFolder(relative('.', facadeModuleId).replaceAll('\\', '/')) : 'shared/[name].js',
       codeSplitting: { groups: [{ name: sharedFiles(), debugName: 'shared' }] },
     })
+    chmodSync(join(folder, `${command.name}.js`), 0o755)
   } finally {
     await bundle.close()
   }

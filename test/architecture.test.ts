@@ -114,6 +114,18 @@ function platformViolations(sources: Sources): string[] {
   return found
 }
 
+/**
+ * `a.b = () => …`: V8 makes such a function in its old space. What it refers to, which is a whole run where a run assigns it, then outlives every young
+ * collection. A field that begins with the function is made like any other object.
+ */
+const tenuredFunction = /^\s*[\w#.]+\.#?\w+ (?:\?\?)?= (?:async )?(?:\([^)]*\)(?:: [^=]+)? =>|\w+ =>|function\b)/
+
+function tenuredFunctions(sources: Sources): string[] {
+  return [...sources].flatMap(([path, code]) =>
+    code.split('\n').flatMap((line, index) => (tenuredFunction.test(line) ? [`${path}:${index + 1}`] : [])),
+  )
+}
+
 function shapeViolations(sources: Sources): string[] {
   const found: string[] = []
   for (const [path, code] of sources) {
@@ -169,6 +181,8 @@ describe('the house stands', () => {
   it('imports follow the table of docs/architecture.md', () => expect(importViolations(shipped)).toEqual([]))
 
   it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
+
+  it('no function is written behind an assignment to a property', () => expect(tenuredFunctions(src)).toEqual([]))
 
   it('layers form no circle', () => expect(layerCircle(src)).toBeUndefined())
 
@@ -229,6 +243,13 @@ describe('this test can fail', () => {
     expect(platformViolations(new Map([['src/a.ts', '// process.env\nconst contextWindow = "window.x"; options.process.run()']]))).toEqual(
       [],
     )
+  })
+
+  it('on functions behind assignments', () => {
+    const found = ['this.#a = (b) => b', '    a.b = async ({ c }): Promise<void> => {', 'a.b ??= function () {', 'a.b = b => b']
+    for (const code of found) expect(tenuredFunctions(new Map([['src/a.ts', code]])), code).toHaveLength(1)
+    const passed = 'readonly #a = (b) => b\nconst a = () => 1\nthis.a = make(() => 1)\nthis.a = b\nif (this.a === b) (() => 1)()'
+    expect(tenuredFunctions(new Map([['src/a.ts', passed]]))).toEqual([])
   })
 
   it('on shape', () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assertFreshBuild } from './harness/fresh-build.ts'
@@ -123,6 +123,18 @@ describe('the package', () => {
     it.each(['node', 'deno', 'bun'] as const)('works in %s', { timeout: 60_000 }, (runtime) => {
       const command = runtime === 'node' ? process.execPath : local(runtime)
       expect(run(command, [...flags[runtime], 'program.js'], project)).toContain('answer: It is 3.')
+    })
+
+    it('brings the command phi along', { timeout: 60_000 }, () => {
+      const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+      const shown = execFileSync('npx', ['--no-install', 'phi', '--demo', '--yes'], {
+        cwd: project,
+        env,
+        encoding: 'utf8',
+        input: '',
+        stdio: 'pipe',
+      })
+      expect(shown).toContain('**4 of 4** checks pass.')
     })
 
     it('works in workerd, bundled, Node compatibility off', { timeout: 60_000 }, async () => {

@@ -1,4 +1,4 @@
-import { checkOptions, either, kind, options as optionsOf } from '../../src/base/check-options.ts'
+import { checkOptions, either, kind, type OptionTable, options as optionsOf } from '../../src/base/check-options.ts'
 import type { AgentTool } from '../../src/index.ts'
 import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import type { BashOptions } from './bash/bash-settings.ts'
@@ -21,7 +21,8 @@ export interface NodeToolsOptions extends ProtectionOptions {
 }
 
 const { root: _root, programs: _programs, unprotected: _names, allowSystemRoot: _any, ...ofBash } = bashTable
-const nodeToolOptions = optionsOf<NodeToolsOptions>({
+/** What `nodeTools` may be told. */
+export const nodeToolTable: OptionTable<NodeToolsOptions> = {
   ...protectionTable,
   root: bashTable.root,
   programs: bashTable.programs,
@@ -29,7 +30,8 @@ const nodeToolOptions = optionsOf<NodeToolsOptions>({
     kind('false', (value) => value === false),
     optionsOf(ofBash),
   ),
-})
+}
+const nodeToolOptions = optionsOf<NodeToolsOptions>(nodeToolTable)
 
 /**
  * The six built-in tools over one directory: `bash`, `read_file`, `write_file`, `edit_file`, `list_files`, `search`, in this order.

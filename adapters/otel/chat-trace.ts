@@ -8,26 +8,26 @@ import {
   type Usage,
 } from '../../src/index.ts'
 import { capturedInput, capturedInstructions, capturedOutput } from './content.ts'
-import { cancelled, finishReason, type LoopFacts, type ModelFacts, modelAttributes, nameOf, usageAttributes } from './conventions.ts'
-import type { Operation, Tracing } from './tracing.ts'
+import { cancelled, chatAttributes, finishReason, type LoopFacts, type ModelFacts, nameOf, usageAttributes } from './conventions.ts'
+import type { InstrumentName, Operation, Tracing } from './tracing.ts'
 
 /** One model call of a loop, its retries included: the span `chat {model}`, and the figures of `gen_ai.client.*`. */
 export class ChatTrace {
   readonly #tracing: Tracing
   readonly #operation: Operation
-  readonly #attributes: Attributes
+  readonly #attributes: ReturnType<typeof chatAttributes>
   /** Of attempts that failed after output. */
   #usage: Usage = emptyUsage()
   #hasBegun = false
 
   constructor(tracing: Tracing, facts: LoopFacts, model: ModelFacts, place: { parent: Context; at?: number | undefined }) {
     this.#tracing = tracing
-    this.#attributes = { 'gen_ai.operation.name': 'chat', ...modelAttributes(model) }
+    this.#attributes = chatAttributes(model)
     this.#operation = tracing.begin({
       ...place,
       name: `chat ${nameOf(model.id)}`,
       kind: SpanKind.CLIENT,
-      attributes: { ...this.#attributes, 'gen_ai.conversation.id': nameOf(facts.sessionId), 'gen_ai.request.stream': true },
+      attributes: { ...this.#attributes.common, 'gen_ai.conversation.id': nameOf(facts.sessionId), 'gen_ai.request.stream': true },
     })
   }
 
@@ -53,7 +53,7 @@ export class ChatTrace {
   begun(at?: number): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
-    this.#operation.set({ 'gen_ai.response.time_to_first_chunk': this.#operation.elapsed(at) })
+    if (this.#operation.isRecording) this.#operation.set({ 'gen_ai.response.time_to_first_chunk': this.#operation.elapsed(at) })
   }
 
   /** An attempt failed after output; what it used is part of the call. */
@@ -71,9 +71,8 @@ export class ChatTrace {
     const { stopReason, responseId, responseModel, errorMessage } = message
     const usage = combineUsage(this.#usage, message.usage)
     const failure = stopReason === 'aborted' ? cancelled : stopReason === 'error' ? nameOf(code ?? '_OTHER') : undefined
-    const said: Attributes = { ...(responseModel !== undefined && { 'gen_ai.response.model': nameOf(responseModel) }) }
     const attributes = (): Attributes => ({
-      ...said,
+      ...(responseModel !== undefined && { 'gen_ai.response.model': nameOf(responseModel) }),
       ...usageAttributes(usage),
       ...(responseId !== undefined && { 'gen_ai.response.id': nameOf(responseId) }),
       'gen_ai.response.finish_reasons': [finishReason(stopReason)],
@@ -81,22 +80,23 @@ export class ChatTrace {
     })
     const error = failure === undefined ? {} : { error: { type: failure, message: errorMessage } }
     const took = this.#operation.end({ attributes, ...error, at })
-    if (took !== undefined) this.#measure(took, usage, { ...said, ...(failure !== undefined && { 'error.type': failure }) })
+    if (took !== undefined) this.#measure(took, usage, responseModel, failure)
   }
 
   /** It ends without an answer. */
   cut(type: string, at?: number): void {
     const took = this.#operation.end({ error: { type }, at })
-    if (took !== undefined) this.#measure(took, this.#usage, { 'error.type': type })
+    if (took !== undefined) this.#measure(took, this.#usage, undefined, type)
   }
 
-  #measure(took: number, usage: Usage, { 'error.type': failure, ...said }: Attributes): void {
-    const attributes = { ...this.#attributes, ...said }
-    const { input, output, cacheRead, cacheWrite } = usage
+  #measure(took: number, { input, output, cacheRead, cacheWrite }: Usage, responseModel?: string, failure?: string): void {
+    const { common, ...tokens } = this.#attributes
+    const said = responseModel === undefined ? undefined : { 'gen_ai.response.model': nameOf(responseModel) }
+    const record = (name: InstrumentName, value: number, attributes: Attributes): void =>
+      this.#tracing.record(name, value, said === undefined ? attributes : { ...attributes, ...said })
     const prompt = input + cacheRead + cacheWrite
-    if (prompt > 0) this.#tracing.record('gen_ai.client.token.usage', prompt, { ...attributes, 'gen_ai.token.type': 'input' })
-    if (output > 0) this.#tracing.record('gen_ai.client.token.usage', output, { ...attributes, 'gen_ai.token.type': 'output' })
-    const failed = failure === undefined ? attributes : { ...attributes, 'error.type': failure }
-    this.#tracing.record('gen_ai.client.operation.duration', took, failed)
+    if (prompt > 0) record('gen_ai.client.token.usage', prompt, tokens.input)
+    if (output > 0) record('gen_ai.client.token.usage', output, tokens.output)
+    record('gen_ai.client.operation.duration', took, failure === undefined ? common : { ...common, 'error.type': failure })
   }
 }

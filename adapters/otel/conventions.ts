@@ -34,26 +34,44 @@ const byApi: Readonly<Partial<Record<ApiProtocol, string>>> = {
 const byProvider: Readonly<Record<string, string>> = { xai: 'x_ai', mistral: 'mistral_ai', moonshot: 'moonshot_ai' }
 
 /** `gen_ai.provider.name`. */
-export function providerName({ provider, api }: ModelFacts): string {
+function providerName({ provider, api }: ModelFacts): string {
   return byApi[api] ?? (Object.hasOwn(byProvider, provider) ? byProvider[provider] : undefined) ?? nameOf(provider)
 }
 
 /** Where the model is asked; nothing for an address that is none, such as that of a scripted model. */
-export function serverOf(baseUrl: string): Attributes {
+function serverOf(baseUrl: string): Attributes {
   const url = URL.parse(baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return {}
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
   return { 'server.address': url.hostname, 'server.port': port }
 }
 
-/** Made once for a model: every call of it says the same. */
-const ofModels = new WeakMap<ModelFacts, Attributes>()
-
 /** What the spans and the figures of a model have in common. */
 export function modelAttributes(model: ModelFacts): Attributes {
+  return { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
+}
+
+/** What all calls of a model say: made once, and the same objects for each, so nobody may change them. */
+interface ChatAttributes {
+  /** Of the duration. */
+  common: Attributes
+  /** Of the tokens. */
+  input: Attributes
+  output: Attributes
+}
+
+const ofModels = new WeakMap<ModelFacts, ChatAttributes>()
+
+/** As {@link modelAttributes}, for its calls. */
+export function chatAttributes(model: ModelFacts): ChatAttributes {
   const known = ofModels.get(model)
   if (known !== undefined) return known
-  const made = { 'gen_ai.provider.name': providerName(model), 'gen_ai.request.model': nameOf(model.id), ...serverOf(model.baseUrl) }
+  const common = { 'gen_ai.operation.name': 'chat', ...modelAttributes(model) }
+  const made = {
+    common: Object.freeze(common),
+    input: Object.freeze({ ...common, 'gen_ai.token.type': 'input' }),
+    output: Object.freeze({ ...common, 'gen_ai.token.type': 'output' }),
+  }
   ofModels.set(model, made)
   return made
 }

@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 import { render } from 'preact'
 import { Opening } from './layout/opening.tsx'
 
@@ -11,3 +12,6 @@ const [{ App }, { createDesk }, { openBackend }] = await Promise.all([
   import('./settings/settable-backend.ts'),
 ])
 render(<App desk={await createDesk(openBackend)} />, root)
+
+// Offline after the first load, where the page was built and came over https or from this machine.
+if (import.meta.env.PROD && 'serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => undefined)

@@ -59,6 +59,7 @@ export class MessageQueue {
 
   /** What one checkpoint delivers. */
   next(): AgentMessage[] {
+    if (!this.isWaiting) return []
     const next = this.#items[0]?.input
     return this.#items.filter(({ input }) => this.mode === 'all' || input === next).map((item) => item.message)
   }
@@ -110,6 +111,7 @@ export class RunQueue implements MessageSupplier {
   }
 
   take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {
+    if (only.length === 0) return []
     return this.#queue.settle('delivered', ({ message }) => only.includes(message)).map(({ message }) => message)
   }
 

@@ -54,8 +54,8 @@ export function profileDefaults(profile: AgentProfile): ProfileSettings {
  *
  * **Contract**: an option beats the profile, the profile beats the default. The first system prompt that is not empty wins; every other
  * option that is present wins, also `0` and `off`. Values are checked where they are used: by `new Agent`. Of the set in `options.skills` those
- * stay that the profile names; throws `ConfigError` `invalidOption` for a name that is not in it. Without a set the names stay in its place, and `new Agent`
- * refuses them: they are not ignored.
+ * stay that the profile names; throws `ConfigError` `invalidOption` for a name that is not in it. Without a set the names stay in its place, and
+ * `new Agent` refuses them: they are not ignored.
  *
  * Source: docs/concepts/profiles-and-prompts.md
  */

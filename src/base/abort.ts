@@ -16,7 +16,8 @@ export function startTimer(ms: number, act: () => void): () => void {
  */
 export class AbortScope {
   #controller: AbortController | undefined
-  #waiters: Set<(reason: unknown) => void> | undefined
+  /** The beginning and the end of the ring of those that wait. Not a set: that makes a new table each time its last member leaves. */
+  #waiting: Waiter | undefined
   #isAborted = false
   #reason: unknown
   readonly #release: () => void
@@ -48,9 +49,11 @@ export class AbortScope {
     this.#isAborted = true
     this.#reason = reason
     this.#controller?.abort(reason)
-    const waiters = this.#waiters
-    this.#waiters = undefined
-    if (waiters !== undefined) for (const wake of waiters) wake(reason)
+    const ring = this.#waiting
+    for (let first = ring?.next; first !== undefined && first !== ring; first = ring?.next) {
+      unlink(first)
+      first.act(reason)
+    }
   }
 
   /** Throws the reason where it was stopped. */
@@ -64,9 +67,9 @@ export class AbortScope {
       act(this.#reason)
       return () => undefined
     }
-    this.#waiters ??= new Set()
-    const waiters = this.#waiters.add(act)
-    return () => waiters.delete(act)
+    this.#waiting ??= emptyRing()
+    const waiter = addTo(this.#waiting, act)
+    return () => unlink(waiter)
   }
 
   /** `work`, or a rejection with the reason as soon as it is stopped. The work goes on detached: its late outcome is dropped. */
@@ -90,6 +93,36 @@ export class AbortScope {
   release(): void {
     this.#release()
   }
+}
+
+/** An entry of a ring: it has neighbours until it leaves. */
+interface Waiter {
+  readonly act: (reason: unknown) => void
+  next?: Waiter | undefined
+  previous?: Waiter | undefined
+}
+
+function emptyRing(): Waiter {
+  const ring: Waiter = { act: () => undefined, next: undefined, previous: undefined }
+  ring.next = ring.previous = ring
+  return ring
+}
+
+/** Adds a waiter at the end. */
+function addTo(ring: Waiter, act: Waiter['act']): Waiter {
+  const waiter: Waiter = { act, next: ring, previous: ring.previous }
+  if (ring.previous !== undefined) ring.previous.next = waiter
+  ring.previous = waiter
+  return waiter
+}
+
+/** Takes a waiter out, once. It forgets its neighbours: they would live as long as it. */
+function unlink(waiter: Waiter): void {
+  const { next, previous } = waiter
+  if (next === undefined || previous === undefined) return
+  previous.next = next
+  next.previous = previous
+  waiter.next = waiter.previous = undefined
 }
 
 /** Calls `act` once when `parent` aborts, at once where it has; returns how to stop following it. */

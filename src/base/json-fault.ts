@@ -8,7 +8,18 @@ export const maxJsonDepth = 200
  * The cost is one walk, also where a part stands in many places.
  */
 export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): string | undefined {
+  if (isFlat(value)) return undefined
   return faultOf(value, path, { depth: 1, levels, above: new Set(), known: new Map() })
+}
+
+/** Whether `value` is an object of texts, finite numbers and flags alone, as most arguments are: then there is no path and no circle to remember. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false
+  for (const part of Object.values(value)) {
+    const isScalar = typeof part === 'string' || typeof part === 'boolean' || part === null || Number.isFinite(part)
+    if (!isScalar) return false
+  }
+  return true
 }
 
 interface Walk {

@@ -1,4 +1,4 @@
-import { lateChunk } from './late-chunk.ts'
+import { type LateChunk, lateChunk } from './late-chunk.ts'
 
 /** The YAML parser; only documents, skills and agent files that are YAML need it. */
-export const yamlParser = lateChunk('the YAML parser', () => import('yaml'))
+export const yamlParser: LateChunk<typeof import('yaml')> = lateChunk('the YAML parser', () => import('yaml'))

@@ -267,7 +267,7 @@ export interface ConfigWarning {
   column?: number
 }
 
-/** What a text says. */
+/** What a text says, and what of it nobody reads. */
 export interface ParsedConfig {
   /** In one form: names without aliases, nothing that is unknown or `null`. References and `${VARIABLES}` are as they were written. */
   config: AgentConfig

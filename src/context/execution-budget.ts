@@ -112,6 +112,9 @@ function seconds(ms: number): number {
 function checkCharge(usage: Usage, cost: CostConfig): void {
   const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0 }: Partial<Usage> = Object(usage)
   const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }: Partial<CostConfig> = Object(cost)
+  const areTokens = isFigure(input) && isFigure(output) && isFigure(cacheRead) && isFigure(cacheWrite) && isFigure(reasoning)
+  const areRates = isFigure(inputPerMillion) && isFigure(outputPerMillion) && isFigure(cacheReadPerMillion)
+  if (areTokens && isFigure(totalTokens) && areRates && isFigure(cacheWritePerMillion)) return
   const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens }
   const rates = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
   const bad = Object.entries({ ...tokens, ...rates }).find(([, value]) => !isFigure(value))

@@ -95,7 +95,8 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
 /** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
 async function keyOf({ stop }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
-    const key: unknown = await stop.race((async () => credentials.current(stop.signal))())
+    const given: unknown = credentials.current(stop.signal)
+    const key = typeof given === 'string' ? given : await stop.race(Promise.resolve(given))
     if (typeof key === 'string') return key
     throw new ConfigError('invalidOption', `the credential provider gave ${kindOf(key)} instead of a key`)
   } catch (error) {

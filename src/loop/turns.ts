@@ -97,7 +97,9 @@ async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | 
     await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
     return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
   }
-  return (await loop.inputs.filter(input)) ?? (await loop.hooks.beforeTurn())
+  const filtering = loop.inputs.filter(input)
+  const refused = filtering && (await filtering)
+  return refused ?? loop.hooks.beforeTurn()
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */

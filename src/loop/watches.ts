@@ -48,6 +48,8 @@ export class Watches {
 
   /** Runs `work` inside of all watches, once. Returns what it returns, and throws what it throws. */
   around<T>(step: LoopStep, work: () => T): T {
+    const [first] = this.#list
+    if (first !== undefined && this.#list.length === 1) return this.#within(first, step, work)
     const run = this.#list.reduceRight((inner, watch) => () => this.#within(watch, step, inner), work)
     return run()
   }

@@ -6,12 +6,14 @@ import { oneLine } from './shown-text.ts'
 /** Tools of one server, and pages of a list: more is no list that a model could use. */
 const maxTools = 1000
 const maxPages = 100
+/** Characters of all of them: what is kept, and compared with every new list. */
+const maxChars = 8 * 1024 * 1024
 
 /**
  * All tools of a server, page after page, in its order; none where it has no tools at all. Entries without a name are left out.
  *
  * Rejects with `McpError`: `connection` when the server cannot be asked, `protocol` for an answer that is no list, a cursor that comes again, and more
- * than 1,000 tools or 100 pages.
+ * than 1,000 tools, 100 pages or 8 Mi characters.
  */
 export async function listTools(client: McpClientLike, timeout: number): Promise<McpTool[]> {
   const capabilities = client.getServerCapabilities()
@@ -19,9 +21,12 @@ export async function listTools(client: McpClientLike, timeout: number): Promise
   const found: McpTool[] = []
   const seen = new Set<string>()
   let cursor: string | undefined
+  let chars = 0
   do {
     const page = await readPage(client, cursor, timeout)
     found.push(...page.tools)
+    chars += JSON.stringify(page.tools).length
+    if (chars > maxChars) throw new McpError('protocol', `The list of tools is larger than ${maxChars} characters.`)
     cursor = page.nextCursor
     if (cursor === undefined) continue
     if (seen.has(cursor)) throw new McpError('protocol', 'The list of tools does not end: the server gave the same cursor twice.')

@@ -19,8 +19,10 @@ export interface ServerTool {
   /** As the server describes it now. */
   info: McpTool
   fingerprint: string
-  /** What it says of itself is no longer what was agreed to: a person is asked until one call was let through. */
-  hasChanged: boolean
+  /** The fingerprint that was agreed to, at first by whoever took the tool in. While it is another one, a person is asked with every call. */
+  agreed: string
+  /** The fingerprint that a person was last asked about. */
+  asked?: string
   tool: AgentTool
 }
 
@@ -52,13 +54,17 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     timeoutMs: setting.timeoutMs,
     ...((hints.readOnlyHint === true || hints.idempotentHint === true) && { idempotent: true }),
     execute: async (args, ctx) => {
-      // It is asked about while it has changed; so somebody said yes.
-      shared.hasChanged = false
+      // Somebody said yes, unless it has changed since.
+      if (shared.asked === shared.fingerprint) shared.agreed = shared.fingerprint
       return callServer(info, args, ctx, setting)
     },
   }
-  // Asked with every call. Undefined where there is no rule: then that of whoever watches over the run holds.
-  return Object.defineProperty(tool, 'needsApproval', { enumerable: true, get: () => (shared.hasChanged ? true : rule) })
+  const ask = () => {
+    shared.asked = shared.fingerprint
+    return true
+  }
+  // Read with every call. Undefined where there is no rule: then that of whoever watches over the run holds.
+  return Object.defineProperty(tool, 'needsApproval', { enumerable: true, get: () => (shared.agreed === shared.fingerprint ? rule : ask) })
 }
 
 /** The caller's rule; else what the server itself says is destructive asks, also where it says the opposite as well. */

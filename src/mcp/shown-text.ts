@@ -11,6 +11,7 @@ export function cutText(text: string, limit: number): string {
 
 /** What a server wrote, as part of one line: it breaks none, hides nothing, and is no longer than `limit`. */
 export function oneLine(text: unknown, limit = 200): string {
-  const line = escapeControls(String(text).slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')
+  const words = typeof text === 'object' && text !== null ? '(no text)' : String(text)
+  const line = escapeControls(words.slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')
   return line.length > limit ? `${line.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')}…` : line
 }

@@ -3,8 +3,8 @@ import { errorText } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool.ts'
+import { cheapSchema } from '../validation/cheap-schema.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
-import { cheapSchema } from './cheap-schema.ts'
 
 /** How the arguments of a tool are described and checked. `unchecked`: why part of it is left to the server. */
 export interface ServerSchema {

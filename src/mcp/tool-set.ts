@@ -123,10 +123,11 @@ class ToolSource {
     const { timeoutMs = 30_000, needsApproval } = options
     this.#setting = { client, timeoutMs, needsApproval, settled: (signal) => this.#settled(signal) }
     const before = client.fallbackNotificationHandler
-    client.fallbackNotificationHandler = async (notification) => {
+    const onNotification: typeof before = async (notification) => {
       if (notification.method === 'notifications/tools/list_changed') this.#onChanged()
       await before?.call(client, notification)
     }
+    client.fallbackNotificationHandler = onNotification
   }
 
   subscribe(listener: (change: McpToolChange) => void): () => void {
@@ -222,12 +223,12 @@ class ToolSource {
     if (schema.unchecked !== undefined)
       this.#warnOnce('mcpSchemaLeftToServer', info.name, { tool: name, why: oneLine(schema.unchecked, 500) })
     if (known === undefined) {
-      const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, hasChanged: false }
+      const shared: Omit<ServerTool, 'tool'> = { info, fingerprint, agreed: fingerprint }
       const added: ServerTool = Object.assign(shared, { tool: agentTool(name, shared, schema, this.#setting) })
       this.#known.set(info.name, added)
       return added.tool
     }
-    Object.assign(known, { info, fingerprint, hasChanged: true })
+    Object.assign(known, { info, fingerprint })
     known.tool = agentTool(name, known, schema, this.#setting)
     change.changed.push(name)
     return known.tool

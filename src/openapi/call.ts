@@ -104,9 +104,10 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
   return { method: operation.method, url, headers, secrets: authorized.secrets, ...(body !== undefined && { body: body.text }) }
 }
 
-function urlOf({ operation, baseUrl, inputs }: CallPlan, argumentOf: (parameter: Parameter) => unknown): URL {
+function urlOf({ operation, baseUrl, inputs, authorizations }: CallPlan, argumentOf: (parameter: Parameter) => unknown): URL {
   const texts = new Map<string, string>()
   const pairs: string[] = []
+  const sentNames = authorizations.filter(({ place }) => place === 'query').map(({ name }) => percentEncode(name))
   for (const parameter of inputs.parameters) {
     const { place, name, key } = parameter
     const value = argumentOf(parameter)
@@ -115,7 +116,7 @@ function urlOf({ operation, baseUrl, inputs }: CallPlan, argumentOf: (parameter:
       const text = pathText(parameter, value)
       if (text === '') throw new Refusal(`path param '${key}' must not be empty`)
       texts.set(name, text)
-    } else if (place === 'query' && value !== undefined) pairs.push(...queryPairs(parameter, value))
+    } else if (place === 'query' && value !== undefined) pairs.push(...notSentByCaller(queryPairs(parameter, value), sentNames, key))
   }
   const [template = ''] = operation.path.split('#', 1)
   const [before = '', ...query] = template.split('?')
@@ -124,6 +125,13 @@ function urlOf({ operation, baseUrl, inputs }: CallPlan, argumentOf: (parameter:
   const url = new URL(baseUrl + path)
   addQuery(url, [...query.map((part) => part.replace(/\{([^{}]+)\}/g, (whole, name: string) => texts.get(name) ?? whole)), ...pairs])
   return url
+}
+
+/** The fields of an object become parameters of their own: none of them may stand beside a key of the caller. */
+function notSentByCaller(pairs: readonly string[], sentNames: readonly string[], key: string): readonly string[] {
+  const own = sentNames.find((name) => pairs.some((pair) => pair.startsWith(`${name}=`)))
+  if (own !== undefined) throw new Refusal(`query param '${key}' must not set '${own}'`)
+  return pairs
 }
 
 function addQuery(url: URL, pairs: readonly string[]): void {

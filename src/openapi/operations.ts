@@ -63,7 +63,11 @@ function everyOperation(api: OpenApiDocument, logger: Logger | undefined): Unnam
 
 /** Whether a path leads through `.` or `..`, in any spelling that the parser of URLs understands. */
 export function hasDotSegment(path: string): boolean {
-  return path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
+  // The parser of URLs drops line breaks and tabs before it looks.
+  return path
+    .replace(/[\t\n\r]/g, '')
+    .split(/[/\\]/)
+    .some((segment) => /^(\.|%2e){1,2}$/i.test(segment))
 }
 
 function fits({ operationId, tags, path }: Unnamed, filter: OpenApiToolsOptions['filter']): boolean {

@@ -112,7 +112,7 @@ function parameterOf({ name, place, node }: { name: string; place: ParameterPlac
     style,
     explode: typeof explode === 'boolean' ? explode : style === 'form',
     allowReserved: field(node, 'allowReserved') === true,
-    isJson: entriesField(node, 'content').length > 0,
+    isJson: entriesField(node, 'content').some(([type]) => !/^text\//i.test(type)),
     schema: node === undefined ? { type: 'string' } : (schemaOfParameter(node) ?? true),
     isDeprecated: field(node, 'deprecated') === true,
     ...(description !== undefined && { description }),

@@ -2,10 +2,13 @@ import { logWarning } from '../base/log-warning.ts'
 import type { ApprovalRule } from '../types/approval.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
-import type { AgentTool } from '../types/tool.ts'
+import type { StandardSchema } from '../types/standard-schema.ts'
+import type { AgentTool, ToolParameters } from '../types/tool.ts'
+import { cheapSchema } from '../validation/cheap-schema.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'
+import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { callOperation } from './call.ts'
-import { type OpenApiDocument, textField } from './document.ts'
+import { dereference, field, listField, type OpenApiDocument, textField } from './document.ts'
 import type { Operation } from './operations.ts'
 import type { OpenApiToolsOptions } from './options.ts'
 import { type Body, type Inputs, inputsOf } from './parameters.ts'
@@ -15,6 +18,9 @@ import { baseUrlOf } from './servers.ts'
 
 /** Hears what a tool's schema does not enforce. */
 export type LostParts = (tool: string, lost: ReadonlySet<string>) => void
+
+/** Subschemas, references followed, that one check may come to: services have large bodies. */
+const maxWeight = 100_000
 
 /** A tool that calls `operation`. Its schema is written when it is first asked for. */
 export function operationTool(api: OpenApiDocument, operation: Operation, options: OpenApiToolsOptions, lose: LostParts): AgentTool {
@@ -27,8 +33,14 @@ export function operationTool(api: OpenApiDocument, operation: Operation, option
   const rule = ruleOf(operation, options)
   const reads = method === 'GET' || method === 'HEAD'
   const unsent = inputs.body?.format === 'none' ? inputs.body : undefined
-  if (unsent !== undefined) logWarning(options.logger, 'openApiBodyNotSent', { operation: where, mediaTypes: [...unsent.mediaTypes] })
-  let parameters: JsonSchema | undefined
+  const noBody = reads && inputs.body !== undefined
+  if (noBody) logWarning(options.logger, 'openApiBodyNotSent', { operation: where, mediaTypes: [...inputs.body.mediaTypes] })
+  const cookies = [...listField(node, 'parameters'), ...listField(item, 'parameters')].map((written) => dereference(api, written))
+  const unsentCookies = cookies.filter((cookie) => field(cookie, 'in') === 'cookie').map((cookie) => textField(cookie, 'name') ?? '')
+  if (unsentCookies.length > 0) logWarning(options.logger, 'openApiCookiesNotSent', { operation: where, names: unsentCookies.slice(0, 20) })
+  if (unsent !== undefined && !noBody)
+    logWarning(options.logger, 'openApiBodyNotSent', { operation: where, mediaTypes: [...unsent.mediaTypes] })
+  let parameters: ToolParameters | undefined
   return {
     name,
     label: summary ?? operationId ?? name,
@@ -53,7 +65,7 @@ function ruleOf(operation: Operation, { needsApproval }: OpenApiToolsOptions): A
   return needsApproval === 'unsafe' ? operation.method !== 'GET' && operation.method !== 'HEAD' : needsApproval
 }
 
-function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads: boolean, lose: LostParts): JsonSchema {
+function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads: boolean, lose: LostParts): ToolParameters {
   const writer = new SchemaWriter(api)
   const schema = objectSchema(inputs, reads, (node) => writer.write(node))
   const $defs = writer.definitions()
@@ -61,13 +73,24 @@ function parametersOf(api: OpenApiDocument, name: string, inputs: Inputs, reads:
   lose(name, writer.lost)
   try {
     enforceableSchema(schema)
-    return schema
+    if (cheapSchema(schema, maxWeight) !== undefined) return schema
+    lose(name, new Set(['references that multiply']))
+    return onlyShown(
+      schema,
+      objectSchema(inputs, reads, () => ({})),
+    )
   } catch (error) {
     if (!ConfigError.isInstance(error)) throw error
     // A document must never keep an agent from starting: names and presence are still checked.
     lose(name, new Set([error.message]))
     return objectSchema(inputs, reads, () => ({}))
   }
+}
+
+/** Shown whole, and checked no further than `checked` goes: the rest could take very long. */
+function onlyShown(shown: JsonSchema, checked: JsonSchema): StandardSchema {
+  const validate = jsonSchemaValidator.compile(checked)
+  return { '~standard': { version: 1, vendor: 'openapi', validate, jsonSchema: { input: () => shown } } }
 }
 
 function objectSchema({ parameters, body }: Inputs, reads: boolean, write: (node: unknown) => JsonSchema): JsonSchema {

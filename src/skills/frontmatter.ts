@@ -25,6 +25,9 @@ export interface Frontmatter {
 /** Characters: many times what the fields may hold together, and little enough to be parsed in some ms, whatever it is. */
 export const maxFrontmatter = 8192
 
+/** Brackets that are open at a time, also in texts. */
+const maxOpen = 100
+
 /** A fence is a whole line of its own; `...` ends a YAML document too. */
 const opening = /^---[ \t]*(?:\r\n|\r|\n)/
 const closing = /(?<=[\r\n])(---|\.\.\.)[ \t]*(?=[\r\n]|$)/
@@ -56,6 +59,7 @@ export function splitSkill(text: string): SplitSkill {
  * cannot be had.
  */
 export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
+  if (opensDeep(yaml)) throw invalidYaml(`more than ${maxOpen} brackets are open`)
   const { parseDocument, visit, isMap, isScalar } = await yamlParser.load()
   try {
     // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
@@ -79,6 +83,16 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
     throw invalidYaml(errorText(error))
   }
+}
+
+/** The parser would go down until the stack is full, which takes its time. */
+function opensDeep(yaml: string): boolean {
+  let open = 0
+  for (const [bracket] of yaml.matchAll(/[[\]{}]/g)) {
+    open = bracket === '[' || bracket === '{' ? open + 1 : Math.max(0, open - 1)
+    if (open > maxOpen) return true
+  }
+  return false
 }
 
 /** Takes off the line break that the parser adds to a block of text where the YAML ends without one. */

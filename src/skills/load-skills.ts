@@ -58,7 +58,8 @@ const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), sign
  * Loads the skills of several directories of a workspace; where two have one name, that of the later directory is used.
  *
  * **Contract**
- * - A skill is a folder with a `SKILL.md`, directly in one of `dirs`; a directory that has one itself is one too. Directories that are not there are skipped.
+ * - A skill is a folder with a `SKILL.md`, directly in one of `dirs`; a directory that has one itself is one too. Directories that are not
+ *   there are skipped.
  * - Only the frontmatter is read, and nothing is run. At most 10,000 folders of a directory are looked into.
  * - A file that cannot be read, or is no skill, is one of `errors` and does not hide the others.
  * - Rejects with `ConfigError` for options that cannot work, with the signal's reason, and with `LoadError` where the YAML parser cannot be had;
@@ -159,7 +160,7 @@ async function toSkill({ folder, location, text }: SkillFile, source: string): P
     const { body: _, warnings: odd, ...parsed } = await parseSkill(text)
     const fault = folderFault(parsed.name, folder === '.' ? undefined : lastPart(folder))
     const warnings = [...odd, ...(fault === undefined ? [] : [fault])].map((warning) => ({ ...warning, path: location }))
-    return { skills: [{ ...parsed, location, baseDir: folder, source }], warnings, errors: [] }
+    return { skills: [Object.freeze({ ...parsed, location, baseDir: folder, source })], warnings, errors: [] }
   } catch (error) {
     if (!SkillError.isInstance(error)) throw error
     return failed(error.code, location, error.message)

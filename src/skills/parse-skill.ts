@@ -26,8 +26,8 @@ const longest = { name: 64, description: 1024, compatibility: 500 }
  * Reads the text of a `SKILL.md`, for those who keep skills elsewhere than in a workspace, and for its instructions.
  *
  * **Contract**
- * - The frontmatter is YAML; every scalar is the text that stands there, so that `name: 123` is `'123'`. At most 8,192 characters of it, 20 levels, 100
- *   uses of an anchor.
+ * - The frontmatter is YAML; every scalar is the text that stands there, so that `name: 123` is `'123'`. At most 8,192 characters of it,
+ *   20 levels, 100 uses of an anchor.
  * - Rejects with `SkillError` for what is no skill; what breaks a rule of the standard beyond that is a warning.
  * - It runs nothing and reads nothing else.
  *

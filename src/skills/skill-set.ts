@@ -106,6 +106,7 @@ function toXml(text: string): string {
 }
 
 function shadowedBy(other: Skill, skill: Skill): SkillProblem {
-  const message = `The skill ${JSON.stringify(other.name.slice(0, 100))} of ${other.location} (${other.source}) is not used: ${skill.location} (${skill.source}) has the same name and comes later.`
+  const [unused, used] = [other, skill].map(({ location, source }) => `${location} (${source})`)
+  const message = `The skill ${JSON.stringify(other.name.slice(0, 100))} of ${unused} is not used: ${used} has the same name and comes later.`
   return { code: 'shadowed', path: other.location, message: escapeControls(message) }
 }

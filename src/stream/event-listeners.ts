@@ -17,22 +17,24 @@ interface Subscription {
  * - What a listener throws or, being async, rejects with goes to `onError`; what that throws is ignored.
  */
 export class EventListeners {
-  readonly #onError: (error: unknown) => void
+  readonly #report: (error: unknown) => void
   /** Replaced, never changed, so that a dispatch under way keeps its own list. */
   #subscriptions: readonly Subscription[] = []
   #isDispatching = false
   /** Events dispatched by listeners meanwhile. */
   readonly #backlog: AgentEvent[] = []
   #newest = 0
+  // A field, not an assignment: a function that is written behind `this.x =` goes into V8's old space, and what it refers to with it, here a whole run.
+  readonly #onError = (error: unknown): void => {
+    try {
+      this.#report(error)
+    } catch {
+      // Nobody is left to tell, and a run does not fail over its log.
+    }
+  }
 
   constructor(onError: (error: unknown) => void) {
-    this.#onError = (error) => {
-      try {
-        onError(error)
-      } catch {
-        // Nobody is left to tell, and a run does not fail over its log.
-      }
-    }
+    this.#report = onError
   }
 
   /** Returns how to remove the listener; the same function may be added twice. */

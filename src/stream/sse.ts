@@ -30,7 +30,7 @@ export interface SseDecoder {
  */
 export function createSseDecoder(
   onData: (data: string, event: string | undefined, id: string | undefined) => void,
-  options: SseDecoderOptions = {},
+  options: SseDecoderOptions = defaults,
 ): SseDecoder {
   const maxBufferSize = frameLimit(options)
   // The parser skips the BOM; a decoder that did so too would skip a second one.
@@ -51,9 +51,12 @@ export function createSseDecoder(
 
 const framing = optionsOf<SseDecoderOptions>({ maxBufferChars: aPositiveNumber })
 
+const defaults: SseDecoderOptions = {}
+
 /** Most characters of an unfinished frame. */
 export function frameLimit(options: SseDecoderOptions): number {
-  checkOptions(options, framing)
+  // A decoder is made for each call of a model, mostly without options.
+  if (options !== defaults) checkOptions(options, framing)
   return options.maxBufferChars ?? 16 * 1024 * 1024
 }
 

@@ -86,8 +86,9 @@ export interface CompactionFigures {
  * agentEnd → afterLoop
  * ```
  * **Contract**
- * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the model is told that the call
- *   was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing is compacted this turn.
+ * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the
+ *   model is told that the call was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing
+ *   is compacted this turn.
  * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). What an observer throws
  *   is logged as `hookFailed` and ignored.
  * - Hooks of one call run in order; its update hooks have all run when its `toolExecutionEnd` is emitted. Calls that run at the same time have

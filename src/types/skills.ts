@@ -25,9 +25,10 @@ export interface Skill {
 /**
  * What is wrong with a skill or a directory of skills.
  *
- * Errors, which mean that something was not loaded: `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`,
- * `tooMany`. Warnings, where it was: `badName`, `tooLong`, `badField`, `unknownField`, `notPortable` (another reader of skills may refuse it), `shadowed` (another skill of
- * that name is used).
+ * - Errors, which mean that something was not loaded: `unreadable`, `noFrontmatter`, `invalidYaml`, `missingName`, `missingDescription`,
+ *   `tooMany`.
+ * - Warnings, where it was: `badName`, `tooLong`, `badField` (left out), `unknownField` (without effect), `notPortable` (another reader of skills
+ *   may refuse it), `shadowed` (another skill of that name is used).
  */
 export type SkillProblemCode =
   | 'unreadable'

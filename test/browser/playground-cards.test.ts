@@ -20,7 +20,17 @@ it('a tool card shows what hides, reorders or moves text', () => {
   ] as unknown as ToolView[]
   for (const tool of views) {
     const place = document.createElement('div')
-    render(h(ToolCard, { tool, argumentsText: JSON.stringify(common.args), asked: [], child: undefined, decisions: undefined, onSelect: undefined }), place)
+    render(
+      h(ToolCard, {
+        tool,
+        argumentsText: JSON.stringify(common.args),
+        asked: [],
+        child: undefined,
+        decisions: undefined,
+        onSelect: undefined,
+      }),
+      place,
+    )
     expect([tool.status, controls.exec(place.textContent ?? '')]).toEqual([tool.status, null])
     expect(place.querySelector('.tool-name')?.textContent).toContain('read'.concat('safe\\u{202e}gnp.exe\\u{2066}'))
     expect(place.querySelectorAll('pre')[0]?.textContent).toContain('\\u{202e}')

@@ -96,7 +96,11 @@ describe('what is wrong is said with its place', () => {
   })
 
   it('without showing what may be a secret', async () => {
-    for (const text of ['api_key = 5\nmodel = ["sk-secret"]', 'headers = { x = ["sk-secret"] }', '[provider.headers]\na = { b = "sk-secret" }']) {
+    for (const text of [
+      'api_key = 5\nmodel = ["sk-secret"]',
+      'headers = { x = ["sk-secret"] }',
+      '[provider.headers]\na = { b = "sk-secret" }',
+    ]) {
       const error = await failure(text.startsWith('[') ? text : `[provider]\n${text}`)
       expect(JSON.stringify([error, error.message])).not.toContain('sk-secret')
     }
@@ -175,7 +179,14 @@ describe('a hostile text', () => {
     ['a list of lists', 'json', `{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`],
     ['a long path of keys', 'toml', `a${'.a'.repeat(5000)} = 1`],
     ['many values', 'json', `{"a":[${'1,'.repeat(60_000)}1]}`],
-    ['a billion laughs', 'yaml', ['a: &a [x,x,x,x,x,x,x,x,x]', ...'bcdefghi'.split('').map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`)].join('\n')],
+    [
+      'a billion laughs',
+      'yaml',
+      [
+        'a: &a [x,x,x,x,x,x,x,x,x]',
+        ...'bcdefghi'.split('').map((key, at) => `${key}: &${key} [${Array(9).fill(`*${'abcdefgh'[at]}`).join()}]`),
+      ].join('\n'),
+    ],
     ['nested flows', 'yaml', '['.repeat(100_000)],
     ['nested sequences', 'yaml', '- '.repeat(60_000)],
     ['complex keys', 'yaml', '? '.repeat(60_000)],
@@ -199,14 +210,44 @@ describe('a hostile text', () => {
   })
 
   it('with thousands of unknown keys has a hundred warnings', async () => {
-    const text = Array.from({ length: 9000 }, (_, at) => `key${at} = 1`).join('\n')
+    const text = Array.from({ length: 4000 }, (_, at) => `key${at} = 1`).join('\n')
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)
   })
 
   it('of any kind is a ParsedConfig or a ConfigError', async () => {
     const formats = fc.constantFrom<ConfigFormat>('toml', 'json', 'yaml')
-    const words = fc.constantFrom('[', ']', '{', '}', '"', "'", '=', ':', '-', '? ', '\n', ' ', '&a', '*a', '!!x', '#', '${A}', '{{a}}', 'agent', 'provider', '<<', '\u0000', '\ud800', '٣', '|', '>')
-    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.array(words, { maxLength: 40 }).map((parts) => parts.join('')))
+    const words = fc.constantFrom(
+      '[',
+      ']',
+      '{',
+      '}',
+      '"',
+      "'",
+      '=',
+      ':',
+      '-',
+      '? ',
+      '\n',
+      ' ',
+      '&a',
+      '*a',
+      '!!x',
+      '#',
+      '${A}',
+      '{{a}}',
+      'agent',
+      'provider',
+      '<<',
+      '\u0000',
+      '\ud800',
+      '٣',
+      '|',
+      '>',
+    )
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(words, { maxLength: 40 }).map((parts) => parts.join('')),
+    )
     await fc.assert(
       fc.asyncProperty(texts, formats, async (text, format) => {
         try {
@@ -221,7 +262,21 @@ describe('a hostile text', () => {
   })
 
   it('as JSON of any shape is a ParsedConfig or a ConfigError, and is read once more as what it was read as', async () => {
-    const names = fc.constantFrom('agent', 'provider', 'instances', 'profile', 'model', 'api_key', 'url', 'base_url', 'tools', 'enabled', 'id', 'name', 'x')
+    const names = fc.constantFrom(
+      'agent',
+      'provider',
+      'instances',
+      'profile',
+      'model',
+      'api_key',
+      'url',
+      'base_url',
+      'tools',
+      'enabled',
+      'id',
+      'name',
+      'x',
+    )
     const { tree } = fc.letrec((tie) => ({
       leaf: fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null)),
       tree: fc.oneof({ maxDepth: 5 }, tie('leaf'), fc.array(tie('tree'), { maxLength: 3 }), fc.dictionary(names, tie('tree'))),

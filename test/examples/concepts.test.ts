@@ -5,6 +5,7 @@ import { type AgentEvent, type Model, textOf } from 'phi-core'
 import { parallelLoop } from 'phi-core/parallel'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it } from 'vitest'
+import { fromFile } from '../../examples/recipes/agent-file.ts'
 import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
 import { sharedBudget } from '../../examples/recipes/budgets.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
@@ -29,6 +30,7 @@ import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
+import { tracedToConsole } from '../../examples/recipes/tracing.ts'
 import { blocksOf } from '../docs/snippets.ts'
 
 type Program = (write: (line: string) => void) => Promise<void>
@@ -59,6 +61,7 @@ function inDirectory(program: (directory: string, write: (line: string) => void)
 
 describe('a page says what its program writes', () => {
   it.each([
+    ['configuration', fromFile],
     ['hooks', hooked],
     ['openapi', petKeeper],
     ['input-filters', filtered],
@@ -68,6 +71,7 @@ describe('a page says what its program writes', () => {
     ['revert', wentBack],
     ['request-capture', captured],
     ['sub-agents', delegated],
+    ['tracing', tracedToConsole],
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],
     ['profiles-and-prompts', profiled],

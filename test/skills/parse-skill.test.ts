@@ -162,6 +162,14 @@ describe('parseSkill', () => {
     expect(await refusal(file(yaml))).toMatchObject({ code: 'invalidYaml' })
   })
 
+  it('takes many brackets, where they are closed or text', async () => {
+    const description = `${'[a] {b} '.repeat(200)}${'['.repeat(100)}`
+    expect(await parseSkill(file('name: a', `description: "${description}"`))).toMatchObject({ description })
+    expect(await refusal(file('name: a', `description: "${description}["`))).toMatchObject({
+      message: expect.stringContaining('more than 100 brackets'),
+    })
+  })
+
   it('runs nothing that a tag names', async () => {
     const { frontmatter } = await parseSkill(file('name: a', 'description: !!js/function "d"', 'bytes: !!binary aGk=', 'own: !x 1'))
     expect(frontmatter).toMatchObject({ description: 'd', bytes: 'aGk=', own: '1' })

@@ -1,11 +1,10 @@
-import { open } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
 import { extname, resolve } from 'node:path'
 import { aText, checkOptions } from '../../../src/base/check-options.ts'
-import { sha256 } from '../../../src/base/sha256.ts'
-import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
+import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { systemCode } from '../workspace/fs-errors.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
+import { textOfFile } from './text-of-file.ts'
 
 /** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}
@@ -21,9 +20,6 @@ export interface LoadedConfig extends ParsedConfig {
 }
 
 const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.json': 'json', '.yaml': 'yaml', '.yml': 'yaml' }
-
-/** Bytes: no file of so many is an agent file, whatever their encoding says. */
-const maxBytes = 524_288
 
 /**
  * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine: the environment, the six tools in
@@ -56,22 +52,8 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
     )
   }
   const text = await textOfFile(path)
-  return { ...(await parseConfig(text, format)), path: resolve(path), sha256: sha256(text), host: hostOfNode(options) }
-}
-
-/** A FIFO or device would never end, so no more than the limit is ever read of anything. */
-async function textOfFile(path: string): Promise<string> {
-  try {
-    await using file = await open(path, 'r')
-    const stats = await file.stat()
-    if (!stats.isFile()) throw new ConfigError('io', `${path} cannot be read: it is no regular file.`)
-    const buffer = new Uint8Array(maxBytes + 1)
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
-    if (bytesRead > maxBytes) throw new ConfigError('parse', `${path} is longer than ${maxBytes} bytes, which no agent file is.`)
-    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead))
-  } catch (error) {
-    if (ConfigError.isInstance(error)) throw error
-    if (error instanceof TypeError) throw new ConfigError('parse', `${path} is no text in UTF-8.`, { cause: error })
-    throw new ConfigError('io', `${path} cannot be read: ${systemCode(error) ?? 'it cannot be opened'}.`, { cause: error })
-  }
+  // Only who reads a file needs zod and the parsers.
+  const { parseConfig } = await import('../../../src/config/index.ts')
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return { ...(await parseConfig(text, format)), path: resolve(path), sha256, host: hostOfNode(options) }
 }

@@ -1,17 +1,16 @@
 import { realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { aFlag, aFunction, anObject, anything, aText, either, type Kind, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aFlag, aFunction, anything, aText, either, type Kind, kind, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
-import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import type { McpToolSet } from '../../../src/mcp/index.ts'
 import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
-import { type NodeToolsOptions, nodeTools } from '../node-tools.ts'
+import { type NodeToolsOptions, nodeTools, nodeToolTable } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
 import { type HookScripts, scriptHooks } from '../script-hooks/script-hooks.ts'
-import { systemCode } from '../workspace/fs-errors.ts'
 import { nodeWorkspace } from '../workspace/node-workspace.ts'
+import { textOfFile } from './text-of-file.ts'
 
 /** What of a host is not taken from Node. */
 export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFile' | 'tools'> {
@@ -23,11 +22,13 @@ export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFil
   tools?: Iterable<AgentTool>
 }
 
+const { root: _root, ...ofTools } = nodeToolTable
+
 /** Checked again, with all else, when agents are made. */
 export const nodeHostOptions: Kind = optionsOf<NodeHostOptions>({
   root: aText,
-  nodeTools: anObject,
-  tools: anything,
+  nodeTools: optionsOf<Omit<NodeToolsOptions, 'root'>>(ofTools),
+  tools: kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
   env: anything,
   sessions: anything,
   fetch: anything,
@@ -51,7 +52,7 @@ export function hostOfNode(options: NodeHostOptions): ConfigHost {
     ...others,
     workspace: (path) => workspaceAt(root, path, settings),
     tools: (place) => toolsAt(root, place, settings, tools),
-    readFile: (path) => textOf(absolute(root, path)),
+    readFile: (path) => textOfFile(absolute(root, path)),
   }
 }
 
@@ -119,6 +120,7 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger }:
         })
       : await connectOverHttp({ ...shared, url: server.url, headers: { ...server.headers }, ...(fetch !== undefined && { fetch }) })
   try {
+    const { mcpTools } = await import('../../../src/mcp/index.ts')
     return await mcpTools(client, {
       ...shared,
       prefix: name,
@@ -135,12 +137,4 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger }:
 async function connectOverHttp(options: Parameters<typeof import('../../mcp/index.ts')['connectMcp']>[0]) {
   const { connectMcp } = await import('../../mcp/index.ts')
   return connectMcp(options)
-}
-
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    throw new ConfigError('io', `${path} cannot be read: ${systemCode(error) ?? 'it cannot be opened'}.`, { cause: error })
-  }
 }

@@ -37,6 +37,7 @@ export class ServerProcess implements Transport {
   readonly #command: ServerCommand
   #child: ChildProcess | undefined
   #ended: Promise<void> = Promise.resolve()
+  #isClosing = false
 
   constructor(command: ServerCommand) {
     this.#command = command
@@ -69,6 +70,7 @@ export class ServerProcess implements Transport {
   async close(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
+    this.#isClosing = true
     child.stdin?.end()
     if (await endedWithin(this.#ended, graceMs)) return
     signalGroup(child.pid, 'SIGTERM')
@@ -89,6 +91,10 @@ export class ServerProcess implements Transport {
       signalGroup(child.pid, 'SIGKILL')
     }
     read(child.stdout, lineBuffer(maxMessage, onLine, onTooLong))
+    // Who says nothing any more is no server: what waits for it need not wait longer, and the next call finds another.
+    child.stdout?.once('end', () => {
+      if (!this.#isClosing) signalGroup(child.pid, 'SIGKILL')
+    })
     let stranger: NodeJS.Timeout | undefined
     child.once('exit', () => {
       // What it started must not outlive it; the pipes end with them.

@@ -73,8 +73,8 @@ export async function runScript(runner: ScriptRunner, { hook, script, input, sig
 }
 
 /**
- * What a `before…` script decided: nothing, or `{"allow": true}`, lets it go on. Throws `ScriptHookError` `badAnswer` for everything else than that and
- * `{"allow": false, "reason": "…"}`: an answer that is not understood allows nothing.
+ * What a `before…` script decided: nothing, or `{"allow": true}`, lets it go on. Throws `ScriptHookError` `badAnswer` for everything else than
+ * that and `{"allow": false, "reason": "…"}`: an answer that is not understood allows nothing.
  */
 export function readAnswer(text: string, { hook, script }: Pick<ScriptCall, 'hook' | 'script'>): HookRefusal | undefined {
   if (text.trim() === '') return undefined

@@ -65,12 +65,12 @@ const maxShown = 65_536
  * Hooks that are scripts: each call starts one, gives it JSON on its standard input, and waits for its end.
  *
  * **Contract**
- * - A `before…` script allows by ending with code 0 and writing nothing or `{"allow": true}`; `{"allow": false, "reason": "…"}` refuses. Everything else
- *   refuses too, and is logged as `hookFailed`: another code, a signal, no end in time, too much output, another text.
+ * - A `before…` script allows by ending with code 0 and writing nothing or `{"allow": true}`; `{"allow": false, "reason": "…"}` refuses.
+ *   Everything else refuses too, and is logged as `hookFailed`: another code, a signal, no end in time, too much output, another text.
  * - The other scripts only observe: how they fail is logged as `hookFailed`, and the run goes on.
  * - A script is read when this is called. One that is gone or changed later is not run: a tool may have written it.
- * - Scripts run on the host, outside of every sandbox, with the rights of this process and a minimal environment. Their process group is killed when they
- *   end, when their time is up, and when the run is stopped.
+ * - Scripts run on the host, outside of every sandbox, with the rights of this process and a minimal environment. Their process group is
+ *   killed when they end, when their time is up, and when the run is stopped.
  *
  * Throws `ConfigError` `invalidOption` for a script that cannot be used. Source: docs/concepts/script-hooks.md
  *

@@ -7,7 +7,7 @@ import { plainOptions } from '../settings/agent-options.ts'
 import { defaultSettings, type Settings } from '../settings/settings.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
-import { cost, demoModel } from './model.ts'
+import { demoCost as cost, demoModel } from './model.ts'
 import { demoScript, usageCounter } from './script.ts'
 import { demoTools } from './tools.ts'
 

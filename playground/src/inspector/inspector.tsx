@@ -1,19 +1,12 @@
 import { Splitter } from '../layout/splitter.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import type { Desk } from '../state/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
-import type { Conversation } from '../state/session.ts'
+import type { TabProps } from './tab-props.ts'
 import { TraceTab } from './trace/trace-tab.tsx'
 
 const names: Record<InspectorTab, string> = { trace: 'Trace', request: 'Request', events: 'Events', usage: 'Usage' }
-
-/** What a tab needs. */
-export interface TabProps {
-  desk: Desk
-  conversation: Conversation
-}
 
 const RequestTab = lazy<TabProps>(async () => (await import('./request/request-tab.tsx')).RequestTab)
 const EventsTab = lazy<TabProps>(async () => (await import('./events/events-tab.tsx')).EventsTab)
@@ -35,6 +28,7 @@ export function Inspector({ desk, conversation }: TabProps) {
 
   return (
     <aside class="inspector" aria-label="Inspector">
+      <h2 class="visually-hidden">Inspector</h2>
       <Splitter pane="inspector" label="Width of the inspector" />
       <div class="tabs">
         <div role="tablist" aria-label="Inspector" onKeyDown={onKeyDown}>

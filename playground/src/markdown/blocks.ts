@@ -8,7 +8,9 @@ export type Block =
 
 /** Longer texts are shown as they are: parsing must not hold up the page. */
 const longestText = 200_000
-const longestBlock = 20_000
+const longestBlock = 4000
+/** Lists and quotes within each other: parsing takes the square of it. */
+const deepest = 24
 
 /** Splits a growing text into blocks. What is followed by another block is settled and never looked at again. */
 export class BlockReader {
@@ -29,6 +31,7 @@ export class BlockReader {
   }
 
   #parse(text: string): readonly Block[] {
+    if (isTooDeep(text, this.#prefix.length)) return [...this.#settled, { kind: 'plain', raw: text.slice(this.#prefix.length) }]
     const tokens = new Lexer().blockTokens(text.slice(this.#prefix.length))
     const last = tokens.findLastIndex(({ type }) => type !== 'space')
     const settled = tokens.slice(0, Math.max(0, last))
@@ -42,6 +45,30 @@ export class BlockReader {
     this.#settled = []
     this.#prefix = ''
   }
+}
+
+/** Whether a line from `from` on begins with more marks of lists and quotes than anybody writes; two spaces count as one. */
+function isTooDeep(text: string, from: number): boolean {
+  for (let at = from; at < text.length; ) {
+    let depth = 0
+    let spaces = 0
+    for (; at < text.length && ' \t>-*+'.includes(text.charAt(at)); at++) {
+      const isSpace = text.charAt(at) === ' '
+      if (isSpace) spaces++
+      else depth++
+    }
+    if (depth > 0 && depth + spaces / 2 > deepest && !isRule(text, at)) return true
+    const end = text.indexOf('\n', at)
+    if (end < 0) return false
+    at = end + 1
+  }
+  return false
+}
+
+/** A line that ends here is a rule or a row of a table, not a list within a list, when it is made of one mark without spaces. */
+function isRule(text: string, at: number): boolean {
+  const start = text.lastIndexOf('\n', at - 1) + 1
+  return /^[-*]{3,}$/.test(text.slice(start, Math.min(at, start + 200)))
 }
 
 function blockOf(token: Token): Block[] {

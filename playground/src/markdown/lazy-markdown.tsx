@@ -5,7 +5,7 @@ import type { Markdown } from './markdown.tsx'
 const loaded = signal<typeof Markdown | undefined>(undefined)
 let isLoading = false
 
-export function loadMarkdown(): void {
+function loadMarkdown(): void {
   if (isLoading) return
   isLoading = true
   import('./markdown.tsx').then(

@@ -90,7 +90,7 @@ function HandOverButton({ desk }: { desk: Desk }) {
       onClick={() => void desk.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
     >
       <Icon name="server" />
-      {isHere ? 'Hand to server' : 'Take into tab'}
+      {isHere ? 'To server' : 'Take home'}
     </button>
   )
 }

@@ -3,7 +3,7 @@ import type { AgentEvent, AnnotatedRequest, LoopRecord } from '../../../src/inde
 import { Trace } from './trace.ts'
 
 /** How many events are kept; then the oldest go, a fifth at a time. */
-export const eventLimit = 50_000
+const eventLimit = 50_000
 
 /** What a turn was sent. After an overflow it is sent twice: the last one counts. */
 export interface CapturedTurn {

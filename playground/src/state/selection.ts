@@ -30,7 +30,7 @@ export function readAddress(hash: string): Address {
   }
 }
 
-export function writeAddress({ sessionId = '', selection, tab }: Address): string {
+function writeAddress({ sessionId = '', selection, tab }: Address): string {
   const fields = new URLSearchParams()
   if (selection !== undefined) {
     fields.set('loop', selection.loopId)

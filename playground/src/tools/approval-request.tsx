@@ -1,6 +1,6 @@
 import type { PendingApproval } from '../../../src/index.ts'
+import type { Decisions } from './decisions.ts'
 import { Labelled } from './result-view.tsx'
-import type { Decisions } from './tool-card.tsx'
 
 /** A call that waits for a person: what it would do, and yes or no. */
 export function ApprovalRequestCard({ request, decisions }: { request: PendingApproval; decisions: Decisions | undefined }) {

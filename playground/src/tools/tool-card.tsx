@@ -6,13 +6,8 @@ import { duration } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import { ChildRun } from './child-run.tsx'
+import type { Decisions } from './decisions.ts'
 import { Labelled, ResultView } from './result-view.tsx'
-
-/** What a person can say about a request: about what its card shows, and nothing else. */
-export interface Decisions {
-  approve(request: PendingApproval): void
-  deny(request: PendingApproval): void
-}
 
 interface ToolCardProps {
   tool: ToolView

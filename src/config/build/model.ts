@@ -1,3 +1,5 @@
+import { checkOptions } from '../../base/check-options.ts'
+import { aModel } from '../../base/port-kinds.ts'
 import { protocolOf } from '../../providers/shared/protocol-name.ts'
 import type { Model } from '../../types/model.ts'
 import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../types/model-config.ts'
@@ -60,7 +62,10 @@ async function madeModel({ host }: Build, section: ModelSection, path: Path): Pr
   const { model: id = '' } = section
   if (id.trim() === '') throw invalidField([...path, 'model'], section.model, 'the id of a model, such as "claude-sonnet-5"')
   const own = await host.createModel?.(section)
-  if (own !== undefined) return own
+  if (own !== undefined) {
+    checkOptions(own, aModel, 'createModel()')
+    return own
+  }
   const protocol = protocolOf((section.api ?? 'anthropic_messages').toLowerCase())
   if (protocol === undefined) throw invalidField([...path, 'api'], section.api, protocolWords.join(', '))
   if (!isKnown(protocol)) {

@@ -3,7 +3,7 @@ import { resolvePath } from '../../workspace/path.ts'
 import { hasVariable } from '../read/env.ts'
 
 /** What stands before the path of a file in a prompt. */
-export const filePrefix = 'file:'
+const filePrefix = 'file:'
 
 /** Whether a path of the file may lead out of what it is relative to. One that the environment completes may. */
 export function isOutside(path: string): boolean {

@@ -69,7 +69,7 @@ async function composed(
     return await composeSystemPrompt(strategy, content, workspace === undefined ? {} : { workspace })
   } catch (error) {
     if (ConfigError.isInstance(error) && error.field !== undefined) throw error
-    const code = ConfigError.isInstance(error) ? 'invalidField' : 'io'
+    const code = !ConfigError.isInstance(error) ? 'io' : error.code === 'invalidOption' ? 'invalidField' : error.code
     throw fieldError(code, path, `${fieldOf(path)}: ${errorText(error)}`, error)
   }
 }

@@ -1,4 +1,6 @@
+import { checkOptions, kind, listOf } from '../../base/check-options.ts'
 import { nearest } from '../../base/nearest-name.ts'
+import { aTool } from '../../loop/check-config.ts'
 import { editFileTool } from '../../tools/files/edit-file.ts'
 import { listFilesTool } from '../../tools/files/list-files.ts'
 import { readFileTool } from '../../tools/files/read-file.ts'
@@ -31,6 +33,8 @@ const sets: ReadonlyMap<string, () => AgentTool[]> = new Map([
   ['revert_to_state', () => [revertTool()]],
 ])
 
+const severalThings = kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value)
+
 /** Names of tools, and where they stand. */
 export interface ToolWish {
   names: readonly string[]
@@ -45,7 +49,10 @@ export async function toolboxAt({ host }: Build, place: AgentPlace, wishes: read
   const names = [...new Set(wishes.flatMap((wish) => wish.names.map(ownName)))]
   const { tools } = host
   const given = tools === undefined ? portableTools(place) : typeof tools === 'function' ? await tools({ ...place, names }) : tools
-  return new Map(Array.from(given, (tool) => [tool.name, tool]))
+  checkOptions(given, severalThings, 'tools')
+  const list = [...given]
+  checkOptions(list, listOf(aTool), 'tools', 'invalidTool')
+  return new Map(list.map((tool) => [tool.name, tool]))
 }
 
 function portableTools({ workspace }: AgentPlace): AgentTool[] {

@@ -14,7 +14,7 @@ export interface ReadDocument {
 const maxText = 131_072
 /** Far more than any section needs. */
 const maxDepth = 32
-const maxValues = 20_000
+const maxValues = 5000
 
 /** The text without its byte order mark, its lines ended by line feeds. Throws for one that is too long. */
 export function checkedText(text: string): string {

@@ -1,4 +1,5 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
+import { escapeControls } from '../../base/escape-controls.ts'
 import { yamlParser } from '../../base/yaml-parser.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
@@ -7,7 +8,7 @@ import { parseError, plainTree, type ReadDocument } from './document.ts'
 type Yaml = typeof import('yaml')
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
-const maxTokens = 10_000
+const maxTokens = 6000
 const maxBrackets = 32
 /** How often aliases may multiply. */
 const maxAliasCount = 100
@@ -22,18 +23,20 @@ export async function readYaml(text: string): Promise<ReadDocument> {
     checkTokens(library, text)
     const lines = new library.LineCounter()
     const options = { lineCounter: lines, uniqueKeys: false, resolveKnownTags: false, prettyErrors: false, logLevel: 'error' } as const
-    const document = library.parseDocument(text, options)
-    const [problem] = [...document.errors, ...document.warnings]
+    const yamlDocument = library.parseDocument(text, options)
+    const [problem] = [...yamlDocument.errors, ...yamlDocument.warnings]
     if (problem !== undefined) throw refused(problem.message.split('\n', 1)[0] ?? '', lines.linePos(problem.pos[0]))
-    checkKeys(library, document, lines)
-    return { tree: plainTree(document.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, document, lines, path) }
+    checkKeys(library, yamlDocument, lines)
+    return { tree: plainTree(yamlDocument.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, yamlDocument, lines, path) }
   } catch (error) {
     if (ConfigError.isInstance(error) || LoadError.isInstance(error)) throw error
     throw refused(errorText(error).split('\n', 1)[0] ?? '')
   }
 }
 
-function refused(reason: string, at?: { line: number; col: number }): ConfigError {
+/** The parser quotes tags and anchors, which are as long as a stranger likes. */
+function refused(words: string, at?: { line: number; col: number }): ConfigError {
+  const reason = escapeControls(words.slice(0, 120))
   if (at === undefined) return parseError(`The configuration is not valid YAML: ${reason}`)
   const place = { line: at.line, column: at.col }
   return parseError(`The configuration is not valid YAML: ${reason} (line ${place.line}, column ${place.column}).`, place)
@@ -55,8 +58,8 @@ function checkTokens({ CST, Lexer }: Yaml, text: string): void {
 }
 
 /** Keys that come twice. The parser's own check takes the square of their number. */
-function checkKeys({ isScalar, visit }: Yaml, document: Document, lines: LineCounter): void {
-  visit(document, {
+function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
+  visit(yamlDocument, {
     Map(_key, map) {
       const seen = new Set<unknown>()
       for (const { key } of map.items) {
@@ -74,8 +77,8 @@ function positionOf(lines: LineCounter, node: unknown): { line: number; col: num
 }
 
 /** Where the last step of `path` that is in the document stands. */
-function placeOf({ isMap, isScalar, isSeq }: Yaml, document: Document, lines: LineCounter, path: Path): Place | undefined {
-  let node: unknown = document.contents
+function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines: LineCounter, path: Path): Place | undefined {
+  let node: unknown = yamlDocument.contents
   let found: unknown
   for (const step of path) {
     if (isMap(node)) {

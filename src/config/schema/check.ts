@@ -28,7 +28,7 @@ function firstIssue(config: unknown, path: readonly PropertyKey[]): ConfigError 
 }
 
 /** What stands at `path`. */
-export function valueAt(value: unknown, path: Path): unknown {
+function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (at, step) => (typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? Reflect.get(at, step) : undefined),
     value,

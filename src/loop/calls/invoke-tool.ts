@@ -1,4 +1,5 @@
 import { AbortScope, startTimer } from '../../base/abort.ts'
+import type { RunGuards } from '../../types/approval.ts'
 import type { ContextChange } from '../../types/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../types/errors.ts'
 import type { AgentEvent } from '../../types/event.ts'
@@ -86,31 +87,28 @@ class RunningCall {
     })
   }
 
-  /** What the tool sees. Functions of its own, because tools pass them on as callbacks; the signal and the guards are made when asked for. */
+  /** What watches over the run, for loops that the tool starts. */
+  get guards(): RunGuards {
+    const inputs = this.#loop.options.inputs && this.#asks()
+    return guardsOf(this.#loop, this.#call.id, { approvals: this.#approvals, inputs })
+  }
+
+  /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
   context(): ToolContext {
-    const { stop } = this
-    const loop = this.#loop
-    const approvals = this.#approvals
-    const inputs = () => this.#asks()
     const { id: toolCallId, name: toolName } = this.#call
-    const { events, budget } = loop
-    return {
+    const { events, budget } = this.#loop
+    return madeWhenAsked({
+      [running]: this,
       toolCallId,
       toolName,
       sessionId: events.sessionId,
       loopId: events.loopId,
       budget,
-      get signal() {
-        return stop.signal
-      },
-      get guards() {
-        return guardsOf(loop, toolCallId, { approvals, inputs: loop.options.inputs && inputs() })
-      },
       update: (partial) => this.#update(partial),
       // Whatever a tool passes: an event must be JSON, and this must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
-      requestInput: (question, signal) => inputs().ask(question, signal),
+      requestInput: (question, signal) => this.#asks().ask(question, signal),
       childEvent: (event) => {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
@@ -119,17 +117,19 @@ class RunningCall {
         const checked = checkChange(change)
         if (!this.#isOver) this.#changes.push(checked)
       },
-    }
+    })
   }
 
   /** Waits for what the tool promised, unless the call is stopped before. Never rejects. */
   async settle(work: PromiseLike<unknown>): Promise<ToolResult> {
     const { stop } = this
     const { tool, name } = this.#call
-    const result = await stop.race(work).then(
-      (returned) => toToolResult(name, returned),
-      (error) => (stop.aborted && tool.endsOnAbort === true ? this.#cutOff(work, error) : this.#failed(error)),
-    )
+    let result: ToolResult
+    try {
+      result = toToolResult(name, await stop.race(work))
+    } catch (error) {
+      result = stop.aborted && tool.endsOnAbort === true ? await this.#cutOff(work, error) : this.#failed(error)
+    }
     if (this.#reported !== undefined) await stop.race(this.#reported).catch(() => undefined)
     return this.end(result)
   }
@@ -202,6 +202,36 @@ class RunningCall {
     if (!this.#isOver) this.#loop.events.emit(body)
     return !this.#isOver
   }
+}
+
+/** Leads from a context to its call. Not a private field: a proxy of a context has none. */
+const running = Symbol('running call')
+
+type OfCall = { readonly [running]: RunningCall }
+type Late = 'signal' | 'guards'
+
+const lateSignal = {
+  enumerable: true,
+  get(this: OfCall) {
+    return this[running].stop.signal
+  },
+}
+
+const lateGuards = {
+  enumerable: true,
+  get(this: OfCall) {
+    return this[running].guards
+  },
+}
+
+/**
+ * Adds what most tools never look at. Own properties, so that a copy of a context has them, with the same two functions for all contexts: V8 makes a
+ * hidden class for each new getter and keeps it, with all that the getter refers to, until a full collection.
+ */
+function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: Rest): Rest & Pick<ToolContext, Late> {
+  Object.defineProperty(context, 'signal', lateSignal)
+  Object.defineProperty(context, 'guards', lateGuards)
+  return context as Rest & Pick<ToolContext, Late> // since the two lines before
 }
 
 /** What a running tool reports. */

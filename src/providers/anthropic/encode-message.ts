@@ -9,10 +9,12 @@ import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
 import { legalName } from '../shared/history/legal-id.ts'
 
 /** How the Messages service writes messages. */
-export const messageEncoder: MessageEncoder = {
-  encode: perObject((message: Message) => encode(message, true)),
-  bare: perObject((message: AssistantMessage) => encode(message, false)),
-  mark: withBreakpoint,
+export function messageEncoder(): MessageEncoder {
+  return {
+    encode: perObject((message: Message) => encode(message, true)),
+    bare: perObject((message: AssistantMessage) => encode(message, false)),
+    mark: withBreakpoint,
+  }
 }
 
 /** Tool definitions as JSON. */

@@ -21,15 +21,24 @@ export interface AnthropicCall extends EncodedCall {
 }
 
 /** What is known of a model, and of the conversations it was sent. */
-const modelOf = perObject((model: ModelConfig) => {
+function knownOf(model: ModelConfig) {
   const profile = anthropicProfile(model)
-  const history = new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(messageEncoder, head))
-  return { profile, history }
-})
+  const encoder = messageEncoder()
+  return { profile, history: new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(encoder, head)) }
+}
 
-/** The request for the Messages service. Throws `ProviderError` for what cannot be sent. Source: docs/providers/anthropic.md */
-export function encodeRequest(asked: StreamRequest, wire: AnthropicWire): AnthropicCall {
-  const { profile, history } = modelOf(asked.model)
+/**
+ * Makes requests for the Messages service. Each throws `ProviderError` for what cannot be sent. What is known of models belongs to the provider, as
+ * the encoder does: in a map of this file it would outlive both, until a full collection.
+ *
+ * Source: docs/providers/anthropic.md
+ */
+export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => AnthropicCall {
+  const modelOf = perObject(knownOf)
+  return (asked) => encodeRequest(asked, wire, modelOf(asked.model))
+}
+
+function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, history }: ReturnType<typeof knownOf>): AnthropicCall {
   const { capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)

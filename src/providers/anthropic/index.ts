@@ -5,7 +5,7 @@ import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { AnthropicDecoder } from './decode.ts'
-import { encodeRequest } from './encode.ts'
+import { requestEncoder } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
 
 /** How the Messages service is called. */
@@ -79,7 +79,7 @@ function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
     transport: options,
     browserHint: dangerouslyAllowBrowser ? undefined : 'or dangerouslyAllowBrowser',
     codec: {
-      encode: (request) => encodeRequest(request, wire),
+      encode: requestEncoder(wire),
       decoder: (call, context) => new AnthropicDecoder(call, context),
     },
   })

@@ -32,31 +32,38 @@ export interface BedrockCall extends EncodedCall {
 }
 
 /** What is known of a model, and of the conversations it was sent. */
-const modelOf = perObject(({ underlyingModel }: BedrockWire) =>
-  perObject((model: ModelConfig) => {
-    const profile = bedrockProfile(model, underlyingModel)
-    const { resultStatus, thinkingField } = profile.family
-    const { imagesInToolResults } = profile.capabilities
-    const target = targetOf(model, profile, (block) => thinkingField !== 'claude' || isSigned(block))
-    const encoder = messageEncoder({ resultStatus, imagesInToolResults })
-    return { profile, target, history: new HistoryMemory(target, (head) => new TurnWriter(encoder, head)) }
-  }),
-)
+function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
+  const profile = bedrockProfile(model, underlyingModel)
+  const { resultStatus, thinkingField } = profile.family
+  const { imagesInToolResults } = profile.capabilities
+  const target = targetOf(model, profile, (block) => thinkingField !== 'claude' || isSigned(block))
+  const encoder = messageEncoder({ resultStatus, imagesInToolResults })
+  return { profile, target, history: new HistoryMemory(target, (head) => new TurnWriter(encoder, head)) }
+}
+
+type Known = ReturnType<typeof knownOf>
 
 /**
- * The request for ConverseStream, signed where the key is AWS credentials. Rejects only with `ProviderError`: `schemaMismatch` for a form of
- * answer that the model cannot be held to, `other` for what cannot be sent. Source: docs/providers/bedrock.md
+ * Makes requests for ConverseStream, signed where the key is AWS credentials. Each rejects only with `ProviderError`: `schemaMismatch` for a form of
+ * answer that the model cannot be held to, `other` for what cannot be sent. What is known of models belongs to the provider, as the encoder does: in a
+ * map of this file it would outlive both, until a full collection.
+ *
+ * Source: docs/providers/bedrock.md
  */
-export async function encodeRequest(request: StreamRequest, wire: BedrockWire): Promise<BedrockCall> {
+export function requestEncoder(wire: BedrockWire): (request: StreamRequest) => Promise<BedrockCall> {
+  const modelOf = perObject((model: ModelConfig) => knownOf(model, wire))
+  return async (request) => encodeRequest(request, wire, modelOf(request.model))
+}
+
+async function encodeRequest(request: StreamRequest, wire: BedrockWire, known: Known): Promise<BedrockCall> {
   const { model, credential } = request
-  const body = bodyOf(request, wire)
+  const body = bodyOf(request, known)
   const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
   const headers = await headersOf(request, url, body.body, wire)
   return { ...body, url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
 }
 
-function bodyOf(asked: StreamRequest, wire: BedrockWire): Omit<BedrockCall, 'url' | 'headers'> {
-  const { profile, target, history } = modelOf(wire)(asked.model)
+function bodyOf(asked: StreamRequest, { profile, target, history }: Known): Omit<BedrockCall, 'url' | 'headers'> {
   const { family, capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)

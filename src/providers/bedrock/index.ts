@@ -6,7 +6,7 @@ import { defineProvider } from '../shared/define-provider.ts'
 import { aKey, checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
-import { encodeRequest } from './encode.ts'
+import { requestEncoder } from './encode.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
@@ -77,7 +77,7 @@ function converse(options: BedrockProviderOptions): StreamProvider {
     service: 'Amazon Bedrock',
     transport: options,
     codec: {
-      encode: (request) => encodeRequest(request, options),
+      encode: requestEncoder(options),
       decoder: (call, context) => new BedrockDecoder(call, context),
     },
   })

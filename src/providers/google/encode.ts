@@ -28,21 +28,27 @@ export interface GeminiService {
 }
 
 /** What is known of a model, and of the conversations it was sent. */
-const modelOf = perObject((model: ModelConfig) => {
+function knownOf(model: ModelConfig) {
   const profile = geminiProfile(model)
   const target = targetOf(model, profile, (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined)
   const encoder = messageEncoder(profile)
   return { profile, history: new HistoryMemory(target, ([preamble]) => new ContentsWriter(encoder, preamble)) }
-})
+}
 
 const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ name, description, parametersJsonSchema: parameters }))
 
 /**
- * The request for `streamGenerateContent`, exactly as it is sent. Throws `ProviderError` `other` for a URL or key that cannot be sent.
+ * Makes requests for `streamGenerateContent`, exactly as they are sent. Each throws `ProviderError` `other` for a URL or key that cannot be sent. What is
+ * known of models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
+ *
  * Source: docs/providers/google.md
  */
-export function encodeRequest(asked: StreamRequest, service: GeminiService): EncodedCall {
-  const { profile, history } = modelOf(asked.model)
+export function requestEncoder(service: GeminiService): (asked: StreamRequest) => EncodedCall {
+  const modelOf = perObject(knownOf)
+  return (asked) => encodeRequest(asked, service, modelOf(asked.model))
+}
+
+function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, history }: ReturnType<typeof knownOf>): EncodedCall {
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request } = plan

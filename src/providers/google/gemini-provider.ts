@@ -2,7 +2,7 @@ import type { StreamProvider } from '../../types/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import type { TransportOptions } from '../shared/provider-options.ts'
 import { GeminiDecoder } from './decode.ts'
-import { encodeRequest, type GeminiService } from './encode.ts'
+import { type GeminiService, requestEncoder } from './encode.ts'
 
 /** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
@@ -12,7 +12,7 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
     transport,
     browserHint: service.browserHint,
     codec: {
-      encode: (request) => encodeRequest(request, service),
+      encode: requestEncoder(service),
       decoder: (call, context) => new GeminiDecoder(call, context),
     },
   })

@@ -3,7 +3,7 @@ import type { Codec, DecoderContext, Recovery } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { readErrorFacts } from '../shared/errors/error-facts.ts'
 import { withoutSecret } from '../shared/errors/redact.ts'
-import { type EncodingOptions, encodeRequest, type ResponsesCall } from './encode-request.ts'
+import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
 import { ResponsesDecoder } from './responses-decoder.ts'
 
 /**
@@ -15,15 +15,16 @@ import { ResponsesDecoder } from './responses-decoder.ts'
  *   left out and the call is repeated once, before anything was emitted. This is not a retry of the loop's.
  */
 export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
+  const encode = requestEncoder(options)
   return {
-    encode: (request) => encodeRequest(request, options),
+    encode: (request) => encode(request),
     decoder: (call, context) => new ResponsesDecoder(call, context),
     recover: (body, call, context) => {
       const { request, secrets } = context
       const { names, text } = readErrorFacts(body, undefined)
       if (/\bcontent_filter\b/.test(names)) return filtered(withoutSecret(text, secrets), call, context)
       if (!call.hasReasoning || !/\binvalid_encrypted_content\b/.test(names)) return undefined
-      return { kind: 'repeat', call: encodeRequest(request, options, true) }
+      return { kind: 'repeat', call: encode(request, true) }
     },
   }
 }

@@ -44,23 +44,31 @@ const toolsJson = toolsEncoder(({ name, description, parameters }) =>
   toJson({ type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }),
 )
 
-const withImages = messageEncoder(true)
-const withoutImages = messageEncoder(false)
-
 /** What is known of a model, and of the conversations it was sent. */
-const modelOf = perObject((model: ModelConfig) => {
+function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
-  const encoder = profile.capabilities.imagesInToolResults ? withImages : withoutImages
+  const encoder = messageEncoder(profile.capabilities.imagesInToolResults)
   const target = targetOf(model, profile, ({ providerState }) => isReplayable(replayPayload(providerState).item))
   return { profile, history: new HistoryMemory(target, (head) => new InputWriter(encoder, head.length > 0)) }
-})
+}
 
 /**
- * A Responses request, exactly as it is sent; with `isBare` without reasoning of earlier answers and the ids that hang on it.
+ * Makes Responses requests, exactly as they are sent; with `isBare` without reasoning of earlier answers and the ids that hang on it. What is known of
+ * models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
+ *
  * Source: docs/providers/openai-responses.md
  */
-export function encodeRequest(asked: StreamRequest, options: EncodingOptions, isBare = false): ResponsesCall {
-  const { profile, history } = modelOf(asked.model)
+export function requestEncoder(options: EncodingOptions): (asked: StreamRequest, isBare?: boolean) => ResponsesCall {
+  const modelOf = perObject(knownOf)
+  return (asked, isBare = false) => encodeRequest(asked, options, modelOf(asked.model), isBare)
+}
+
+function encodeRequest(
+  asked: StreamRequest,
+  options: EncodingOptions,
+  { profile, history }: ReturnType<typeof knownOf>,
+  isBare: boolean,
+): ResponsesCall {
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request } = plan

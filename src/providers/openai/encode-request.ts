@@ -20,7 +20,7 @@ const toolsJson = toolsEncoder(({ name, description, parameters }) =>
 )
 
 /** What is known of a model, and of the conversations it was sent. */
-const modelOf = perObject((model: ModelConfig) => {
+function knownOf(model: ModelConfig) {
   const profile = chatProfile(model)
   const { reasoningField } = profile.messages
   const target = targetOf(
@@ -30,7 +30,7 @@ const modelOf = perObject((model: ModelConfig) => {
   )
   const encoder = messageEncoder(profile.messages)
   return { profile, history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
-})
+}
 
 /** A call, and what its answer must be read with. */
 export interface ChatCall extends EncodedCall {
@@ -38,9 +38,18 @@ export interface ChatCall extends EncodedCall {
   isReasoningOutside: boolean
 }
 
-/** A Chat Completions request, exactly as it is sent. Source: docs/providers/openai.md */
-export function encodeRequest(asked: StreamRequest, service: string): ChatCall {
-  const { profile, history } = modelOf(asked.model)
+/**
+ * Makes Chat Completions requests, exactly as they are sent, for the service that `serviceOf` names. What is known of models belongs to the provider, as
+ * the encoder does: in a map of this file it would outlive both, until a full collection.
+ *
+ * Source: docs/providers/openai.md
+ */
+export function requestEncoder(serviceOf: (provider: string) => string): (asked: StreamRequest) => ChatCall {
+  const modelOf = perObject(knownOf)
+  return (asked) => encodeRequest(asked, serviceOf(asked.model.provider), modelOf(asked.model))
+}
+
+function encodeRequest(asked: StreamRequest, service: string, { profile, history }: ReturnType<typeof knownOf>): ChatCall {
   const { compat, systemRole } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)

@@ -6,7 +6,7 @@ import { defineProvider } from '../shared/define-provider.ts'
 import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
 import { ChatDecoder } from './chat-decoder.ts'
 import { openAiBackend, withoutReasoning } from './compat.ts'
-import { encodeRequest } from './encode-request.ts'
+import { requestEncoder } from './encode-request.ts'
 
 const providerOptions = optionsOf<TransportOptions>(transportTable)
 /** What `openai` and `openrouter` take. */
@@ -29,7 +29,7 @@ function chatProvider(options: TransportOptions): StreamProvider {
     service: ({ provider }) => serviceOf(provider),
     transport: options,
     codec: {
-      encode: (request) => encodeRequest(request, serviceOf(request.model.provider)),
+      encode: requestEncoder(serviceOf),
       decoder: (call, context) => new ChatDecoder(call, context),
     },
   })

@@ -63,19 +63,20 @@ async function callService<Call extends EncodedCall>(
   const { codec, service, transport } = definition
   const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
   const context: DecoderContext = { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
-  const call = await encoded(codec, request)
+  const encoding = encoded(codec, request)
+  const call = encoding instanceof Promise ? await encoding : encoding
   const exchange = exchangeOf(definition, call, context, signal)
   if (codec.recover === undefined) return await sendStreaming(exchange)
   let refused: { body: unknown } | undefined
-  exchange.onRefusal = (body) => {
+  const onRefusal = (body: unknown): void => {
     refused = { body }
   }
   let recovery: Recovery<Call> | undefined
   try {
-    return await sendStreaming(exchange)
+    return await sendStreaming({ ...exchange, onRefusal })
   } catch (error) {
     if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
-      recovery = codec.recover(refused.body, call, { ...context, secrets: exchange.secrets })
+      recovery = codec.recover(refused.body, call, { ...context, secrets: exchange.secrets() })
     if (recovery === undefined) throw error
   }
   return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
@@ -90,18 +91,23 @@ function exchangeOf<Call extends EncodedCall>(
 ): Exchange {
   const { credential } = context.request
   const known = call.secrets ?? (credential === undefined ? [] : [credential])
-  const secrets = [...known, ...secretsIn(call.url, call.headers)]
+  const secrets = () => [...known, ...secretsIn(call.url, call.headers)]
   return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint }
 }
 
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
-async function encoded<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest): Promise<Call> {
+function encoded<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest): Call | Promise<Call> {
   try {
-    return await codec.encode(request)
+    const call = codec.encode(request)
+    return call instanceof Promise ? call.catch((error) => notEncoded(error, request)) : call
   } catch (error) {
-    if (error instanceof ProviderError) throw error
-    throw new ProviderError('other', `The request for ${request.model.id} cannot be encoded: ${errorText(error)}`)
+    return notEncoded(error, request)
   }
+}
+
+function notEncoded(error: unknown, { model }: StreamRequest): never {
+  if (error instanceof ProviderError) throw error
+  throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
 }
 
 /** What `encode` shows. The headers are copies: they may be remembered for the next call. */

@@ -31,6 +31,8 @@ function attempts(sessionId: string, loopId: string, toolCallId: string): Attemp
     get(`${session}/runs/${loopId}/events?after=1`),
     get(`${session}/events?loopId=${loopId}`),
     get(`${session}/approvals`, 200),
+    get(`${session}/inputs`, 200),
+    post(`${session}/inputs/one`, { action: 'decline' }),
     get(`${session}/export`),
     get(`${session}/history`, 200),
     get(`/chat/${sessionId}`, 200),

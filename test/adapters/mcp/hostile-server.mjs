@@ -1,5 +1,6 @@
 // A server over stdio that is wrong in the way its first argument says. No SDK: none would let it.
 import { spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const [mode, note] = process.argv.slice(2)
@@ -23,6 +24,8 @@ if (mode === 'slowPattern') tools = [tool('act', { inputSchema: { type: 'object'
 if (mode === 'names') tools = [tool('a b'), tool('a.b'), tool('x'.repeat(100)), tool('é')]
 if (mode === 'hugeSchema') tools = [tool('act'), tool('huge', { inputSchema: { type: 'object', description: 'x'.repeat(300_000) } })]
 if (mode === 'manyTools') tools = Array.from({ length: 5000 }, (_, at) => tool(`t${at}`))
+if (mode === 'fatTools')
+  tools = Array.from({ length: 40 }, (_, at) => tool(`t${at}`, { inputSchema: { type: 'object', description: 'x'.repeat(250_000) } }))
 if (mode === 'exitAtStart') process.exit(3)
 
 const answers = {
@@ -66,6 +69,21 @@ const answers = {
         params: { progressToken: params._meta.progressToken, progress: at, message: `step ${at}\nFAKE` },
       })
     write({ id, result: text('done') })
+  },
+  // Alive, and deaf to every signal but the last: only its output has ended.
+  closesOutput: () => {
+    process.on('SIGTERM', () => undefined)
+    setInterval(() => undefined, 1000)
+    closeSync(1)
+  },
+  odd: ({ id }) => {
+    const odd = { toString: 1, valueOf: 1 }
+    write({
+      id,
+      result: {
+        content: [{ type: 'image', data: 'AAAA', mimeType: odd }, { type: odd }, { type: 'resource', resource: { uri: odd, text: 'x' } }],
+      },
+    })
   },
   exit: () => process.exit(1),
   exitOnce: ({ id }) => (note && !process.env.SECOND ? process.exit(1) : write({ id, result: text('ok') })),

@@ -121,14 +121,17 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(errors).toEqual([false])
   })
 
-  it.each(['exit', 'half', 'hugeLine'])('%s: the call fails at once, and the next one reaches a new server', async (mode) => {
-    const lines: string[] = []
-    const tools = await toolsOf({ ...hostile(mode), logger: { warn: (event) => lines.push(event) } })
-    const { errors, texts } = await told(tools, ['act'], ['act'])
-    expect(errors).toEqual([true, true])
-    expect(texts[0]).toContain('closed')
-    expect(lines).toContain('mcpReconnected')
-  })
+  it.each(['exit', 'half', 'hugeLine', 'closesOutput'])(
+    '%s: the call fails at once, and the next one reaches a new server',
+    async (mode) => {
+      const lines: string[] = []
+      const tools = await toolsOf({ ...hostile(mode), logger: { warn: (event) => lines.push(event) } })
+      const { errors, texts } = await told(tools, ['act'], ['act'])
+      expect(errors).toEqual([true, true])
+      expect(texts[0]).toContain('closed')
+      expect(lines).toContain('mcpReconnected')
+    },
+  )
 
   it('largeText: is cut, and says so', async () => {
     const { texts } = await told(await toolsOf(hostile('largeText')), ['act'])
@@ -150,6 +153,17 @@ describe('a hostile server costs that call an error, never the run', () => {
       '[text without text]',
     ])
     expect(errors).toEqual([true])
+  })
+
+  it('odd: values of the wrong kind stand in notes, and cost no result', async () => {
+    const { results, errors } = await told(await toolsOf(hostile('odd')), ['act'])
+    expect(errors).toEqual([false])
+    expect(results[0]?.content.map((block) => (block.type === 'text' ? block.text : block.type))).toEqual([
+      '[image (no text), 3 bytes, cannot be shown]',
+      '[content of the unknown kind (no text)]',
+      '[resource (no text)]',
+      'x',
+    ])
   })
 
   it('progressStorm: progress is bounded, and each is one line', async () => {
@@ -201,6 +215,7 @@ describe('a hostile server costs that call an error, never the run', () => {
     ['endless', 'does not end'],
     ['sameCursor', 'same cursor twice'],
     ['manyTools', 'does not end'],
+    ['fatTools', 'larger than'],
     ['noList', 'something else than a list'],
   ])('%s: there is no set of tools, and the reason is said', async (mode, reason) => {
     const client = await connectMcpStdio(hostile(mode))
@@ -242,6 +257,8 @@ describe('a server of ours', () => {
     const pid = Number(texts[0])
     expect(isAlive(pid)).toBe(true)
     await client.close()
+    // Its pipes end a moment before the process has.
+    for (let turn = 0; turn < 10_000 && isAlive(pid); turn++) await new Promise((resolve) => setImmediate(resolve))
     expect(isAlive(pid)).toBe(false)
     const stubborn = await connectMcpStdio(hostile('ignoresClose'))
     await stubborn.close()

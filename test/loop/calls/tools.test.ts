@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AgentTool, type RunResult, type ToolExecutionStrategy, textOf } from '../../../src/index.ts'
+import { type AgentTool, type RunResult, type ToolContext, type ToolExecutionStrategy, textOf } from '../../../src/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { add, gate, ofType, play, tool } from '../../support/play.ts'
 
@@ -212,4 +212,24 @@ describe('updates and progress', () => {
     const { events } = await play([{ toolCalls: [call('a'), call('b')] }, { text: 'ok' }], { tools })
     expect(ofType(events, 'progressMessage').map((event) => event.toolName)).toEqual(['a', 'b'])
   })
+})
+
+describe('the context of a call', () => {
+  const seenThrough = async (view: (ctx: ToolContext) => ToolContext) => {
+    let seen: unknown
+    const looking = tool('look', (_, ctx) => {
+      const { signal, guards, toolCallId } = view(ctx)
+      seen = [signal instanceof AbortSignal, typeof guards?.options.approvalRule, toolCallId === ctx.toolCallId, signal === ctx.signal]
+      return 'ok'
+    })
+    await play([{ toolCalls: [call('look')] }, { text: 'ok' }], { tools: [looking] })
+    return seen
+  }
+
+  it.each<[string, (ctx: ToolContext) => ToolContext]>([
+    ['itself', (ctx) => ctx],
+    ['a copy', (ctx) => ({ ...ctx })],
+    ['what inherits from it', (ctx) => Object.create(ctx)],
+    ['a proxy', (ctx) => new Proxy(ctx, {})],
+  ])('has its signal and its guards: %s', async (_, view) => expect(await seenThrough(view)).toEqual([true, 'function', true, true]))
 })

@@ -4,7 +4,7 @@ import { type AgentEvent, escapeControls } from '../../../../src/index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { count } from '../../parts/figures.ts'
 import { IconButton } from '../../parts/icon-button.tsx'
-import type { TabProps } from '../inspector.tsx'
+import type { TabProps } from '../tab-props.ts'
 import { gist, targetOf } from './event-gist.ts'
 import { EventList } from './event-list.tsx'
 

@@ -1,6 +1,6 @@
 import { cacheHitRate, estimatedCost, type Usage } from '../../../../src/index.ts'
 import { count, dollars, duration, percent, short } from '../../parts/figures.ts'
-import type { TabProps } from '../inspector.tsx'
+import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
 

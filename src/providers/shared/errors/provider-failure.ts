@@ -29,7 +29,7 @@ export function toProviderError(call: FailedCall): ProviderError {
   const { decoder, secrets } = call.exchange
   const found = causeOf(call)
   // Not the error of the engine or of an injected fetch as `cause`: it may hold the headers.
-  const message = withoutSecret(found.message, secrets)
+  const message = withoutSecret(found.message, secrets())
   const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
   if (found.status !== undefined) options.status = found.status
   if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
@@ -70,7 +70,7 @@ function refused(exchange: Exchange, response: Response, body: string): Provider
 /** What is to be classified; who asked for it hears it first. */
 function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unknown): Failure {
   onRefusal?.(body)
-  const failure: Failure = { service, body, credential: secrets }
+  const failure: Failure = { service, body, credential: secrets() }
   if (call.emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = call.emptyBodyIsOverflow
   if (call.authHint !== undefined) failure.authHint = call.authHint
   return failure

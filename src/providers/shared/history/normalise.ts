@@ -67,7 +67,7 @@ export class HistoryWalk {
   readonly #base: HistoryWalk | undefined
   readonly #used = new Set<string>()
   /** The next suffix to try for an id that repeats. */
-  readonly #suffixes = new Map<string, number>()
+  #suffixes: Map<string, number> | undefined
   /** Unanswered calls by their original id. Ids may repeat over turns: the latest call counts. */
   readonly #open = new Map<string, OpenCall>()
   /** What stands before this may not change any more. */
@@ -179,7 +179,7 @@ export class HistoryWalk {
 
   /** The next suffix to try for an id that repeats. */
   suffixOf(id: string): number {
-    return this.#suffixes.get(id) ?? this.#base?.suffixOf(id) ?? 2
+    return this.#suffixes?.get(id) ?? this.#base?.suffixOf(id) ?? 2
   }
 
   #withUniqueIds(message: AssistantMessage, ids: readonly string[]): AssistantMessage {
@@ -195,6 +195,7 @@ export class HistoryWalk {
           id = this.#target.toolCallId(`${block.id}_${suffix}_${hashText(`${ids[legal.length]} ${suffix}`)}`)
           suffix += 1
         } while (this.isUsed(id))
+        this.#suffixes ??= new Map()
         this.#suffixes.set(block.id, suffix)
       }
       this.#used.add(id)

@@ -7,8 +7,8 @@ export interface Exchange {
   /** The service, for people: `Anthropic`. */
   service: string
   call: EncodedCall
-  /** The key inside `call`, or its secret parts, to keep them out of messages. */
-  secrets: readonly string[]
+  /** The key inside `call`, or its secret parts, to keep them out of messages: looked for when there is one. */
+  secrets: () => readonly string[]
   decoder: StreamDecoder
   /** Owned by the caller. */
   signal: AbortSignal

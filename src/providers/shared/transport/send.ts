@@ -45,7 +45,7 @@ export async function sendStreaming(exchange: Exchange): Promise<AssistantMessag
   }
   void call.drain()
   // Why the service stopped, in its own words.
-  if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets)
+  if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets())
   return message
 }
 
@@ -55,6 +55,8 @@ class Call {
   readonly #clock: StallClock
   readonly #failed: FailedCall
   #reader: Reader | undefined
+  /** Ends the wait for the response. */
+  #giveUp: ((reason: unknown) => void) | undefined
   readonly #head: Uint8Array[] = []
   #headLength = 0
   /** The body was read to its end: there is nothing to cut. */
@@ -132,6 +134,7 @@ class Call {
   readonly #cut = (): void => {
     if (this.#hasEnded) return
     this.#aborter.abort(isOver)
+    this.#giveUp?.(isOver)
     this.#reader?.cancel().catch(() => undefined)
   }
 
@@ -154,8 +157,9 @@ class Call {
     // A local, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
     return new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-      send(call.url, { method: 'POST', headers: call.headers, body: call.body, redirect: 'manual', signal }).then((response) => {
+      this.#giveUp = reject
+      // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
+      send(call.url, { method: 'POST', headers: { ...call.headers }, body: call.body, redirect: 'manual', signal }).then((response) => {
         if (signal.aborted) response.body?.cancel().catch(() => undefined)
         resolve(response)
       }, reject)

@@ -16,6 +16,11 @@ describe('a script before something', () => {
     expect([ran, logged]).toEqual([['a'], '[]'])
   })
 
+  it('allows, also where it reads nothing of much, and says much that is not for us', async () => {
+    expect((await played(beforeTool('exit 0').hooks, { path: 'x'.repeat(5_000_000) })).ran).toHaveLength(1)
+    expect((await played(beforeTool('head -c 5000000 /dev/zero >&2').hooks)).ran).toEqual(['a'])
+  })
+
   it('refuses with a reason, which the model is told', async () => {
     const { ran, answers, logged } = await played(beforeTool('echo \'{"allow": false, "reason": "not a\\u001b[2J"}\'').hooks)
     expect(answers).toEqual(['Tool execution skipped by before_tool_execution hook: not a\\u{1b}[2J'])

@@ -7,13 +7,13 @@ const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
 const maxWeight = 5000
 
 /**
- * A copy of a server's schema whose check always ends soon: without the patterns that could take very long, and what rests on them. `undefined` where
+ * A copy of a schema that somebody else wrote whose check always ends soon: without the patterns that could take very long, and what rests on them. `undefined` where
  * it is the references that could: then nothing of it is checked here.
  */
-export function cheapSchema(schema: JsonSchema): { schema: JsonSchema; isWhole: boolean } | undefined {
+export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
   const walk = { isWhole: true }
   const cheap = copied(schema, walk)
-  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: maxWeight, loops: 0 }, false)
+  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: weight, loops: 0 }, false)
     ? { schema: cheap, isWhole: walk.isWhole }
     : undefined
 }
@@ -41,7 +41,7 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
  * Whether a regular expression takes time in proportion to the text: nothing is repeated but single characters, and of what is repeated without a
  * bound there is one, at a fixed place.
  */
-function isFastPattern(pattern: string): boolean {
+export function isFastPattern(pattern: string): boolean {
   const bare = pattern.replaceAll(/\\[\s\S]/g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
   if (pattern.length > 500 || /\)[*+?{]/.test(bare) || /\\[1-9k]/.test(pattern)) return false
   const unbounded = bare.match(/[*+]|\{\d+,\}|\{\d*,?\d{3,}\}/g)?.length ?? 0

@@ -1,0 +1,126 @@
+import { aFlag, aText, checkOptions, type OptionTable, oneOf, options as optionsOf } from '../../../src/base/check-options.ts'
+import { ConfigError } from '../../../src/index.ts'
+
+/** What a command line says. */
+export interface CliArguments {
+  /** Asked at once, instead of opening a prompt. */
+  print?: string
+  json?: boolean
+  config?: string
+  model?: string
+  thinking?: string
+  demo?: boolean
+  /** A session to go on with; `true` for the last one. */
+  resume?: string | true
+  yes?: boolean
+  /** The agent file may do what it asks for. */
+  trust?: boolean
+  /** `false`: commands run without a sandbox. */
+  sandbox?: boolean
+  help?: boolean
+  version?: boolean
+}
+
+/** What an option takes after it. */
+type Takes = 'nothing' | 'text' | 'perhaps a text'
+
+const takes: Readonly<Record<string, Takes>> = {
+  '--print': 'text',
+  '--json': 'nothing',
+  '--config': 'text',
+  '--model': 'text',
+  '--thinking': 'text',
+  '--demo': 'nothing',
+  '--resume': 'perhaps a text',
+  '--yes': 'nothing',
+  '--trust': 'nothing',
+  '--no-sandbox': 'nothing',
+  '--help': 'nothing',
+  '--version': 'nothing',
+}
+
+const short: Readonly<Record<string, string>> = { '-p': '--print', '-y': '--yes', '-h': '--help', '-V': '--version', '-m': '--model' }
+
+const levels = ['off', 'minimal', 'low', 'medium', 'high']
+const { '--thinking': _levels, '--resume': _perhaps, ...plain } = takes
+const table: OptionTable<Record<string, unknown>> = {
+  ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, what === 'text' ? aText : aFlag])),
+  '--thinking': oneOf(...levels),
+  '--resume': { expected: 'the id of a session', fits: (value) => value === true || typeof value === 'string' },
+}
+
+export const usage = `phi: an agent in your terminal, with tools over this directory.
+
+  phi                        opens a prompt
+  phi -p "…"                 asks, prints the answer, and ends
+  git diff | phi -p "…"      with what is piped in as context
+  phi --demo                 shows what it does, without a key
+
+  -p, --print TEXT     ask TEXT, print the answer on standard output, and end
+      --json           every event as a line of JSON (with -p, or piped input)
+  -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
+      --thinking LEVEL ${levels.join(', ')}
+      --config FILE    an agent file: TOML, JSON or YAML
+      --trust          let the agent file do what it wants to, without being asked once
+      --resume [ID]    go on with a session of this directory; without ID the last one
+  -y, --yes            let every call run that would be asked for
+      --no-sandbox     run commands without a sandbox, with all your rights
+      --demo           a scripted model in a project of its own
+  -h, --help           this
+  -V, --version        the version
+
+Without --model: PHI_MODEL, else Anthropic, OpenAI or Google by the key that is there.
+Sessions are kept in ~/.local/state/phi (PHI_HOME is another place).
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+`
+
+/** Reads a command line. Throws `ConfigError` `invalidOption`, naming what is wrong and what was meant. */
+export function parseArguments(words: readonly string[]): CliArguments {
+  const given = read(words)
+  checkOptions(given, optionsOf(table))
+  const found: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (name === '--no-sandbox') found.sandbox = false
+    else found[name.slice(2)] = value
+  }
+  const parsed: CliArguments = found // checked against the table, name by name
+  checkTogether(parsed)
+  return parsed
+}
+
+function read(words: readonly string[]): Record<string, unknown> {
+  const given: Record<string, unknown> = {}
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (!/^-./.test(word)) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. To ask at once: phi -p "…".`)
+    const equals = word.startsWith('--') ? word.indexOf('=') : -1
+    const written = equals === -1 ? word : word.slice(0, equals)
+    const name = Object.hasOwn(short, written) ? (short[written] ?? written) : written
+    const kind = Object.hasOwn(takes, name) ? takes[name] : 'perhaps a text'
+    if (Object.hasOwn(given, name)) throw misuse(`${name} comes twice. Say it once.`)
+    const next = words[at + 1]
+    if (equals !== -1) {
+      if (kind === 'nothing' && Object.hasOwn(takes, name)) throw misuse(`${name} takes no value.`)
+      given[name] = word.slice(equals + 1)
+    } else if (kind === 'nothing') given[name] = true
+    else if (next !== undefined && (kind === 'text' || !next.startsWith('-'))) {
+      given[name] = next
+      at += 1
+    } else if (kind === 'text') throw misuse(`${name} needs a text after it.`)
+    else given[name] = true
+    if (given[name] === '') throw misuse(`${name} is empty. Say something, or leave it out.`)
+  }
+  return given
+}
+
+function checkTogether({ demo, model, config, resume, print, thinking, trust }: CliArguments): void {
+  const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
+  const other = Object.entries(others).find(([, value]) => value !== undefined)
+  if (demo === true && other !== undefined) throw misuse(`--demo brings its own model and project; leave ${other[0]} out.`)
+  if (trust === true && config === undefined) throw misuse('--trust is about an agent file; say --config FILE as well.')
+  if (print !== undefined && print.trim() === '') throw misuse('--print has nothing to ask. Say something after it.')
+}
+
+function misuse(message: string): ConfigError {
+  return new ConfigError('invalidOption', message)
+}

@@ -1,0 +1,51 @@
+import { agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
+import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
+import { loadConfigFile } from '../../index.ts'
+import { askTrust } from '../trust/ask-trust.ts'
+import { trustedFiles } from '../trust/trusted-files.ts'
+import type { Project } from './project.ts'
+
+/** What an agent file is opened with. */
+export interface AgentFileOptions {
+  project: Project
+  store: SessionStore
+  hasSandbox: boolean
+  /** Whether the command line says that the file is trusted. */
+  isTrusted: boolean
+}
+
+/** An agent from its file, and what the person should know about the file. */
+export interface FromFile {
+  agent: Agent
+  notes: string[]
+  /** The servers that the file names. */
+  servers: string[]
+}
+
+/**
+ * The agent of `--config`. What only a trusted file may do is asked for once per file and text of it. Its conversations are kept, unless the file says
+ * `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
+ */
+export async function agentFromFile(path: string, { project, store, hasSandbox, isTrusted }: AgentFileOptions): Promise<FromFile> {
+  const { root, home } = project
+  const loaded = await loadConfigFile(path, {
+    root,
+    sessions: store,
+    nodeTools: hasSandbox ? {} : { bash: { sandbox: 'none' } },
+  })
+  const requests = trustRequests(loaded.config)
+  const trusted = trustedFiles(home)
+  let trust = isTrusted || requests.length === 0 || trusted.has(loaded.path, loaded.sha256)
+  if (!trust) {
+    trust = await askTrust(loaded.path, requests)
+    if (trust) trusted.add(loaded.path, loaded.sha256)
+  }
+  const agent = await agentFromConfig(loaded.config, { ...loaded.host, trust }).catch((error: unknown) => {
+    if (!ConfigError.isInstance(error) || error.code !== 'untrusted') throw error
+    throw new ConfigError('untrusted', `${error.message} Open it once in a terminal to be asked, or say --trust.`, { cause: error })
+  })
+  const { scope } = loaded.config.session ?? {}
+  if (scope === undefined && agent.settings.session === undefined) agent.configure({ session: store })
+  const servers = (loaded.config.mcp?.servers ?? []).flatMap(({ name, enabled }) => (enabled === false ? [] : [name]))
+  return { agent, notes: loaded.warnings.map(({ message }) => `${path}: ${message}`), servers }
+}

@@ -1,0 +1,139 @@
+import { Agent, ConfigError, memorySessionStore, resumeAgent, type SessionStore, type ThinkingLevel } from '../../../../src/index.ts'
+import { fileSessionStore } from '../../index.ts'
+import type { CliArguments } from '../args.ts'
+import { demoModel } from '../demo/demo-model.ts'
+import { demoProject } from '../demo/demo-project.ts'
+import { localTools } from './local-tools.ts'
+import { defaultModelName, modelNamed } from './models.ts'
+import { projectAt } from './project.ts'
+
+/** The agent of a command line, and what it lives in. */
+export interface Assistant {
+  agent: Agent
+  readonly store: SessionStore
+  /** Where sessions are kept; undefined where they are gone with the process. */
+  readonly sessions: string | undefined
+  readonly root: string
+  /** What the person should know, as sentences. */
+  readonly notes: readonly string[]
+  /** MCP servers whose tools the agent has, by their names. */
+  readonly servers: readonly string[]
+  /** Goes on with another session of the store: `agent` is another one then. */
+  reopen(sessionId: string): Promise<void>
+  /** Gives back everything; what was said is stored then. */
+  close(): Promise<void>
+}
+
+const systemPrompt = (root: string): string => `You are phi, an assistant for work on source code, in a terminal.
+Your tools work in the directory ${JSON.stringify(root)}; paths are relative to it. Look before you change something, change little, and check what you did.
+Claim only what you have seen. Answer briefly, in markdown.`
+
+/** An agent and the place it lives in. */
+interface Beginning extends Pick<Assistant, 'agent' | 'root' | 'store' | 'sessions' | 'notes' | 'servers'> {
+  remove?: () => void
+}
+
+/** Makes the agent. Throws `ConfigError` where the command line cannot be followed, `SessionError` for a session that cannot be read. */
+export async function openAssistant(args: CliArguments, isLive: boolean): Promise<Assistant> {
+  const beginning = args.demo === true ? demo(args, isLive) : await own(args)
+  const assistant = new OpenAssistant(beginning)
+  try {
+    if (isLevel(args.thinking)) assistant.agent.thinking = args.thinking
+    if (args.resume !== undefined) await assistant.reopen(await chosen(args.resume, beginning.store))
+    return assistant
+  } catch (error) {
+    await assistant.close()
+    throw error
+  }
+}
+
+class OpenAssistant implements Assistant {
+  agent: Agent
+  readonly store: SessionStore
+  readonly sessions: string | undefined
+  readonly root: string
+  readonly notes: readonly string[]
+  readonly servers: readonly string[]
+  readonly #remove: (() => void) | undefined
+  readonly #opened: Agent[]
+
+  constructor({ agent, store, sessions, root, notes, servers, remove }: Beginning) {
+    this.agent = agent
+    this.store = store
+    this.sessions = sessions
+    this.root = root
+    this.notes = notes
+    this.servers = servers
+    this.#remove = remove
+    this.#opened = [agent]
+  }
+
+  async reopen(sessionId: string): Promise<void> {
+    const { session: _same, journal: _none, ...settings } = this.agent.settings
+    const next = await resumeAgent(this.store, sessionId, settings)
+    this.agent = next
+    this.#opened.push(next)
+  }
+
+  async close(): Promise<void> {
+    try {
+      for (const agent of this.#opened) agent.abort()
+      await Promise.all(this.#opened.map((agent) => agent.close()))
+    } finally {
+      this.#remove?.()
+    }
+  }
+}
+
+/** The demo runs one command, its own and in its own directory; so it may do without a sandbox, where there is none. */
+function demo({ sandbox }: CliArguments, isLive: boolean): Beginning {
+  const { root, remove } = demoProject()
+  const confined = localTools(root, sandbox !== false)
+  const hasBash = confined.tools.some(({ name }) => name === 'bash')
+  const { tools, notes } = hasBash ? confined : localTools(root, false)
+  const store = memorySessionStore()
+  const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools, systemPrompt: systemPrompt(root), session: store })
+  return { agent, root, store, sessions: undefined, notes, servers: [], remove }
+}
+
+/** The assistant of this directory, or that of an agent file; the model of the command line is taken in either case. */
+async function own({ config, model, sandbox, trust }: CliArguments): Promise<Beginning> {
+  const project = projectAt(process.cwd())
+  const { root, sessions } = project
+  const store = fileSessionStore(sessions)
+  const place = { root, store, sessions }
+  if (config === undefined) {
+    const chosenModel = await modelNamed(model ?? defaultModelName() ?? noModel())
+    const { tools, notes } = localTools(root, sandbox !== false)
+    const agent = new Agent({ model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store })
+    return { ...place, agent, notes, servers: [] }
+  }
+  const { agentFromFile } = await import('./agent-file.ts')
+  const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true }
+  const { agent, notes, servers } = await agentFromFile(config, options)
+  if (model !== undefined) agent.configure({ model: await modelNamed(model) })
+  return { ...place, agent, notes, servers }
+}
+
+function noModel(): never {
+  const advice =
+    'Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, say --model ollama/llama3.3 for a local server, or try phi --demo.'
+  throw new ConfigError('invalidOption', `There is no model to ask. ${advice}`)
+}
+
+/** The session that is meant: the last one, or one by its id. */
+async function chosen(wanted: string | true, store: SessionStore): Promise<string> {
+  if (typeof wanted === 'string') return wanted
+  const { sessions } = await store.list({ limit: 20 })
+  const last = sessions.find(({ error }) => error === undefined)
+  if (last === undefined) throw new ConfigError('invalidOption', 'There is no session of this directory to go on with. Begin one with phi.')
+  return last.sessionId
+}
+
+/** How deep a model can be told to think. */
+export const levels: readonly ThinkingLevel[] = ['off', 'minimal', 'low', 'medium', 'high']
+
+/** Whether `word` says how deep to think. */
+export function isLevel(word: string | undefined): word is ThinkingLevel {
+  return levels.some((level) => level === word)
+}

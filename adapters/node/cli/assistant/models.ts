@@ -1,0 +1,118 @@
+import { ConfigError, type Model } from '../../../../src/index.ts'
+import type { Backend } from '../../../../src/providers/openai/index.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** A service that `--model` can name. */
+interface Service {
+  /** Variables that may hold its key, the first that is set is taken. */
+  keys: readonly string[]
+  load: (id: string, given: { apiKey?: string; baseUrl?: string }, env: Env) => Promise<Model>
+}
+
+/** The services with protocols of their own; others come from `compatPresets`. Each provider is loaded with its first model. */
+const services: Readonly<Record<string, Service>> = {
+  anthropic: {
+    keys: ['ANTHROPIC_API_KEY'],
+    load: async (id, given) => (await import('../../../../src/providers/anthropic/index.ts')).anthropic(id, given),
+  },
+  openai: {
+    keys: ['OPENAI_API_KEY'],
+    load: async (id, given) => (await import('../../../../src/providers/openai/index.ts')).openai(id, given),
+  },
+  'openai-responses': {
+    keys: ['OPENAI_API_KEY'],
+    load: async (id, given) => (await import('../../../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
+  },
+  google: {
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    load: async (id, given) => (await import('../../../../src/providers/google/index.ts')).google(id, given),
+  },
+  vertex: {
+    keys: ['GOOGLE_ACCESS_TOKEN', 'GOOGLE_API_KEY'],
+    load: async (id, given, { GOOGLE_CLOUD_PROJECT: project, GOOGLE_CLOUD_LOCATION: location }) => {
+      const { vertex } = await import('../../../../src/providers/vertex/index.ts')
+      return vertex(id, { ...given, ...(project && { project }), ...(location && { location }) })
+    },
+  },
+  azure: {
+    keys: ['AZURE_OPENAI_API_KEY'],
+    load: async (id, given, { AZURE_OPENAI_RESOURCE: resource }) => {
+      const { azure } = await import('../../../../src/providers/azure/index.ts')
+      return azure(id, { ...given, ...(resource && { resource }) })
+    },
+  },
+  bedrock: {
+    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
+    load: async (id, given, env) => {
+      const { bedrock } = await import('../../../../src/providers/bedrock/index.ts')
+      const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = env
+      const pair = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } : {}
+      const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION
+      return bedrock(id, { ...given, ...(given.apiKey === undefined && pair), ...(region && { region }) })
+    },
+  },
+}
+
+/** What is taken when nothing is said, by the key that is there. */
+const defaults = ['anthropic/claude-sonnet-4-6', 'openai/gpt-5.1', 'google/gemini-3.5-flash']
+
+/** The model to use when the command line names none; undefined where there is no key. */
+export function defaultModelName(env: Env = process.env): string | undefined {
+  if (env.PHI_MODEL) return env.PHI_MODEL
+  return defaults.find((name) => services[name.split('/')[0] ?? '']?.keys.some((variable) => env[variable]))
+}
+
+/**
+ * The model called `provider/id`, with the key that the environment has for it; `<PROVIDER>_BASE_URL` is another address.
+ * Throws `ConfigError` for a name without a provider, for a provider that nobody knows, and where the key is missing.
+ */
+export async function modelNamed(name: string, env: Env = process.env): Promise<Model> {
+  const slash = name.indexOf('/')
+  const [provider, id] = [name.slice(0, slash), name.slice(slash + 1)]
+  if (slash < 1 || id === '') {
+    throw new ConfigError(
+      'invalidOption',
+      `"${name}" is no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
+    )
+  }
+  const baseUrl = env[`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`]
+  const address = baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }
+  const service = Object.hasOwn(services, provider) ? services[provider] : undefined
+  const model =
+    service === undefined
+      ? await compatible(provider, id, address, env)
+      : await service.load(id, { ...keyOf(service.keys, env), ...address }, env)
+  if (model.unusable !== undefined) throw missingKey(name, service?.keys ?? [])
+  return model
+}
+
+async function compatible(provider: string, id: string, address: { baseUrl?: string }, env: Env): Promise<Model> {
+  const { compatPresets, openaiCompatible } = await import('../../../../src/providers/openai/index.ts')
+  if (!isNameOf(compatPresets, provider)) {
+    const known = [...new Set([...Object.keys(services), ...Object.keys(compatPresets)])].join(', ')
+    throw new ConfigError('invalidOption', `Nobody knows the provider "${provider}". Known: ${known}.`)
+  }
+  const preset: Backend = compatPresets[provider]
+  const keys = preset.apiKeyVariable === undefined ? [] : [preset.apiKeyVariable]
+  const model = openaiCompatible(id, { backend: provider, ...keyOf(keys, env), ...address })
+  if (model.unusable !== undefined) throw missingKey(`${provider}/${id}`, keys)
+  return model
+}
+
+function isNameOf<Names extends object>(names: Names, name: string): name is Extract<keyof Names, string> {
+  return Object.hasOwn(names, name)
+}
+
+function keyOf(variables: readonly string[], env: Env): { apiKey?: string } {
+  const apiKey = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '')
+  return apiKey === undefined ? {} : { apiKey }
+}
+
+function missingKey(name: string, variables: readonly string[]): ConfigError {
+  const where = variables.length === 0 ? 'its key' : variables.join(' or ')
+  return new ConfigError(
+    'invalidOption',
+    `There is no key for "${name}". Set ${where} in the environment, take another --model, or try phi --demo.`,
+  )
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, join } from 'node:path'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Where phi works, and where it keeps what belongs to that place. */
+export interface Project {
+  /** Real path of the directory that the tools work in. */
+  root: string
+  /** What phi keeps about all projects. */
+  home: string
+  /** The sessions of this one. */
+  sessions: string
+}
+
+/**
+ * The project in `directory`. What phi keeps is outside of it: nothing that a tool writes, a repository brings along or a command plants can become a
+ * session or a decision to trust something.
+ */
+export function projectAt(directory: string, env: Env = process.env): Project {
+  const root = realpathSync(directory)
+  const home = homeOf(env)
+  const key = createHash('sha256').update(root).digest('hex').slice(0, 16)
+  const name =
+    basename(root)
+      .replace(/[^\w.-]+/g, '-')
+      .slice(0, 40) || 'root'
+  return { root, home, sessions: join(home, 'projects', `${name}-${key}`, 'sessions') }
+}
+
+function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {
+  if (PHI_HOME) return PHI_HOME
+  if (process.platform === 'win32') return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'phi')
+  return join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'phi')
+}
+
+/** Whether `path` is `directory` or within it. */
+export function isInside(directory: string, path: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
+}

@@ -1,0 +1,122 @@
+import { ConfigError, cacheHitRate } from '../../../../src/index.ts'
+import { isLevel, levels } from '../assistant/assistant.ts'
+import { modelNamed } from '../assistant/models.ts'
+import { costOf, shortCount } from '../render/figures.ts'
+import { cutTo } from '../terminal/text-width.ts'
+import type { Command } from './commands.ts'
+
+/** `/model`: which one is asked, or another one from now on. */
+export const model: Command = {
+  argument: '[MODEL]',
+  help: 'the model, or another one: provider/model',
+  isAnytime: false,
+  async run({ assistant: { agent }, screen }, name) {
+    if (name !== '') agent.configure({ model: await modelNamed(name) })
+    const { provider, id, contextWindow } = agent.model.config
+    screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context`))
+  },
+}
+
+/** `/thinking`: how deep the model thinks. */
+export const thinking: Command = {
+  argument: '[LEVEL]',
+  help: levels.join(', '),
+  isAnytime: false,
+  run({ assistant: { agent }, screen }, level) {
+    if (level !== '' && !isLevel(level))
+      throw new ConfigError('invalidOption', `"${level}" is no level of thinking. Known: ${levels.join(', ')}.`)
+    if (isLevel(level)) agent.thinking = level
+    screen.line(screen.paint.plain(`  thinking: ${agent.thinking}`))
+  },
+}
+
+/** `/tools`: what the model may call, and which calls ask first. */
+export const tools: Command = {
+  argument: '',
+  help: 'what the model may call',
+  isAnytime: true,
+  run({ assistant: { agent }, screen }) {
+    const { plain, paint } = screen.paint
+    if (agent.tools.length === 0) screen.line(paint('dim', '  none'))
+    for (const { name, description, needsApproval } of agent.tools) {
+      const asks = needsApproval !== undefined && needsApproval !== false ? ' asks first' : ''
+      const line = plain(`  ${name.padEnd(14)}${asks.padEnd(12)} ${description.split('\n', 1)[0] ?? ''}`)
+      screen.line(cutTo(line, screen.width))
+    }
+  },
+}
+
+/** `/skills`: what the agent knows how to do, and what was wrong with other skills. */
+export const skills: Command = {
+  argument: '',
+  help: 'the skills of the agent',
+  isAnytime: true,
+  run({ assistant: { agent }, screen }) {
+    const { plain, paint } = screen.paint
+    const { skills: known = [], warnings = [], errors = [] } = agent.settings.skills ?? {}
+    if (known.length === 0) screen.line(paint('dim', '  none'))
+    for (const { name, description, source } of known) {
+      screen.line(cutTo(plain(`  ${name.padEnd(20)} ${description.replace(/\s+/g, ' ')}  (${source})`), screen.width))
+    }
+    for (const { message } of [...errors, ...warnings]) screen.line(paint('yellow', `  ${message}`))
+  },
+}
+
+/** `/mcp`: the servers whose tools the agent has. */
+export const mcp: Command = {
+  argument: '',
+  help: 'MCP servers and their tools',
+  isAnytime: true,
+  run({ assistant: { agent, servers }, screen }) {
+    const { plain, paint } = screen.paint
+    if (servers.length === 0) screen.line(paint('dim', '  none; an agent file names them: phi --config agent.toml'))
+    for (const server of servers) {
+      const own = agent.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
+      screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
+    }
+  },
+}
+
+/** `/usage`: tokens and cost of the session, and how full the window is. */
+export const usage: Command = {
+  argument: '',
+  help: 'tokens, cost and context so far',
+  isAnytime: true,
+  run({ assistant: { agent }, meter, screen }) {
+    const { plain } = screen.paint
+    const { usage: used } = meter
+    const { contextWindow, cost } = agent.model.config
+    const rows = [
+      ['input', used.input],
+      ['from cache', used.cacheRead],
+      ['to cache', used.cacheWrite],
+      ['output', used.output],
+      ['total', used.totalTokens],
+    ] as const
+    for (const [name, count] of rows) screen.line(plain(`  ${name.padEnd(12)} ${count.toLocaleString('en').padStart(12)} tokens`))
+    const share = Math.round((100 * meter.context) / Math.max(1, contextWindow))
+    screen.line(
+      plain(
+        `  ${'context'.padEnd(12)} ${meter.context.toLocaleString('en').padStart(12)} tokens, ${share}% of ${shortCount(contextWindow)}`,
+      ),
+    )
+    const hits = Math.round(100 * cacheHitRate(used))
+    screen.line(
+      plain(
+        `  ${'cost'.padEnd(12)} ${(costOf(used, cost) ?? 'unknown').padStart(12)}${hits > 0 ? `, ${hits}% of the input from the cache` : ''}`,
+      ),
+    )
+  },
+}
+
+/** `/compact`: shortens what is sent of the conversation. */
+export const compact: Command = {
+  argument: '[FOCUS]',
+  help: 'shorten what is sent of the conversation, keeping FOCUS',
+  isAnytime: false,
+  run(host, focusMessage) {
+    const { agent } = host.assistant
+    if (agent.messages.length === 0) throw new ConfigError('invalidOption', 'There is nothing to compact yet.')
+    host.begin(agent.compact(focusMessage === '' ? {} : { focusMessage }))
+  },
+}

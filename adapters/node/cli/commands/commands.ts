@@ -1,0 +1,70 @@
+import { type AgentRun, ConfigError } from '../../../../src/index.ts'
+import type { Assistant } from '../assistant/assistant.ts'
+import type { Meter } from '../modes/meter.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { compact, mcp, model, skills, thinking, tools, usage } from './agent-commands.ts'
+import { clear, exportTo, resume, session, tree } from './session-commands.ts'
+
+/** What a command may use of the REPL. */
+export interface CommandHost {
+  readonly assistant: Assistant
+  readonly screen: Screen
+  readonly meter: Meter
+  readonly isBusy: boolean
+  /** Follows a run that the command has begun. */
+  begin(run: AgentRun): void
+  leave(): void
+}
+
+/** What a person can say that is not for the model. */
+export interface Command {
+  /** What may follow the name. */
+  argument: string
+  help: string
+  /** Whether it may be said while the agent works. */
+  isAnytime: boolean
+  run(host: CommandHost, argument: string): void | Promise<void>
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  help: { argument: '', help: 'this list', isAnytime: true, run: (host) => listCommands(host) },
+  model,
+  thinking,
+  tools,
+  skills,
+  mcp,
+  usage,
+  compact,
+  session,
+  clear,
+  resume,
+  tree,
+  export: exportTo,
+  quit: { argument: '', help: 'leave; also /exit, Ctrl-D, Ctrl-C', isAnytime: true, run: (host) => host.leave() },
+}
+
+const aliases: Readonly<Record<string, string>> = { exit: 'quit' }
+
+/** Names that begin like `line`, for completion. */
+export function commandNames(line: string): string[] {
+  if (!/^\/[a-z]*$/.test(line)) return []
+  return [...Object.keys(commands), ...Object.keys(aliases)].map((name) => `/${name}`).filter((name) => name.startsWith(line))
+}
+
+/** Does what `line` says, which begins with `/`. Rejects with `ConfigError` for a name that is no command. */
+export async function runCommand(host: CommandHost, line: string): Promise<void> {
+  const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
+  const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) throw new ConfigError('invalidOption', `/${word.slice(0, 40)} is no command. /help lists them.`)
+  if (host.isBusy && !command.isAnytime) throw new ConfigError('invalidOption', `/${name} has to wait: the agent works. Ctrl-C stops it.`)
+  await command.run(host, argument.trim())
+}
+
+function listCommands({ screen }: CommandHost): void {
+  const { paint, plain } = screen.paint
+  for (const [name, { argument, help }] of Object.entries(commands)) {
+    screen.line(plain(`  ${`/${name} ${argument}`.padEnd(22)} ${help}`))
+  }
+  screen.line(paint('dim', '  Enter while the agent works tells it something. Ctrl-C stops it; at an empty prompt it leaves.'))
+}

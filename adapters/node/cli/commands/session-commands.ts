@@ -1,0 +1,164 @@
+import { writeFile } from 'node:fs/promises'
+import {
+  type AgentMessage,
+  ConfigError,
+  type LoopRecord,
+  type Session,
+  SessionError,
+  type SessionSummary,
+  textOf,
+} from '../../../../src/index.ts'
+import { childrenOf, exportSession, rootLoops } from '../../../../src/session/index.ts'
+import { shortCount } from '../render/figures.ts'
+import type { Command, CommandHost } from './commands.ts'
+
+/** Sessions that `/resume` lists. */
+const listed = 10
+
+/** `/session`: which one this is, or a name for it. */
+export const session: Command = {
+  argument: '[NAME]',
+  help: 'this session, or a name for it',
+  isAnytime: true,
+  async run({ assistant: { agent, sessions }, screen }, name) {
+    if (name !== '') await stored(agent.rename(name))
+    const place = sessions === undefined ? 'in memory; gone when you leave' : sessions
+    screen.line(screen.paint.plain(`  ${agent.sessionId}, ${agent.messages.length} messages\n  ${place}`))
+    if (name !== '') screen.line(screen.paint.plain(`  called ${name}`))
+  },
+}
+
+/** `/clear`: begins a new session. */
+export const clear: Command = {
+  argument: '',
+  help: 'begin a new session; this one is kept',
+  isAnytime: false,
+  run({ assistant: { agent }, meter, screen }) {
+    agent.reset()
+    agent.newSession()
+    meter.begin(agent)
+    screen.line(screen.paint.plain(`  new session ${agent.sessionId}`))
+  },
+}
+
+/** `/resume`: the last sessions of this directory, or one of them. */
+export const resume: Command = {
+  argument: '[NUMBER|ID]',
+  help: 'the sessions of this directory, or one of them',
+  isAnytime: false,
+  async run({ assistant, meter, screen }, wanted) {
+    const { paint, plain } = screen.paint
+    const { sessions } = await assistant.store.list({ limit: listed })
+    if (wanted === '') {
+      if (sessions.length === 0) screen.line(paint('dim', '  none yet'))
+      for (const [at, summary] of sessions.entries()) screen.line(plain(`  ${String(at + 1).padStart(2)}  ${described(summary)}`))
+      return
+    }
+    const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.sessionId : wanted
+    if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list; /resume shows it.`)
+    await assistant.reopen(numbered)
+    meter.begin(assistant.agent)
+    screen.line(plain(`  session ${assistant.agent.sessionId}, ${assistant.agent.messages.length} messages`))
+    const last = assistant.agent.messages.findLast(({ role }) => role === 'user')
+    if (last !== undefined) screen.line(paint('dim', `  last said: ${firstLine(last)}`))
+  },
+}
+
+function described({ sessionId, title, messages, lastActiveAt, error }: SessionSummary): string {
+  const when = new Date(lastActiveAt).toISOString().slice(0, 16).replace('T', ' ')
+  return error === undefined
+    ? `${when}  ${messages} messages  ${title ?? ''}  ${sessionId}`
+    : `${sessionId} cannot be read: ${error.message}`
+}
+
+/** `/tree`: the loops of this session. */
+export const tree: Command = {
+  argument: '',
+  help: 'the loops and branches of this session',
+  isAnytime: true,
+  async run({ assistant: { agent, store }, screen }) {
+    const whole = await stored(store.load(agent.sessionId))
+    for (const line of treeOf(whole)) screen.line(screen.paint.plain(`  ${line}`))
+  },
+}
+
+/** Loops in the order they began; only where they part there is another level. */
+function treeOf(whole: Session): string[] {
+  const lines: string[] = []
+  const rest = rootLoops(whole)
+    .reverse()
+    .map((loop) => ({ loop, depth: 0 }))
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const { loop, depth } = next
+    lines.push(`${'  '.repeat(Math.min(depth, 20))}${depth > 0 ? '└ ' : ''}${loopLine(loop)}`)
+    const children = childrenOf(whole, loop.loopId).reverse()
+    const inner = children.length > 1 ? depth + 1 : depth
+    rest.push(...children.map((child) => ({ loop: child, depth: inner })))
+  }
+  return lines
+}
+
+function loopLine({ status, turns, usage, messages, continuationKind }: LoopRecord): string {
+  const said = messages.find(({ role }) => role === 'user')
+  const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${continuationKind.kind}: `
+  const count = `${turns.length} turn${turns.length === 1 ? '' : 's'}`
+  return `${status}  ${count}  ${shortCount(usage.totalTokens)} tokens  ${kind}${said === undefined ? '' : firstLine(said)}`
+}
+
+/** `/export`: the session as a file, or on standard output. */
+export const exportTo: Command = {
+  argument: '[FILE]',
+  help: 'the session as Markdown, or whole as .jsonl; without FILE shown',
+  isAnytime: false,
+  async run(host, path) {
+    const text = await exported(host, path)
+    if (path === '') {
+      host.screen.data(host.screen.paintData.plain(text))
+      return
+    }
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
+      throw new ConfigError('invalidOption', `${path} cannot be written: ${why}. Name another file.`)
+    })
+    host.screen.line(host.screen.paint.plain(`  ${path}, ${text.length.toLocaleString('en')} characters`))
+  },
+}
+
+async function exported({ assistant: { agent, store } }: CommandHost, path: string): Promise<string> {
+  if (path.endsWith('.jsonl')) return stored(exportSession(store, agent.sessionId))
+  return agent.messages
+    .map(asMarkdown)
+    .filter((text) => text !== '')
+    .join('\n')
+}
+
+function asMarkdown(message: AgentMessage): string {
+  if (message.role === 'user') return `## You\n\n${textOf(message.content)}\n`
+  if (message.role === 'toolResult') return `${fenced(textOf(message.content))}\n`
+  if (message.role !== 'assistant') return ''
+  const parts = message.content.map((block) => {
+    if (block.type === 'text') return `${block.text}\n`
+    return block.type === 'toolCall' ? `\`${block.name}\` ${JSON.stringify(block.arguments)}\n` : ''
+  })
+  return `## phi\n\n${parts.filter((part) => part !== '').join('\n')}`
+}
+
+/** A fence longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+const firstLine = (message: AgentMessage): string =>
+  message.role === 'user' ? (textOf(message.content).trim().split('\n', 1)[0] ?? '').slice(0, 80) : ''
+
+/** Before anything was said there is nothing in the store; that is worth a sentence of its own. */
+async function stored<Value>(asked: Promise<Value>): Promise<Value> {
+  return asked.catch((error: unknown) => {
+    if (SessionError.isInstance(error) && error.code === 'notFound') {
+      throw new ConfigError('invalidOption', 'Nothing of this session is stored yet. Say something first.')
+    }
+    throw error
+  })
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '../../../src/index.ts'
+import { type CliArguments, parseArguments, usage } from './args.ts'
+import { errorLine } from './modes/error-line.ts'
+import { Screen } from './terminal/screen.ts'
+
+/** What is wrong about the command line itself. */
+const wrongUsage = 2
+
+/**
+ * The command `phi`: an agent in a terminal. Resolves with the exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+ *
+ * Source: docs/concepts/cli.md
+ */
+export async function main(words: readonly string[]): Promise<number> {
+  let stop: (() => void) | undefined
+  const screen = new Screen({ out: process.stdout, err: process.stderr }, (stream) => {
+    // Whoever read the answers has seen enough.
+    if (stream === 'out') stop?.()
+  })
+  try {
+    const args = parseArguments(words)
+    if (args.help === true || args.version === true) {
+      screen.data(screen.paintData.plain(args.help === true ? usage : `${version()}\n`))
+      return 0
+    }
+    return await follow(args, screen, (how) => {
+      stop = how
+    })
+  } catch (error) {
+    screen.line(screen.paint.paint('red', `phi: ${errorLine(error)}`))
+    return ConfigError.isInstance(error) ? wrongUsage : 1
+  }
+}
+
+async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
+  const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
+  if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
+    throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
+  const { openAssistant } = await import('./assistant/assistant.ts')
+  const prompt = isTalk ? '' : await promptFrom(args, screen)
+  const assistant = await openAssistant(args, screen.isLive)
+  onGone(() => assistant.agent.abort())
+  const shared = { assistant, screen, isYes: args.yes === true }
+  try {
+    if (isTalk) return await (await import('./modes/repl.ts')).talk({ ...shared, isDemo: args.demo === true })
+    return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
+  } finally {
+    await assistant.close()
+  }
+}
+
+/** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
+async function promptFrom({ print, demo }: CliArguments, screen: Screen): Promise<string> {
+  const { pipedInput, promptOf } = await import('./modes/piped-input.ts')
+  const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
+  if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))
+  const prompt = promptOf(print, piped.text)
+  if (prompt.trim() !== '') return prompt
+  if (demo === true) return (await import('./demo/demo-model.ts')).openingPrompt
+  throw new ConfigError(
+    'invalidOption',
+    'There is nothing to ask: standard input is empty. Say phi -p "…", or open a prompt in a terminal.',
+  )
+}
+
+function version(): string {
+  // Beside the built file, and beside the sources.
+  for (const place of ['../package.json', '../../../package.json']) {
+    try {
+      const { name, version: number }: { name: string; version: string } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'))
+      if (name === 'phi-core') return number
+    } catch {
+      // The other one, then.
+    }
+  }
+  return 'unknown'
+}

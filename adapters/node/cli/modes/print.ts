@@ -1,0 +1,126 @@
+import type { AgentEvent, AgentRun, ApprovalRequestedEvent, RunResult } from '../../../../src/index.ts'
+import { asEmitted } from '../../../../src/ui/native/index.ts'
+import type { Assistant } from '../assistant/assistant.ts'
+import { RunView } from '../render/run-view.ts'
+import { editedLines, type LineSource } from '../terminal/line-editor.ts'
+import type { Painted } from '../terminal/paint.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { Questions } from './questions.ts'
+
+/** How one question is asked. */
+export interface PrintOptions {
+  assistant: Assistant
+  screen: Screen
+  prompt: string
+  isJson: boolean
+  isYes: boolean
+}
+
+/** Asks once. Resolves with the exit code: 0, 1 where the run did not complete, 130 where it was interrupted. */
+export async function printAnswer({ assistant, screen, prompt, isJson, isYes }: PrintOptions): Promise<number> {
+  const desk = new Desk(screen, isYes)
+  const run = assistant.agent.send(prompt)
+  let signalled = 0
+  const stop = (signal: NodeJS.Signals) => {
+    if (signalled > 0) process.exit(signalled)
+    signalled = codes[signal] ?? 130
+    run.abort()
+  }
+  for (const signal of signals) process.on(signal, stop)
+  for (const note of assistant.notes) screen.line(screen.paint.paint('yellow', note))
+  const view = isJson ? undefined : new RunView(screen)
+  const frames = view !== undefined && screen.isLive ? setInterval(() => desk.draw(view.live(Date.now())), 80) : undefined
+  try {
+    run.subscribe((event) => {
+      if (isJson) screen.data(jsonLine(event))
+      else view?.event(event)
+      desk.event(run, event)
+    })
+    const result = await run.result
+    if (!isJson && !screen.showsData) screen.data(answerOf(result, screen))
+    if (signalled > 0) return signalled
+    return result.status === 'completed' ? 0 : result.status === 'aborted' ? 130 : 1
+  } finally {
+    clearInterval(frames)
+    desk.close()
+    screen.close()
+    for (const signal of signals) process.off(signal, stop)
+  }
+}
+
+const codes: { readonly [signal: string]: number } = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function answerOf({ text }: RunResult, { paintData }: Screen): Painted {
+  return paintData.plain(text === '' || text.endsWith('\n') ? text : `${text}\n`)
+}
+
+/** Everything that is no plain character, so that a line of JSON moves no cursor either. */
+const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029\p{Co}\p{Cn}]/gu
+
+/** An event as a line of JSON; the same value, whatever reads it. */
+function jsonLine(event: AgentEvent): Painted {
+  const text = JSON.stringify(asEmitted(event)).replace(unsafe, (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  )
+  return `${text}\n` as Painted // nothing in it but visible characters
+}
+
+/** Asks the person at the terminal, if there is one. */
+class Desk {
+  readonly #screen: Screen
+  readonly #questions: Questions
+  #lines: LineSource | undefined
+  #live: readonly Painted[] = []
+
+  constructor(screen: Screen, isYes: boolean) {
+    this.#screen = screen
+    this.#questions = new Questions(screen, isYes)
+  }
+
+  event(run: AgentRun, event: AgentEvent): void {
+    if (event.type === 'approvalRequested') this.#ask(run, event)
+    else if (event.type === 'inputRequested') this.#questions.cancel(run, event)
+    else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#questions.withdraw(event)
+    else return
+    if (!this.#questions.isAsking) this.close()
+    this.draw(this.#live)
+  }
+
+  draw(live: readonly Painted[]): void {
+    this.#live = live
+    const { typed } = this.#lines ?? {}
+    const prompt = this.#screen.paint.paint('yellow', 'Allow? [y/N] ')
+    this.#screen.show(live, typed && { prompt, ...typed })
+  }
+
+  close(): void {
+    this.#lines?.close()
+    this.#lines = undefined
+    this.#screen.show(this.#live, undefined)
+  }
+
+  #ask(run: AgentRun, event: ApprovalRequestedEvent): void {
+    this.#questions.ask(run, event)
+    if (!this.#questions.isAsking || this.#lines !== undefined) return
+    const { stdin, stderr } = process
+    if (!stdin.isTTY || !this.#screen.isLive) {
+      this.#questions.denyAll('Nobody is there to be asked.')
+      this.#screen.line(this.#screen.paint.paint('yellow', 'Nobody can be asked here, so the answer is no. With --yes it is yes.'))
+      return
+    }
+    const nobody = () => this.#questions.denyAll('Nobody is there to be asked.')
+    this.#lines = editedLines(
+      stdin,
+      stderr,
+      {
+        line: (text) => this.#questions.answer(text),
+        change: () => this.draw(this.#live),
+        interrupt: () => process.emit('SIGINT', 'SIGINT'),
+        end: nobody,
+        note: (text) => this.#screen.line(this.#screen.paint.paint('yellow', text)),
+      },
+      () => [],
+    )
+  }
+}

@@ -1,0 +1,123 @@
+import { joined, type Painted, type Painter } from '../terminal/paint.ts'
+import { cutTo, widthOf, wrapWords } from '../terminal/text-width.ts'
+import { paintInline } from './inline.ts'
+
+/** A line longer than this is written in parts. */
+const longestLine = 4000
+/** Rows of a table that are lined up together. */
+const longestTable = 200
+
+/**
+ * Markdown as it streams, made readable line by line: what is complete is given out and never looked at again, so that a long answer costs what it is
+ * long.
+ */
+export class MarkdownLines {
+  readonly #painter: Painter
+  readonly #width: () => number
+  #rest = ''
+  #fence: string | undefined
+  #table: string[] = []
+
+  constructor(painter: Painter, width: () => number) {
+    this.#painter = painter
+    this.#width = width
+  }
+
+  /** The lines that `delta` completes. */
+  push(delta: string): Painted[] {
+    const lines = (this.#rest + delta).split('\n')
+    this.#rest = lines.pop() ?? ''
+    const done = lines.flatMap((line) => this.#line(line.replace(/\r$/, '')))
+    if (this.#rest.length > longestLine) {
+      const at = this.#rest.lastIndexOf(' ') + 1 || this.#rest.length
+      done.push(...this.#line(this.#rest.slice(0, at)))
+      this.#rest = this.#rest.slice(at)
+    }
+    return done
+  }
+
+  /** How the line that is not complete looks so far, with the table above it. */
+  pending(): Painted[] {
+    const rows = this.#table.map((row) => this.#painter.plain(row))
+    return this.#rest === '' ? rows : [...rows, this.#painted(this.#rest)]
+  }
+
+  /** What is left, when nothing more comes. */
+  end(): Painted[] {
+    const last = this.#rest === '' ? [] : this.#line(this.#rest)
+    this.#rest = ''
+    this.#fence = undefined
+    return [...last, ...this.#flushTable()]
+  }
+
+  #line(line: string): Painted[] {
+    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (this.#fence === undefined && /^\s*\|.*\|\s*$/.test(line) && line.length <= longestLine) {
+      this.#table.push(line.trim())
+      return this.#table.length < longestTable ? [] : this.#flushTable()
+    }
+    const before = this.#flushTable()
+    if (fence === undefined) return [...before, this.#painted(line)]
+    if (this.#fence === undefined) this.#fence = fence
+    else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
+    // The colour says what is code.
+    return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
+  }
+
+  #painted(line: string): Painted {
+    const { paint, plain } = this.#painter
+    if (this.#fence !== undefined) return this.#painter.hasColours ? paint('cyan', `  ${line}`) : plain(`  ${line}`)
+    const heading = /^#{1,6} +(.*?)(?: +#+)?$/.exec(line)
+    if (heading !== null) {
+      const shown = this.#painter.hasColours ? (heading[1] ?? '') : line
+      return wrapWords(paintInline(shown, this.#painter, ['bold', 'underline']), this.#width())
+    }
+    if (/^ {0,3}([-*_])(?: *\1){2,} *$/.test(line)) return paint('dim', '─'.repeat(Math.min(40, this.#width())))
+    const quote = /^ {0,3}> ?(.*)$/.exec(line)
+    if (quote !== null)
+      return joined(paint('dim', '│ '), wrapWords(paintInline(quote[1] ?? '', this.#painter, 'italic'), this.#width() - 2))
+    const item = /^( *)(?:([-*+])|(\d{1,9}[.)])) +(.*)$/.exec(line)
+    if (item === null) return wrapWords(paintInline(line, this.#painter), this.#width())
+    const [, indent = '', , number, text = ''] = item
+    const mark = `${indent.slice(0, 40)}${number ?? '•'} `
+    const whole = joined(
+      plain(mark),
+      paintInline(
+        text.replace(/^\[([ xX])\] /, (_, x) => (x === ' ' ? '☐ ' : '☑ ')),
+        this.#painter,
+      ),
+    )
+    return wrapWords(whole, this.#width(), ' '.repeat(Math.min(widthOf(mark), this.#width() - 10)))
+  }
+
+  /** The rows of a table, lined up. */
+  #flushTable(): Painted[] {
+    const rows = this.#table.splice(0).map((row) => cellsOf(row))
+    if (rows.length === 0) return []
+    const { paint } = this.#painter
+    const painted = rows.map((cells, at) => cells.map((cell) => paintInline(cell, this.#painter, at === 0 ? 'bold' : undefined)))
+    const columns = Math.max(...rows.map((cells) => cells.length))
+    const widths = Array.from({ length: columns }, (_, column) =>
+      Math.max(3, ...painted.map((cells, at) => (isRule(rows[at] ?? []) ? 0 : widthOf(cells[column] ?? '')))),
+    )
+    const bar = paint('dim', ' │ ')
+    return painted.map((cells, at) => {
+      if (isRule(rows[at] ?? [])) return cutTo(paint('dim', widths.map((width) => '─'.repeat(width)).join('─┼─')), this.#width())
+      const parts = widths.flatMap((width, column): Painted[] => {
+        const cell = cells[column] ?? this.#painter.plain('')
+        const space = this.#painter.plain(' '.repeat(width - widthOf(cell)))
+        return column === 0 ? [cell, space] : [bar, cell, space]
+      })
+      return cutTo(joined(...parts), this.#width())
+    })
+  }
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .slice(1, row.endsWith('|') ? -1 : undefined)
+    .split('|')
+    .map((cell) => cell.trim())
+}
+
+const isRule = (cells: readonly string[]): boolean => cells.every((cell) => /^:?-+:?$/.test(cell))

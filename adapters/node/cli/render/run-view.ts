@@ -1,0 +1,190 @@
+import {
+  type AgentEndEvent,
+  type AgentEvent,
+  type MessageEndEvent,
+  type RunStatus,
+  type ToolExecutionEndEvent,
+  textOf,
+} from '../../../../src/index.ts'
+import { joined, type Painted, type Style } from '../terminal/paint.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { callLines, subjectOf } from './call-lines.ts'
+import { duration, shortCount } from './figures.ts'
+import { MarkdownLines } from './markdown.ts'
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** A call that runs. */
+interface RunningCall {
+  toolName: string
+  subject: string
+  startedAt: number
+  /** The newest line it has said. */
+  latest: string
+}
+
+/**
+ * Shows runs on a screen, event by event: what is complete stays, what goes on is in the part that changes.
+ *
+ * Where answers go to no terminal, standard output gets nothing from here but what `end` is told to write: the answer alone.
+ */
+export class RunView {
+  readonly #screen: Screen
+  readonly #markdown: MarkdownLines
+  readonly #calls = new Map<string, RunningCall>()
+  #thinking = ''
+  #thoughtSince: number | undefined
+  #startedAt = 0
+  #turns = 0
+  #hasText = false
+  /** A compaction was asked for, and nothing was compacted yet. */
+  #isCompacting = false
+  /** Calls that a person is asked about. */
+  #waiting = 0
+
+  constructor(screen: Screen) {
+    this.#screen = screen
+    this.#markdown = new MarkdownLines(screen.paintData, () => screen.width)
+  }
+
+  event(event: AgentEvent): void {
+    if (event.type === 'approvalRequested') this.#waiting += 1
+    if (event.type === 'approvalResolved') this.#waiting -= 1
+    if (event.type === 'agentStart') this.#begin(event.at, event.continuationKind.kind === 'compaction')
+    else if (event.type === 'turnStart') this.#turns += 1
+    else if (event.type === 'messageUpdate') {
+      if (event.delta.type === 'text') this.#text(event.delta.delta, event.at)
+      else if (event.delta.type === 'thinking') this.#think(event.delta.delta, event.at)
+    } else if (event.type === 'messageEnd') this.#messageEnd(event)
+    else if (event.type === 'toolExecutionStart') {
+      const { toolName, args, at, toolCallId } = event
+      this.#calls.set(toolCallId, { toolName, subject: subjectOf(args), startedAt: at, latest: '' })
+    } else if (event.type === 'toolExecutionUpdate') this.#latest(event.toolCallId, lastLineOf(textOf(event.partialResult.content)))
+    else if (event.type === 'progressMessage') this.#latest(event.toolCallId, event.text)
+    else if (event.type === 'toolExecutionEnd') this.#callEnd(event)
+    else if (event.type === 'agentEnd') this.#end(event)
+    else this.#note(event)
+  }
+
+  /** The part that changes, as it is at `now`. */
+  live(now: number): Painted[] {
+    const { paint, plain } = this.#screen.paint
+    const turn = spinner[Math.floor(now / 80) % spinner.length] ?? ''
+    const lines: Painted[] = this.#screen.showsData ? [...this.#markdown.pending()] : []
+    if (this.#thoughtSince !== undefined) {
+      const tail = this.#thinking.trimEnd().split('\n').slice(-3)
+      lines.push(...tail.map((line) => paint(['dim', 'italic'], `  ${line}`)))
+    }
+    for (const { toolName, subject, startedAt, latest } of this.#calls.values()) {
+      const time = paint('dim', ` ${duration(now - startedAt)}`)
+      lines.push(joined(paint('yellow', `${turn} `), paint('bold', toolName), time, plain(' '), paint('cyan', subject)))
+      if (latest !== '') lines.push(paint('dim', `  ${latest}`))
+    }
+    if (this.#calls.size === 0) {
+      const what = this.#waiting > 0 ? 'waiting for you' : this.#thoughtSince === undefined ? 'working' : 'thinking'
+      lines.push(joined(paint('yellow', `${turn} `), paint('dim', `${what} ${duration(now - this.#startedAt)}`)))
+    }
+    return lines
+  }
+
+  #begin(at: number, isCompaction: boolean): void {
+    this.#isCompacting = isCompaction
+    this.#startedAt = at
+    this.#turns = 0
+    this.#hasText = false
+    this.#waiting = 0
+    this.#calls.clear()
+    this.#endThought(at)
+  }
+
+  #text(delta: string, at: number): void {
+    this.#endThought(at)
+    if (!this.#screen.showsData) return
+    for (const line of this.#markdown.push(delta)) this.#dataLine(line)
+  }
+
+  /** An empty line stands between the answer and what was before it. */
+  #dataLine(line: Painted): void {
+    if (!this.#hasText && line.trim() === '') return
+    this.#hasText = true
+    this.#screen.data(`${line}\n` as Painted) // with a line break of ours
+  }
+
+  #think(delta: string, at: number): void {
+    this.#thoughtSince ??= at
+    // Only its beginning and its last lines are shown.
+    if (this.#thinking.length < 20_000) this.#thinking += delta
+  }
+
+  #endThought(at: number): void {
+    if (this.#thoughtSince === undefined) return
+    const { paint } = this.#screen.paint
+    const first = this.#thinking.trim().replace(/\s+/g, ' ').slice(0, 400)
+    const width = this.#screen.width - 20
+    const shown = first.length > width ? `${first.slice(0, width - 1)}…` : first
+    this.#screen.line(joined(paint('dim', `∴ thought ${duration(at - this.#thoughtSince)}  `), paint(['dim', 'italic'], shown)))
+    this.#thoughtSince = undefined
+    this.#thinking = ''
+  }
+
+  #messageEnd({ message, at }: MessageEndEvent): void {
+    if (message.role !== 'assistant') return
+    this.#endThought(at)
+    for (const line of this.#markdown.end()) this.#dataLine(line)
+    this.#hasText = false
+    // What is said on the way is no answer.
+    const isOnTheWay = message.stopReason === 'toolUse' && !this.#screen.showsData
+    const text = isOnTheWay ? textOf(message.content).trim() : ''
+    if (text !== '') this.#screen.line(this.#screen.paint.paint('dim', text))
+  }
+
+  #latest(toolCallId: string, text: string): void {
+    const call = this.#calls.get(toolCallId)
+    if (call !== undefined && text !== '') call.latest = text.slice(0, 500)
+  }
+
+  #callEnd({ toolCallId, toolName, result, isError, at }: ToolExecutionEndEvent): void {
+    const call = this.#calls.get(toolCallId)
+    this.#calls.delete(toolCallId)
+    const { subject = '', startedAt = at } = call ?? {}
+    const lines = callLines({ toolName, subject, ms: at - startedAt, isError, result }, this.#screen.paint, this.#screen.width)
+    for (const line of lines) this.#screen.line(line)
+  }
+
+  #note(event: AgentEvent): void {
+    const say = (style: Style, text: string) => this.#screen.line(this.#screen.paint.paint(style, text))
+    if (event.type === 'providerRetry') say('yellow', `${event.error.message} Trying again in ${duration(event.delayMs)}.`)
+    else if (event.type === 'inputRejected') say('yellow', `Refused: ${event.reason}`)
+    else if (event.type === 'approvalResolved' && !event.approved) say('yellow', `✗ ${event.toolName} was not allowed`)
+    else if (event.type === 'compactionEnded') {
+      this.#isCompacting = false
+      const { messagesBefore, messagesAfter, estimatedTokensBefore, estimatedTokensAfter, error } = event
+      const figures = `${messagesBefore} messages → ${messagesAfter}, ${shortCount(estimatedTokensBefore)} tokens → ${shortCount(estimatedTokensAfter)}`
+      say('yellow', error === undefined ? `┄ compacted: ${figures}` : `┄ not compacted: ${error.message}`)
+    } else if (event.type === 'prunApplied')
+      say('yellow', `┄ pruned ${event.messagesRemoved} messages, ${shortCount(event.tokensRemoved)} tokens`)
+    else if (event.type === 'revertApplied' && event.applied) say('yellow', `┄ went back to node ${event.target}`)
+  }
+
+  #end({ status, error, limit, rejection, at, totalUsage, usage }: AgentEndEvent): void {
+    this.#endThought(at)
+    if (this.#isCompacting && status === 'completed') {
+      this.#screen.line(this.#screen.paint.paint('dim', '┄ nothing to compact: there are too few turns'))
+      return
+    }
+    const turns = `${this.#turns} turn${this.#turns === 1 ? '' : 's'}`
+    const tokens = `${shortCount((totalUsage ?? usage).totalTokens)} tokens`
+    const why = error?.message ?? rejection ?? (limit === undefined ? '' : `The limit was reached: ${limit.reason}.`)
+    const { paint } = this.#screen.paint
+    const shown = `[${wordFor(status)} · ${turns} · ${tokens} · ${duration(at - this.#startedAt)}]`
+    this.#screen.line(joined(paint(status === 'completed' ? 'dim' : 'red', shown), paint('red', why === '' ? '' : ` ${why}`)))
+  }
+}
+
+const words: Partial<Record<RunStatus, string>> = { completed: 'done', limit: 'stopped', error: 'failed' }
+const wordFor = (status: RunStatus): string => words[status] ?? status
+
+function lastLineOf(text: string): string {
+  const whole = text.trimEnd()
+  return whole.slice(whole.lastIndexOf('\n') + 1)
+}

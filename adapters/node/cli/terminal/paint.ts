@@ -1,0 +1,48 @@
+import { styleText } from 'node:util'
+import { escapeControls } from '../../../../src/index.ts'
+
+declare const isPainted: unique symbol
+
+/**
+ * Text as it may be written to a terminal: what models, tools, files and people wrote is escaped in it, and the colours are our own. Only a
+ * `Painter` makes it, so that nothing reaches the screen that did not pass through it.
+ */
+export type Painted = string & { readonly [isPainted]: true }
+
+export type Style = Parameters<typeof styleText>[0]
+
+/** Escapes text, and colours it where the stream shows colours. */
+export interface Painter {
+  readonly hasColours: boolean
+  /** `text`, escaped, in a style. */
+  paint(style: Style, text: string): Painted
+  /** `text`, escaped. */
+  plain(text: string): Painted
+}
+
+/** A painter for `stream`: `NO_COLOR`, `FORCE_COLOR` and pipes are honoured as `styleText` does. */
+export function painterFor(stream: NodeJS.WritableStream): Painter {
+  const hasColours = styleText('red', 'x', { stream }) !== 'x'
+  const plain = (text: string): Painted => escaped(text)
+  const paint = (style: Style, text: string): Painted => {
+    const shown = escaped(text)
+    // Made of escaped text and our own codes.
+    return hasColours && shown !== '' ? (styleText(style, shown, { validateStream: false }) as Painted) : shown
+  }
+  return { hasColours, paint, plain }
+}
+
+/** The one place where text becomes safe. Tabs get a fixed width, so that lines can be measured. */
+function escaped(text: string): Painted {
+  return escapeControls(text).replaceAll('\t', '    ') as Painted // nothing in it moves a cursor now
+}
+
+/** Parts beside one another. */
+export function joined(...parts: readonly Painted[]): Painted {
+  return parts.join('') as Painted // of safe parts
+}
+
+/** The lines of a text. */
+export function linesOf(text: Painted): Painted[] {
+  return text.split('\n') as Painted[] // parts of it
+}

@@ -1,0 +1,153 @@
+import { joined, linesOf, type Painted, type Painter, painterFor } from './paint.ts'
+import { cutTo, rowsOf, widthOf } from './text-width.ts'
+
+/** A line that a person is typing. */
+export interface InputView {
+  prompt: Painted
+  text: string
+  /** UTF-16 units before the cursor. */
+  cursor: number
+}
+
+/** Where a screen writes. */
+export interface ScreenStreams {
+  /** For data: answers. */
+  out: NodeJS.WriteStream
+  /** For everything else. */
+  err: NodeJS.WriteStream
+}
+
+/**
+ * What is seen: lines that stay, in the order in which they came, and below them a few that change, with the line that a person types.
+ *
+ * **Contract**
+ * - Data goes to standard output, all else to standard error. Both may be one terminal: then lines and the changing part do not run into each other.
+ * - Where standard error is no terminal, nothing changes: only lines are written.
+ * - A stream whose reader has gone takes nothing any more, and says so once, to `onGone`.
+ */
+export class Screen {
+  /** Whether there is a part that changes. */
+  readonly isLive: boolean
+  /** Whether answers are shown to a person. */
+  readonly showsData: boolean
+  readonly paint: Painter
+  readonly paintData: Painter
+  readonly #streams: ScreenStreams
+  #live: readonly Painted[] = []
+  #input: InputView | undefined
+  /** Cells of the rows that were drawn, down to the one with the cursor. */
+  #drawn: number[] = []
+  readonly #gone = new Set<NodeJS.WriteStream>()
+  readonly #onResize = () => this.#redraw()
+
+  constructor(streams: ScreenStreams, onGone: (stream: 'out' | 'err') => void) {
+    const { out, err } = streams
+    this.#streams = streams
+    this.isLive = err.isTTY === true && process.env.TERM !== 'dumb'
+    this.showsData = out.isTTY === true
+    this.paint = painterFor(err)
+    this.paintData = painterFor(out)
+    for (const name of ['out', 'err'] as const) {
+      streams[name].on('error', () => {
+        const isNew = !this.#gone.has(streams[name])
+        this.#gone.add(streams[name])
+        if (isNew) onGone(name)
+      })
+    }
+    if (this.isLive) err.on('resize', this.#onResize)
+  }
+
+  /** Cells of a line. */
+  get width(): number {
+    return Math.max(20, this.#columns() - 1)
+  }
+
+  /** Writes to standard output, as it is. */
+  data(text: Painted): void {
+    if (this.isLive && this.showsData) this.#above(this.#streams.out, text)
+    else this.#write(this.#streams.out, text)
+  }
+
+  /** Writes a line, or several, to standard error. */
+  line(text: Painted): void {
+    const whole = `${text}\n` as Painted // with a line break of ours
+    if (this.isLive) this.#above(this.#streams.err, whole)
+    else this.#write(this.#streams.err, whole)
+  }
+
+  /** Replaces the part that changes. */
+  show(live: readonly Painted[], input: InputView | undefined): void {
+    this.#live = live
+    this.#input = input
+    this.#redraw()
+  }
+
+  /** Takes away what changes; the lines stay. */
+  close(): void {
+    this.#streams.err.off('resize', this.#onResize)
+    this.show([], undefined)
+  }
+
+  #above(stream: NodeJS.WriteStream, text: Painted): void {
+    this.#write(this.#streams.err, this.#erasure())
+    this.#drawn = []
+    this.#write(stream, text)
+    this.#redraw()
+  }
+
+  #redraw(): void {
+    if (this.isLive) this.#write(this.#streams.err, `${this.#erasure()}${this.#drawing()}`)
+  }
+
+  /** Goes up to where the changing part begins, and clears from there; a terminal that became narrower has wrapped its rows. */
+  #erasure(): string {
+    if (this.#drawn.length === 0) return ''
+    const columns = this.#columns()
+    const rows = this.#drawn.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells / columns)), 0)
+    return `\r${rows > 1 ? `\x1b[${rows - 1}A` : ''}\x1b[J`
+  }
+
+  #drawing(): string {
+    const columns = this.#columns()
+    const height = Math.max(2, this.#streams.err.rows ?? 24)
+    const { rows: inputRows, row, column } = inputOf(this.#input, columns, Math.max(1, height - 2))
+    const room = Math.max(0, height - 1 - inputRows.length)
+    const live = room === 0 ? [] : this.#live.flatMap((text) => linesOf(text)).slice(-room)
+    const rows = [...live.map((text) => cutTo(text, columns - 1)), ...inputRows]
+    if (rows.length === 0) {
+      this.#drawn = []
+      return ''
+    }
+    const cursorRow = this.#input === undefined ? rows.length - 1 : live.length + row
+    this.#drawn = rows.slice(0, cursorRow + 1).map(widthOf)
+    const below = rows.length - 1 - cursorRow
+    const reset = this.paint.hasColours ? '\x1b[0m' : ''
+    const text = rows.map((each) => (each.includes('\x1b') ? `${each}${reset}` : each)).join('\n')
+    if (this.#input === undefined) return text
+    return `${text}${below > 0 ? `\x1b[${below}A` : ''}\r${column > 0 ? `\x1b[${column}C` : ''}`
+  }
+
+  #columns(): number {
+    const { err, out } = this.#streams
+    return Math.max(10, err.columns || out.columns || 80)
+  }
+
+  #write(stream: NodeJS.WriteStream, text: string): void {
+    if (text !== '' && !this.#gone.has(stream) && stream.writable) stream.write(text)
+  }
+}
+
+/** The rows of what is typed, at most `most` of them around the cursor, and where the cursor is in them. */
+function inputOf(input: InputView | undefined, columns: number, most: number): { rows: Painted[]; row: number; column: number } {
+  if (input === undefined) return { rows: [], row: 0, column: 0 }
+  const width = columns - 1
+  const before = rowsOf(joined(input.prompt, shownInput(input.text.slice(0, input.cursor))), width)
+  const all = rowsOf(joined(input.prompt, shownInput(input.text)), width) as Painted[] // parts of safe text
+  const row = before.length - 1
+  const from = Math.max(0, Math.min(row - most + 1, all.length - most))
+  return { rows: all.slice(from, from + most), row: row - from, column: widthOf(before[row] ?? '') }
+}
+
+/** What a person typed may be pasted from anywhere. */
+const inputPainter: Painter = painterFor(process.stderr)
+const shownInput = (text: string): Painted => inputPainter.plain(text.replaceAll('\n', '⏎'))

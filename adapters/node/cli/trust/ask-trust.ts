@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline/promises'
+import type { TrustRequest } from '../../../../src/config/index.ts'
+import { escapeControls } from '../../../../src/index.ts'
+
+const words: Readonly<Record<TrustRequest['kind'], string>> = {
+  script: 'run the script',
+  server: 'start the server',
+  file: 'read',
+  workspace: 'work in',
+  endpoint: 'send what it takes from the environment to',
+}
+
+/** Asks the person at the terminal whether an agent file may do what it wants. Nobody there, or anything but a yes, is a no. */
+export async function askTrust(path: string, requests: readonly TrustRequest[]): Promise<boolean> {
+  const { stdin, stderr } = process
+  if (!stdin.isTTY || !stderr.isTTY) return false
+  stderr.write(`${escapeControls(path)} wants to\n`)
+  for (const { kind, what, field } of requests)
+    stderr.write(`${escapeControls(`  ${words[kind]} ${what}  (${field})`).replaceAll('\n', ' ')}\n`)
+  const terminal = createInterface({ input: stdin, output: stderr, terminal: false })
+  const left = new AbortController()
+  // A terminal that goes away answers nothing.
+  terminal.on('close', () => left.abort())
+  try {
+    const answer = await terminal.question('Trust this file, as it is now? [y/N] ', { signal: left.signal })
+    return /^y(es)?$/i.test(answer.trim())
+  } catch {
+    stderr.write('\n')
+    return false
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,45 @@
+import { memoryWorkspace } from 'phi-core'
+import { agentsFromConfig, parseConfig, trustRequests } from 'phi-core/config'
+import { scripted } from 'phi-core/providers/scripted'
+
+const file = `
+[provider]
+model = "claude-sonnet-5"
+api_key = "\${ANTHROPIC_API_KEY}"
+
+[agent.profile]
+temperature = 0.2
+
+[[agent.profile.instances]]
+id = "{{reviewer}}"
+system_prompt = "file:prompts/reviewer.md"
+
+[[agent.instances]]
+name = "reviewer"
+agent_profile = "{{agent_profile.reviewer}}"
+
+[tools]
+enabled = ["read_file", "search"]
+tool_stratgy = "sequential"
+`
+
+export async function fromFile(write: (line: string) => void): Promise<void> {
+  const { config, warnings } = await parseConfig(file, 'toml')
+  for (const { line, message } of warnings) write(`line ${line}: ${message}`)
+  write(`needs trust for ${trustRequests(config).length} things`)
+
+  const agents = await agentsFromConfig(config, {
+    env: { ANTHROPIC_API_KEY: 'a key' },
+    workspace: memoryWorkspace({ 'prompts/reviewer.md': 'You review code.', 'a.ts': 'const a = 1' }),
+    // A scripted model in place of the one in the file: no service is asked.
+    createModel: () =>
+      scripted([
+        { toolCalls: [{ name: 'read_file', arguments: { path: 'a.ts' } }] },
+        { text: 'One constant, and nothing to say about it.' },
+      ]),
+  })
+  for (const [name, agent] of agents) {
+    write(`${name}: ${JSON.stringify(agent.systemPrompt)}, temperature ${agent.temperature}`)
+    write(await agent.prompt('Review a.ts.').text())
+  }
+}

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { directory, environment, piped } from './command.ts'
+import { modelServer } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+/** A project with an agent file, which reads its prompt from outside of the project. */
+async function project(more = '') {
+  const { env, asked } = await modelServer(() => ({ text: ['From the file.'] }))
+  const cwd = directory()
+  const prompt = join(directory(), 'gardener.md')
+  writeFileSync(prompt, 'You are a gardener.')
+  const text = `
+[agent]
+system_prompt = "file:${prompt}"
+[provider]
+model = "test"
+api = "openai_completions"
+base_url = "${env.OPENAI_BASE_URL}"
+api_key = "\${OPENAI_API_KEY}"
+${more}`
+  writeFileSync(join(cwd, 'agent.toml'), text)
+  return { cwd, asked, text, env: environment(env) }
+}
+
+describe('phi --config', { timeout: 20_000 }, () => {
+  it('does nothing that needs trust where nobody can give it, and says how to', async () => {
+    const { cwd, env, asked } = await project()
+    const refused = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('--trust')
+    expect(asked).toEqual([])
+    const trusted = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
+    expect(trusted.stdout, trusted.stderr).toBe('From the file.\n')
+    expect(JSON.stringify(asked)).toContain('You are a gardener.')
+    // What a command line trusted once is not trusted from then on.
+    expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
+  })
+
+  it.skipIf(pty === undefined)('asks once per file and text', async () => {
+    const { cwd, env, text, asked } = await project()
+    const first = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    await first.shows('Trust this file, as it is now? [y/N]')
+    expect(first.screen.text).toMatch(/read \S+gardener\.md/)
+    first.type('\r')
+    expect(await first.ended).toBe(2)
+    const second = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    await second.shows('[y/N]')
+    second.type('y\r')
+    await second.shows('› ')
+    second.type('hi\r')
+    await second.shows('From the file.')
+    second.type('/exit\r')
+    expect(await second.ended).toBe(0)
+    expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).stdout).toBe('From the file.\n')
+    // Another text is another file.
+    writeFileSync(join(cwd, 'agent.toml'), `${text}\n# changed`)
+    expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
+    expect(asked).toHaveLength(2)
+  })
+
+  it.skipIf(pty === undefined)('keeps its conversations, and lists its skills and warnings', async () => {
+    const { cwd, env } = await project('[skills]\npaths = ["skills"]\n[tools]\nenabled = ["read_file"]\nstrat = 1\n')
+    mkdirSync(join(cwd, 'skills', 'pruning'), { recursive: true })
+    writeFileSync(join(cwd, 'skills', 'pruning', 'SKILL.md'), '---\nname: pruning\ndescription: How to prune roses.\n---\nCut.\n')
+    const phi = inTerminal(['--config', 'agent.toml', '--trust'], { cwd, env })
+    await phi.shows('› ')
+    expect(phi.screen.text).toContain('strat')
+    phi.type('/skills\r')
+    await phi.shows('How to prune roses.')
+    phi.type('hi\r')
+    await phi.shows('[done')
+    phi.type('/exit\r')
+    expect(await phi.ended).toBe(0)
+    const again = inTerminal(['--config', 'agent.toml', '--trust', '--resume'], { cwd, env })
+    await again.shows('Going on with session')
+  })
+
+  it('names what is wrong with a file', async () => {
+    const { cwd, env } = await project('[execution]\nmax_turns = "many"\n')
+    const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
+    expect(code).toBe(2)
+    expect(stderr).toContain('execution.max_turns')
+    expect((await piped(['--config', 'nowhere.toml', '-p', 'hi'], { cwd, env })).stderr).toContain('nowhere.toml')
+    expect((await piped(['--trust', '-p', 'hi'], { cwd, env })).stderr).toContain('--config')
+    expect(existsSync(join(cwd, 'trusted.json'))).toBe(false)
+  })
+
+  it('starts the servers of a file, and ends them', async () => {
+    const server = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'
+    const path = join(process.cwd(), server)
+    if (!existsSync(path)) return console.warn(`SKIPPED: ${server} is not there`)
+    const { cwd, env } = await project(
+      `[[mcp.servers]]\nname = "every"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(path)}, "stdio"]\n`,
+    )
+    const { code, stdout, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
+    expect([code, stdout], stderr).toEqual([0, 'From the file.\n'])
+  })
+})

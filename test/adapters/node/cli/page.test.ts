@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { usage } from '../../../../adapters/node/cli/args.ts'
+import { blocksOf } from '../../../docs/snippets.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+const page = readFileSync('docs/concepts/cli.md', 'utf8')
+const blocks = blocksOf(page).filter(({ language }) => language === 'text')
+
+/** Without what differs from run to run: times, the name of the directory, tokens and cost; and without the note of a machine that has no sandbox. */
+const steady = (text: string): string =>
+  text
+    .replace(/^Commands run without a sandbox.*\n/m, '')
+    .replace(/phi-demo-\w+/g, 'phi-demo-x')
+    .replace(/\S*\/phi-demo-x/g, '/tmp/phi-demo-x')
+    .replace(/\b\d+(\.\d+)?m?s\b/g, '1s')
+    .replace(/\b\d+(\.\d+)?k tokens/g, '1k tokens')
+    .replace(/\$0\.\d+/g, '$0.01')
+    .replace(/· \d+% ·/g, '· 1% ·')
+    .trimEnd()
+
+it.skipIf(pty === undefined)('the page shows what the demo shows', { timeout: 30_000 }, async () => {
+  const demo = inTerminal(['--demo'], { columns: 90 })
+  await demo.shows('Allow? [y/N]')
+  demo.type('y\r')
+  await demo.shows(/\[done · 5 turns.*\n.*› $/)
+  expect(steady(demo.screen.text)).toBe(steady(blocks[0]?.code ?? ''))
+})
+
+it('the page shows the help', () => expect(blocks[1]?.code).toBe(usage))
+
+it('the page names every command', () => {
+  const names = [
+    'help',
+    'quit',
+    'exit',
+    'clear',
+    'model',
+    'thinking',
+    'tools',
+    'usage',
+    'compact',
+    'session',
+    'resume',
+    'tree',
+    'export',
+    'skills',
+    'mcp',
+  ]
+  expect(names.filter((name) => !page.includes(`\`/${name}`))).toEqual([])
+})

@@ -1,0 +1,186 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { directory, environment, piped } from './command.ts'
+import { calling, modelServer, saidIn } from './model-server.ts'
+
+const asking = ['--model', 'openai/test', '-p', 'Go on.']
+
+describe('phi through pipes', () => {
+  it('prints the answer on standard output and nothing else there', async () => {
+    const { env, asked } = await modelServer(({ attempt }) =>
+      attempt === 1 ? { ...calling('list_files', { path: '.' }), text: ['I look.'] } : { text: ['It is **done**.'] },
+    )
+    const { stdout, stderr, code } = await piped(asking, { env: environment(env), input: 'the log' })
+    expect(stdout).toBe('It is **done**.\n')
+    expect(stderr).toContain('I look.')
+    expect(stderr).toContain('✓ list_files .')
+    expect(code).toBe(0)
+    expect(saidIn(asked[0] ?? { messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
+  })
+
+  it('takes what is piped in as the question where there is no other', async () => {
+    const { env, asked } = await modelServer(() => ({ text: ['Yes.'] }))
+    const { stdout } = await piped(['--model', 'openai/test'], { env: environment(env), input: 'Is it?' })
+    expect(stdout).toBe('Yes.\n')
+    expect(asked[0]?.messages.at(-1)?.content).toBe('Is it?')
+  })
+
+  it('writes every event as a line of JSON', async () => {
+    const { env } = await modelServer(() => ({ text: ['a \u001b[2J\u009b1m\u202e\u{e0041} b'] }))
+    const { stdout, stderr, code } = await piped([...asking, '--json'], { env: environment(env) })
+    expect(code, stderr).toBe(0)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come through
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u{e0041}]/u)
+    const events: { type: string; status?: string; messages?: { content: unknown }[]; message?: { content: unknown[] } }[] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events[0]?.type).toBe('agentStart')
+    expect(events.at(-1)).toMatchObject({ type: 'agentEnd', status: 'completed' })
+    expect(JSON.stringify(events.at(-1)?.messages)).toContain(JSON.stringify('a \u001b[2J\u009b1m\u202e\u{e0041} b').slice(1, -1))
+  })
+
+  it('lets nothing that a model or a tool says move a cursor', async () => {
+    const bad = '\u001b]0;pwned\u0007\u001b[2J\u009b1m\u202e\r\b'
+    const cwd = directory()
+    writeFileSync(join(cwd, 'bad.txt'), bad)
+    const { env } = await modelServer(({ attempt }) =>
+      attempt === 1 ? { ...calling('read_file', { path: 'bad.txt', note: bad }), text: [bad] } : { text: [`done ${bad}`] },
+    )
+    const { stdout, stderr } = await piped(asking, { env: environment({ ...env, FORCE_COLOR: '0' }), cwd })
+    expect(stdout).toContain('done \\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}1m\\u{202e}')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come through
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
+  })
+
+  it('says no where nobody can be asked, and yes with --yes', async () => {
+    const answer = ({ attempt }: { attempt: number }) => (attempt % 2 === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['ok'] })
+    const { env, asked } = await modelServer(answer)
+    const no = await piped([...asking, '--no-sandbox'], { env: environment(env) })
+    expect(no.stderr).toContain('With --yes it is yes')
+    expect(no.stderr).not.toContain('Exit code: 0')
+    expect(JSON.stringify(asked[1])).toContain('denied')
+    const yes = await piped([...asking, '--no-sandbox', '--yes'], { env: environment(env) })
+    expect(yes.stderr).toContain('Exit code: 0')
+    expect(JSON.stringify(asked[3])).toContain('ran')
+  })
+
+  it('reads what is no UTF-8, and says that it could not read all of it', async () => {
+    const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
+    const { stderr, code } = await piped(asking, { env: environment(env), input: Buffer.from([0x61, 0xff, 0xfe, 0x62]) })
+    expect(code).toBe(0)
+    expect(stderr).toContain('not UTF-8')
+    expect(JSON.stringify(asked[0])).toContain('a\ufffd\ufffdb')
+  })
+
+  it('takes a large input, and refuses one that fits no model', async () => {
+    const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
+    const large = 'x'.repeat(300_000)
+    expect((await piped(asking, { env: environment(env), input: large })).code).toBe(0)
+    expect(JSON.stringify(asked[0]).length).toBeGreaterThan(300_000)
+    const { code, stderr } = await piped(asking, { env: environment(env), input: 'x'.repeat(9_000_000) })
+    expect([code, asked.length]).toEqual([2, 1])
+    expect(stderr).toContain('8 MiB')
+  })
+
+  it('ends quietly when nobody reads its answers', async () => {
+    const { env } = await modelServer(({ attempt }) =>
+      attempt === 1 ? calling('list_files', { path: '.' }) : { text: ['x\n'.repeat(50_000)] },
+    )
+    const { code, stderr } = await piped([...asking, '--json'], {
+      env: environment(env),
+      watch: (_so, child) => child.stdout?.destroy(),
+    })
+    expect(stderr).not.toMatch(/EPIPE|Error/)
+    expect(code).not.toBe(2)
+  })
+
+  it('ends with 130 when it is interrupted, and with 1 when the model fails', async () => {
+    const { env } = await modelServer(({ attempt }) =>
+      attempt === 1 ? calling('list_files', { path: '.' }) : new Promise(() => undefined),
+    )
+    let hasInterrupted = false
+    const interrupted = await piped(asking, {
+      env: environment(env),
+      watch: ({ stderr }, child) => {
+        if (hasInterrupted || !stderr.includes('list_files')) return
+        hasInterrupted = child.kill('SIGINT')
+      },
+    })
+    expect(interrupted.code).toBe(130)
+    expect(interrupted.stderr).toContain('[aborted')
+    const failed = await piped(asking, { env: environment({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }) })
+    expect(failed.code).toBe(1)
+    expect(failed.stdout).toBe('')
+    expect(failed.stderr).toContain('[failed')
+  }, 60_000)
+
+  it('honours NO_COLOR and FORCE_COLOR', async () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour
+    const colour = /\u001b\[\d+m/
+    expect((await piped(['--demo'], { env: environment({ FORCE_COLOR: '1' }) })).stderr).toMatch(colour)
+    expect((await piped(['--demo'], { env: environment({ NO_COLOR: '1' }) })).stderr).not.toMatch(colour)
+    expect((await piped(['--demo'])).stderr).not.toMatch(colour)
+  })
+})
+
+describe('phi --demo through pipes', () => {
+  it('mends its project and says what it really saw', async () => {
+    const allowed = await piped(['--demo', '--yes'])
+    expect(allowed.code, allowed.stderr).toBe(0)
+    expect(allowed.stdout).toContain('**4 of 4** checks pass.')
+    expect(allowed.stdout).toContain('| 40 60 | 90 | ok |')
+    const denied = await piped(['--demo'])
+    expect(denied.code).toBe(0)
+    expect(denied.stdout).toContain('you did not allow it')
+  })
+})
+
+it('leaves no project behind, however the demo ends', async () => {
+  const roots: string[] = []
+  const note = ({ stdout }: { stdout: string }) => {
+    const root = /"(\/[^"]*phi-demo-\w+)/.exec(stdout)?.[1]
+    if (root !== undefined) roots.push(root)
+    return root
+  }
+  await piped(['--demo', '--json', '-p', 'x'], { watch: (so, child) => note(so) && child.kill('SIGINT') })
+  await piped(['--demo', '--json', '--yes'], { watch: note })
+  expect(roots.filter((root) => existsSync(root))).toEqual([])
+})
+
+describe('wrong usage', () => {
+  const cases: [string[], string][] = [
+    [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
+    [['-q'], '-q (true) is no option.'],
+    [['hello'], '"hello" is no option. To ask at once: phi -p "…".'],
+    [['-p'], '--print needs a text after it.'],
+    [['-p', ' '], '--print has nothing to ask.'],
+    [['--model', ''], '--model is empty.'],
+    [['--json=yes'], '--json takes no value.'],
+    [['--thinking', 'deep'], '--thinking is "deep"; it must be "off"'],
+    [['--yes', '--yes'], '--yes comes twice.'],
+    [['--demo', '--model', 'a/b'], 'leave --model out'],
+    [['-p', 'x', '--model', 'claude'], '"claude" is no model. Write provider/model'],
+    [['-p', 'x', '--model', 'nobody/x'], 'Nobody knows the provider "nobody"'],
+    [['-p', 'x', '--model', 'anthropic/x'], 'Set ANTHROPIC_API_KEY'],
+    [['-p', 'x', '--model', 'groq/x'], 'Set GROQ_API_KEY'],
+    [['-p', 'x'], 'There is no model to ask.'],
+    [['-p', 'x', '--model', 'ollama/x', '--resume'], 'There is no session of this directory'],
+    [['--json', '--model', 'ollama/x'], 'There is nothing to ask'],
+    [['--\u001b[2Jx'], '--\\u{1b}[2Jx'],
+  ]
+  it.each(cases)('%j', async (args, words) => {
+    const { code, stdout, stderr } = await piped(args)
+    expect(stderr).toContain(`phi: `)
+    expect(stderr).toContain(words)
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  it('shows help and version on standard output', async () => {
+    const help = await piped(['--help'])
+    expect([help.code, help.stderr]).toEqual([0, ''])
+    expect(help.stdout).toContain('--no-sandbox')
+    expect((await piped(['-V'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})

@@ -1,0 +1,310 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { directory, environment } from './command.ts'
+import { calling, modelServer, saidIn } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+const enter = '\r'
+const ctrlC = '\x03'
+const args = ['--model', 'openai/test', '--no-sandbox']
+
+/** An answer that comes when the test says so. */
+function gate() {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open: () => open(), opened }
+}
+
+describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () => {
+  it('shows the demo: thinking, tools, a question, markdown', async () => {
+    const demo = inTerminal(['--demo'])
+    await demo.shows('Allow? [y/N]')
+    expect(demo.screen.text).toMatch(/∴ thought \d+(\.\d+)?m?s {2}A check fails/)
+    expect(demo.screen.text).toContain('✓ edit_file total.sh')
+    expect(demo.screen.text).toContain('? bash wants to run:\n  sh check.sh')
+    demo.type(`y${enter}`)
+    // Live, while it runs.
+    await demo.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] bash \d+m?s sh check\.sh\n {2}ok +2 3 makes 5/)
+    await demo.shows('[done · 5 turns')
+    expect(demo.screen.text).toContain('40 60  │ 90    │ ok')
+    expect(demo.screen.text).toContain('4 of 4 checks pass.')
+    expect(demo.screen.text).not.toContain('**')
+    expect(demo.screen.hasColours).toBe(true)
+    await demo.shows(/demo · \d+% · \$0\.\d+ › $/)
+    demo.type(`/exit${enter}`)
+    expect(await demo.ended).toBe(0)
+    expect(demo.raw.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(demo.raw.lastIndexOf('\x1b[?2004h'))
+  })
+
+  it('runs no command that was not allowed, and tells the model why', async () => {
+    const cwd = directory()
+    const { env, asked } = await modelServer(({ attempt }) =>
+      attempt < 3 ? calling('bash', { command: `touch ran-${attempt}` }) : { text: ['As you say.'] },
+    )
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('touch ran-1\n')
+    phi.type(enter)
+    await phi.shows('touch ran-2\n')
+    phi.type(`use make instead${enter}`)
+    await phi.shows('As you say.')
+    expect(readdirSync(cwd)).toEqual([])
+    expect(asked.map(saidIn)[1]).toContain('did not allow')
+    expect(asked.map(saidIn)[2]).toContain('use make instead')
+  })
+
+  it('does not take for a yes what was typed before the question', async () => {
+    const cwd = directory()
+    const { open, opened } = gate()
+    const { env } = await modelServer(async ({ attempt }) => {
+      if (attempt === 1) await opened
+      return attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['fine'] }
+    })
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('working')
+    phi.type('y')
+    await phi.shows('› y')
+    open()
+    await phi.shows('Allow? [y/N]')
+    phi.type(enter)
+    await phi.shows('fine')
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+    // What was typed is there again.
+    await phi.shows(/› y$/)
+  })
+
+  it('tells the agent what is typed while it works', async () => {
+    const { open, opened } = gate()
+    const { env, asked } = await modelServer(async ({ attempt }) => {
+      if (attempt === 1) await opened
+      return attempt === 1 ? calling('list_files', { path: '.' }) : { text: ['Shorter, then.'] }
+    })
+    const phi = inTerminal(args, { env: environment(env) })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('working')
+    phi.type(`be brief${enter}`)
+    await phi.shows('↪ be brief')
+    open()
+    await phi.shows('Shorter, then.')
+    expect(saidIn(asked[1] ?? { messages: [], attempt: 0 })).toContain('be brief')
+  })
+
+  it('stops at Ctrl-C, and leaves at the next one', async () => {
+    const { env } = await modelServer(() => new Promise(() => undefined))
+    const phi = inTerminal(args, { env: environment(env) })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('working')
+    phi.type(ctrlC)
+    await phi.shows('[aborted')
+    phi.type('half a line')
+    await phi.shows('› half a line')
+    phi.type(ctrlC)
+    await phi.shows(/› $/)
+    phi.type(ctrlC)
+    expect(await phi.ended).toBe(130)
+  })
+
+  it('leaves at once at Ctrl-C twice', async () => {
+    const phi = inTerminal(['--demo'])
+    await phi.shows('Allow? [y/N]')
+    phi.type(ctrlC + ctrlC)
+    expect(await phi.ended).toBe(130)
+  })
+
+  it('goes on after it was killed', async () => {
+    const { open, opened } = gate()
+    const { env } = await modelServer(({ attempt }) => {
+      if (attempt === 2) open()
+      return attempt === 2 ? new Promise(() => undefined) : { text: [attempt === 1 ? 'I keep it in mind.' : 'It was 42.'] }
+    })
+    const shared = { env: environment(env), cwd: directory() }
+    const killed = inTerminal(args, shared)
+    await killed.shows('› ')
+    killed.type(`The number is 42.${enter}`)
+    await killed.shows('[done')
+    killed.type(`What was it?${enter}`)
+    await opened
+    killed.kill('SIGKILL')
+    await killed.ended
+    const resumed = inTerminal([...args, '--resume'], shared)
+    await resumed.shows(/Going on with session \S+, \d+ messages\./)
+    resumed.type(`Well?${enter}`)
+    await resumed.shows('It was 42.')
+    resumed.type(`/tree${enter}`)
+    await resumed.shows(/completed {2}1 turn .* The number is 42\.\n {2}interrupted .* What was it\?/)
+    resumed.type(`/resume${enter}`)
+    await resumed.shows(/ 1 {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}\d+ messages {2}The number is 42\./)
+    resumed.type('\x04')
+    expect(await resumed.ended).toBe(0)
+  })
+
+  it('writes no escape that a model, a tool or a question brought along', async () => {
+    const bad = '\x1b]0;pwned\x07\x1b[2J\x9b1m\u202e\x08'
+    const cwd = directory()
+    writeFileSync(join(cwd, 'bad.txt'), bad)
+    const { env } = await modelServer(({ attempt }) => {
+      if (attempt === 1) return calling('read_file', { path: 'bad.txt' })
+      return attempt === 2 ? calling('bash', { command: `echo ${bad}` }) : { text: [`done ${bad}\n\n| ${bad} |\n\n`, `\`\`\`\n${bad}`] }
+    })
+    // The terminal of this test refuses every sequence it does not know.
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('echo \\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}1m\\u{202e}\\u{8}')
+    phi.type(`n${enter}`)
+    await phi.shows('[done')
+    expect(phi.raw).not.toContain('\x1b]0')
+  })
+
+  it('asks about no call that nobody could read', async () => {
+    const { env, asked } = await modelServer(({ attempt }) =>
+      attempt === 1 ? calling('bash', { command: `echo ${'x'.repeat(30_000)}; touch ran` }) : { text: ['ok'] },
+    )
+    const cwd = directory()
+    const phi = inTerminal([...args, '--yes'], { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('too many to read')
+    await phi.shows('[done')
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+    expect(asked.map(saidIn)[1]).toContain('Make it shorter')
+  })
+
+  it('shows no colours under NO_COLOR, and the marks of markdown instead', async () => {
+    const { env } = await modelServer(() => ({ text: ['It is **bold**.'] }))
+    const phi = inTerminal(args, { env: environment({ ...env, NO_COLOR: '1' }) })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('It is **bold**.')
+    await phi.shows('[done')
+    expect(phi.screen.hasColours).toBe(false)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour
+    expect(phi.raw).not.toMatch(/\x1b\[[\d;]*m/)
+  })
+
+  it('takes a paste as one piece, however large it is', async () => {
+    const { env, asked } = await modelServer(() => ({ text: ['ok'] }))
+    const phi = inTerminal(args, { env: environment(env) })
+    await phi.shows('› ')
+    const paste = Array.from({ length: 20_000 }, (_, at) => `line ${at}`).join('\n')
+    phi.type(`see: \x1b[200~${paste}\x1b[201~`)
+    await phi.shows('see: [paste 1: 20000 lines')
+    expect(asked).toEqual([])
+    phi.type(` end${enter}`)
+    await phi.shows('[done')
+    expect(asked[0]?.messages.at(-1)?.content).toBe(`see: ${paste} end`)
+  })
+
+  it('keeps its screen in order when the window changes', async () => {
+    const { open, opened } = gate()
+    const { env } = await modelServer(async () => {
+      await opened
+      return { text: ['One.\n\n', `${'wide words '.repeat(30)}\n\n`, 'Two.'] }
+    })
+    const phi = inTerminal(args, { env: environment(env), columns: 60, rows: 12 })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('working')
+    // Wider: the lines of before are not wrapped otherwise.
+    phi.resize(200, 50)
+    open()
+    await phi.shows(/\[done.*\n.*› $/)
+    const lines = phi.screen.text.split('\n')
+    expect(lines.filter((line) => line === 'One.')).toHaveLength(1)
+    expect(lines.filter((line) => line === 'Two.')).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('working'))).toEqual([])
+    expect(lines.filter((line) => /test · .*› $/.test(line))).toHaveLength(1)
+  })
+
+  it('says yes to nothing when the terminal goes away', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['ok'] }))
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('Allow? [y/N]')
+    // Ctrl-D: the end of the input.
+    phi.type('\x04')
+    await phi.shows('was not allowed')
+    expect(await phi.ended).toBe(0)
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+  })
+
+  it('asks in place also with -p', async () => {
+    const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'echo ran' }) : { text: ['Done.'] }))
+    const phi = inTerminal([...args, '-p', 'go'], { env: environment(env) })
+    await phi.shows('Allow? [y/N]')
+    phi.type(`y${enter}`)
+    await phi.shows('Done.')
+    expect(await phi.ended).toBe(0)
+    expect(phi.screen.text).toContain('Exit code: 0')
+  })
+})
+
+describe.skipIf(pty === undefined)('commands', { timeout: 20_000 }, () => {
+  it('tell about the agent, the session, and export it', async () => {
+    const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
+    const cwd = directory()
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`/tree${enter}`)
+    await phi.shows('Nothing of this session is stored yet. Say something first.')
+    phi.type(`first${enter}`)
+    await phi.shows('[done')
+    const said: [string, RegExp | string][] = [
+      ['/help', 'Enter while the agent works'],
+      ['/model', 'openai/test, 128.0k tokens of context'],
+      ['/model groq/x', 'Set GROQ_API_KEY'],
+      ['/thinking', 'thinking: off'],
+      ['/thinking high', 'thinking: high'],
+      ['/thinking deep', '"deep" is no level of thinking'],
+      ['/tools', /bash +asks first/],
+      ['/usage', /total +29 tokens/],
+      ['/compact', 'nothing to compact'],
+      ['/session called so', 'called called so'],
+      ['/tree', /completed {2}1 turn {2}29 tokens {2}first/],
+      ['/export talk.md', /talk\.md, \d+ characters/],
+      ['/export talk.md', 'it exists already'],
+      ['/export talk.jsonl', /talk\.jsonl, /],
+      ['/export', '## You\n\nfirst\n\n## phi\n\nAnswer 1.'],
+      ['/skills', /\/skills\n {2}none/],
+      ['/mcp', /\/mcp\n {2}none/],
+      ['/clear', /new session \S+/],
+      ['/resume 99', 'There is no session 99'],
+      ['/resume', /called so/],
+      ['/resume 1', 'last said: first'],
+      ['/nonsense', '/nonsense is no command'],
+    ]
+    for (const [line, shown] of said) {
+      phi.type(`${line}${enter}`)
+      await phi.shows(shown)
+    }
+    expect(readFileSync(join(cwd, 'talk.md'), 'utf8')).toBe('## You\n\nfirst\n\n## phi\n\nAnswer 1.\n')
+    expect(readFileSync(join(cwd, 'talk.jsonl'), 'utf8')).toContain('"format":"phi-core session"')
+    phi.type('/qu\t')
+    await phi.shows('› /quit')
+    phi.type(enter)
+    expect(await phi.ended).toBe(0)
+  })
+
+  it('wait while the agent works, where they change something', async () => {
+    const { env } = await modelServer(() => new Promise(() => undefined))
+    const phi = inTerminal(args, { env: environment(env) })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('working')
+    phi.type(`/clear${enter}/usage${enter}`)
+    await phi.shows('/clear has to wait: the agent works.')
+    await phi.shows('unknown')
+    phi.type(`/quit${enter}`)
+    expect(await phi.ended).toBe(0)
+  })
+})

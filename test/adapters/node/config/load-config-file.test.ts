@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadConfigFile } from '../../../../adapters/node/index.ts'
+import { agentFromConfig, agentsFromConfig } from '../../../../src/config/index.ts'
+import { scripted } from '../../../../src/providers/scripted/index.ts'
+
+let root = ''
+let outside = ''
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'phi-config-'))
+  outside = mkdtempSync(join(tmpdir(), 'phi-outside-'))
+  writeFileSync(join(outside, 'secret.md'), 'From outside.')
+  symlinkSync(outside, join(root, 'link'))
+  put('work/prompt.md', 'From the workspace.')
+  put('work/a.txt', 'hello')
+})
+afterAll(() => {
+  rmSync(root, { recursive: true })
+  rmSync(outside, { recursive: true })
+})
+
+function put(path: string, text: string | Uint8Array): string {
+  const file = join(root, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  return file
+}
+
+const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
+
+describe('a configuration file', () => {
+  it('is read in the format of its extension', async () => {
+    expect(await loadConfigFile(put('a.toml', provider))).toMatchObject({
+      format: 'toml',
+      path: join(root, 'a.toml'),
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect((await loadConfigFile(put('a.JSON', '{"provider":{}}'))).format).toBe('json')
+    expect((await loadConfigFile(put('a.yml', 'provider: {}'))).format).toBe('yaml')
+    expect((await loadConfigFile(put('a.yaml', 'provider: {}'))).format).toBe('yaml')
+  })
+
+  it('that is none is refused', async () => {
+    await expect(loadConfigFile(put('a.txt', provider))).rejects.toMatchObject({ code: 'invalidOption' })
+    await expect(loadConfigFile(join(root, 'none.toml'))).rejects.toMatchObject({ code: 'io' })
+    mkdirSync(join(root, 'folder.toml'), { recursive: true })
+    await expect(loadConfigFile(join(root, 'folder.toml'))).rejects.toMatchObject({ code: 'io' })
+    await expect(loadConfigFile('/dev/zero.toml')).rejects.toMatchObject({ code: 'io' })
+    await expect(loadConfigFile(put('binary.toml', new Uint8Array([0xff, 0xfe, 0x00])))).rejects.toMatchObject({ code: 'parse' })
+    await expect(loadConfigFile(put('large.toml', 'a'.repeat(10_000_000)))).rejects.toMatchObject({ code: 'parse' })
+    await expect(loadConfigFile(put('b.toml', provider), { nonsense: 1 } as never)).rejects.toMatchObject({ code: 'invalidOption' })
+  })
+
+  it('becomes an agent with the environment, files and tools of this machine', async () => {
+    const text = `${provider.replace('"k"', '"${PHI_TEST_KEY}"')}
+[agent]
+workspace = "work"
+system_prompt = "file:prompt.md"
+[tools]
+enabled = ["file_read"]`
+    const script = [{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.txt' } }] }, { text: 'done' }]
+    const { config, host } = await loadConfigFile(put('agent.toml', text), {
+      root,
+      env: { PHI_TEST_KEY: 'from the environment' },
+      createModel: ({ api_key }) => (api_key === 'from the environment' ? scripted(script) : undefined),
+    })
+    const agent = await agentFromConfig(config, host)
+    expect([agent.systemPrompt, agent.tools.map(({ name }) => name)]).toEqual(['From the workspace.', ['read_file']])
+    const { messages } = await agent.prompt('go').result
+    expect(JSON.stringify(messages)).toContain('hello')
+  })
+
+  it('takes variables of this process where no others are given', async () => {
+    const { config, host } = await loadConfigFile(put('env.toml', `${provider}[agent]\nsystem_prompt = "\${PATH}"`))
+    expect((await agentFromConfig(config, host)).systemPrompt).toBe(process.env.PATH)
+  })
+
+  it('reads outside of the workspace only with trust, and follows no link there', async () => {
+    const text = `${provider}[agent]\nsystem_prompt = "file:${outside}/secret.md"`
+    const file = put('outside.toml', text)
+    const refused = await loadConfigFile(file, { root })
+    await expect(agentFromConfig(refused.config, refused.host)).rejects.toMatchObject({ code: 'untrusted', field: 'agent.system_prompt' })
+    const trusted = await loadConfigFile(file, { root, trust: true })
+    expect((await agentFromConfig(trusted.config, trusted.host)).systemPrompt).toBe('From outside.')
+    for (const path of ['/dev/zero', '/proc/self/mem', outside]) {
+      const odd = await loadConfigFile(put('odd.toml', `${provider}[agent]\nsystem_prompt = "file:${path}"`), { root, trust: true })
+      await expect(agentFromConfig(odd.config, odd.host)).rejects.toMatchObject({ code: expect.stringMatching(/^(io|parse)$/) })
+    }
+    const linked = await loadConfigFile(put('linked.toml', `${provider}[agent]\nworkspace = "link"\nsystem_prompt = "file:secret.md"`), {
+      root,
+    })
+    await expect(agentFromConfig(linked.config, linked.host)).rejects.toMatchObject({ code: 'untrusted' })
+    const inner = await loadConfigFile(put('inner.toml', `${provider}[agent]\nsystem_prompt = "file:link/secret.md"`), { root })
+    await expect(agentFromConfig(inner.config, inner.host)).rejects.toMatchObject({ code: 'io' })
+  })
+
+  it('runs its scripts as hooks, with trust', async () => {
+    put('hooks/no.sh', 'cat > /dev/null; echo \'{"allow": false, "reason": "not today"}\'')
+    const file = put('hooks.toml', `${provider}[callbacks]\nbefore_turn = "hooks/no.sh"`)
+    const model = scripted([{ text: 'never' }])
+    const { config, host } = await loadConfigFile(file, { root, trust: ({ kind }) => kind === 'script', createModel: () => model })
+    const agent = await agentFromConfig(config, host)
+    expect(await agent.prompt('go').result).toMatchObject({ status: 'rejected' })
+    expect(model.provider.requests).toEqual([])
+  })
+
+  it('starts its servers, with trust, and ends them with the agent', async () => {
+    const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
+    const text = `${provider}
+[[mcp.servers]]
+name = "files"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(server)}, ${JSON.stringify(join(root, 'work'))}]
+include = ["read_text_file"]
+[[agent.instances]]
+name = "a"
+[[agent.instances]]
+name = "b"`
+    const { config, host } = await loadConfigFile(put('servers.toml', text), { root, trust: true })
+    const [a, b] = (await agentsFromConfig(config, host)).values()
+    expect(a?.tools.map(({ name }) => name)).toEqual(['files__read_text_file'])
+    await a?.close()
+    await b?.close()
+  })
+})

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ajvValidator } from '../../adapters/ajv/index.ts'
+import { configJsonSchema, parseConfig } from '../../src/config/index.ts'
+import { page, withKeys } from '../docs/config-keys.ts'
+
+const check = ajvValidator().compile(configJsonSchema())
+const issuesOf = (value: unknown) => {
+  const result = check(value)
+  return 'issues' in result ? (result.issues ?? []) : []
+}
+
+describe('the JSON Schema of agent files', () => {
+  it('takes what is read, aliases, comments and variables among it', async () => {
+    const { document } = await parseConfig(readFileSync('examples/agent-file/agent.toml', 'utf8'), 'toml')
+    expect(issuesOf(document)).toEqual([])
+    expect(
+      issuesOf({
+        $schema: 'x',
+        _comment: 'y',
+        provider: { url: 'z', api: '${API}' },
+        compaction: { keep_first: 1, compaction_scope: 'token_budget' },
+      }),
+    ).toEqual([])
+  })
+
+  it.each([
+    [{ provider: { modell: 'm' } }],
+    [{ agent: { profile: { thinking_level: 'extreme' } } }],
+    [{ agent: { profile: { instances: [{}] } } }],
+    [{ execution: { max_turns: 0 } }],
+    [{ tools: { enabled: 'bash' } }],
+    [{ system_prompt: { instances: [{ id: 'a', block: 5 }] } }],
+    [{ provider: { headers: { a: 1 } } }],
+  ])('marks %j', (value) => expect(issuesOf(value)).not.toEqual([]))
+})
+
+it('the page has a table of every key, as it is', () => {
+  const text = readFileSync(page, 'utf8')
+  expect(withKeys(text)).toBe(text)
+})

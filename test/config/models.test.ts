@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { agentOf, provider, refusal } from '../support/agent-files.ts'
+
+describe('a model', () => {
+  const modelOf = async (text: string) => (await agentOf(text)).model.config
+
+  it('is that of the protocol, with what the section says', async () => {
+    expect(
+      await modelOf(`[provider]
+model = "m"
+api_key = "k"
+api = "Anthropic"
+base_url = "https://proxy.test/"
+name = "N"
+provider = "P"
+reasoning = false
+context_window = 5000
+max_tokens = 50
+headers = { a = "b" }
+cost = { input_per_million = 3 }`),
+    ).toMatchObject({
+      id: 'm',
+      api: 'anthropicMessages',
+      baseUrl: 'https://proxy.test',
+      name: 'N',
+      provider: 'P',
+      reasoning: false,
+      contextWindow: 5000,
+      maxTokens: 50,
+      headers: { a: 'b' },
+      cost: { inputPerMillion: 3, outputPerMillion: 0 },
+    })
+  })
+
+  it.each([
+    ['anthropic', '', 'anthropicMessages', 'https://api.anthropic.com'],
+    ['openai', '', 'openAiCompletions', 'https://api.openai.com/v1'],
+    ['openai_responses', '', 'openAiResponses', 'https://api.openai.com/v1'],
+    ['azure', 'resource = "r"', 'azureOpenAiResponses', 'https://r.openai.azure.com'],
+    ['gemini', '', 'googleGenerativeAi', 'https://generativelanguage.googleapis.com'],
+    ['vertex', 'project = "p"\nlocation = "eu"', 'googleVertex', expect.stringContaining('aiplatform.eu.')],
+    ['bedrock', 'region = "eu-west-1"', 'bedrockConverseStream', expect.stringContaining('eu-west-1')],
+  ])('of %s is at its service', async (api, more, protocol, baseUrl) => {
+    expect(await modelOf(`${provider}api = "${api}"\n${more}`)).toMatchObject({ api: protocol, baseUrl })
+  })
+
+  it.each([
+    ['provider = "openrouter"', 'openrouter', 'https://openrouter.ai/api/v1', 'openRouter'],
+    ['url = "https://openrouter.ai/api/v1"\nprovider = "mine"', 'mine', 'https://openrouter.ai/api/v1', 'openRouter'],
+    ['url = "https://any.test/v1"', 'openai-compatible', 'https://any.test/v1', 'openAi'],
+    ['provider = "ollama"\nurl = "http://localhost:11434/v1"', 'ollama', 'http://localhost:11434/v1', 'openAi'],
+    [
+      'compat = { reasoning_format = "open_router", max_tokens_field = "max_completion_tokens" }',
+      'openai',
+      'https://api.openai.com/v1',
+      'openRouter',
+    ],
+  ])('of Chat Completions with %j has the deviations of its service', async (more, name, baseUrl, thinkingFormat) => {
+    expect(await modelOf(`${provider}api = "openai"\n${more}`)).toMatchObject({ provider: name, baseUrl, compat: { thinkingFormat } })
+  })
+
+  it('without a key is refused with the field and the variable', async () => {
+    const error = await refusal('[provider]\nmodel = "m"')
+    expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key', message: expect.stringContaining('ANTHROPIC_API_KEY') })
+  })
+
+  it('has only what its protocol has', async () => {
+    expect(await refusal(`${provider}region = "eu"`)).toMatchObject({ code: 'invalidField', field: 'provider.region' })
+    expect(await refusal(`${provider}compat = { supports_store = true }`)).toMatchObject({ field: 'provider.compat' })
+    expect(await refusal(`${provider}api = "scripted"`)).toMatchObject({ code: 'unsupported', field: 'provider.api' })
+  })
+
+  it('keeps its key out of its configuration, and out of errors where a variable gave it', async () => {
+    const env = { KEY: 'sk-very-secret-key', RESOURCE: 'not a resource name' }
+    const agent = await agentOf('[provider]\nmodel = "m"\napi_key = "${KEY}"', { env })
+    expect(JSON.stringify(agent.model.config)).not.toContain('secret')
+    for (const field of ['api', 'model = ""\napi_key']) {
+      const error = await refusal(`[provider]\n${field === 'api' ? 'model = "m"\n' : ''}${field} = "\${KEY}"`, { env })
+      expect(JSON.stringify([error, error.message])).not.toContain('secret')
+    }
+    const named = await refusal(`${provider}[[agent.instances]]\nprovider = "\${KEY}"`, { env })
+    expect(JSON.stringify([named, named.message])).not.toContain('secret')
+  })
+})

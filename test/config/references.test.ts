@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseReference } from '../../src/config/references/reference.ts'
+import { agentsOf, provider, refusal } from '../support/agent-files.ts'
+
+describe('a reference', () => {
+  it.each([
+    ['{{a.b}}', { isSystem: false, isShared: false, namespace: 'a', name: 'b' }],
+    ['{{%a.b%}}', { isSystem: false, isShared: true, namespace: 'a', name: 'b' }],
+    ['{{b}}', { isSystem: false, isShared: false, name: 'b' }],
+    ['{{%b%}}', { isSystem: false, isShared: true, name: 'b' }],
+    ['{{#x.y#}}', { isSystem: true, isShared: true, name: 'x.y' }],
+    ['{{ é-1 }}', { isSystem: false, isShared: false, name: 'é-1' }],
+    ['{{}}', undefined],
+    ['{{ }}', undefined],
+    ['b', undefined],
+    ['{{a}} {{b}}', undefined],
+    ['{{a', undefined],
+    ['{{%a}}', 'malformed'],
+    ['{{a%}}', 'malformed'],
+    ['{{a.b.c}}', 'malformed'],
+    ['{{.a}}', 'malformed'],
+    ['{{#a}}', 'malformed'],
+    ['{{##}}', 'malformed'],
+  ])('%s', (text, expected) => expect(parseReference(text)).toEqual(expected))
+
+  it('of any text is one, malformed, or text, in no time', () => {
+    const pieces = fc.array(fc.constantFrom('{', '}', '{{', '}}', '%', '#', '.', 'a', ' ', '\n', '😀'), { maxLength: 60 })
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const found = parseReference(parts.join(''))
+        if (found !== undefined && found !== 'malformed') expect(found.name.trim()).toBe(found.name)
+      }),
+    )
+    expect(parseReference(`{{${'a.'.repeat(60_000)}}}`)).toBe('malformed')
+  })
+})
+
+const two = `${provider}
+[[provider.instances]]
+id = "{{%fast%}}"
+name = "Fast one"
+model = "f"
+api_key = "k"
+[[provider.instances]]
+name = "plain"
+model = "p"
+api_key = "k"
+[[agent.profile.instances]]
+id = "{{reviewer}}"
+[[agent.profile.instances]]
+id = "{{plain}}"
+`
+const agentsWith = (...references: string[]) =>
+  agentsOf(`${two}${references.map((reference, at) => `[[agent.instances]]\nname = "a${at}"\nprovider = "${reference}"\n`).join('')}`)
+
+describe('a field that refers to something', () => {
+  it('takes a qualified reference, one that is unique, an id, and a name', async () => {
+    const agents = await agentsWith('{{provider.fast}}', '{{%fast%}}', 'fast', 'Fast one', '{{provider.plain}}', 'plain')
+    expect([...agents.values()].map(({ model }) => model.config.id)).toEqual(['f', 'f', 'f', 'f', 'p', 'p'])
+  })
+
+  it('makes it anew, but for what stands between %: that is one for all', async () => {
+    const agents = await agentsWith('{{%fast%}}', '{{%provider.fast%}}', '{{fast}}', '{{fast}}')
+    const [a, b, c, d] = [...agents.values()].map(({ model }) => model)
+    expect(a).toBe(b)
+    expect(new Set([a, c, d]).size).toBe(3)
+  })
+
+  const refusalWith = (line: string) => refusal(`${two}[[agent.instances]]\n${line}`)
+
+  it.each([
+    ['provider = "{{plain}}"', 'agent.instances[0].provider', 'ambiguous: {{agent_profile.plain}}'],
+    ['provider = "{{reviewer}}"', 'agent.instances[0].provider', 'It is a agent_profile'],
+    ['provider = "{{agent_profile.reviewer}}"', 'agent.instances[0].provider', 'which names a agent_profile'],
+    ['provider = "{{provder.fast}}"', 'agent.instances[0].provider', 'Did you mean provider?'],
+    ['provider = "{{fsat}}"', 'agent.instances[0].provider', 'Did you mean fast?'],
+    ['provider = "{{%fast}}"', 'agent.instances[0].provider', 'which is no reference'],
+    ['provider = "{{#host-model#}}"', 'agent.instances[0].provider', 'of the host, which has: none'],
+    ['agent_profile = "nobody"', 'agent.instances[0].agent_profile', 'no such agent_profile'],
+    ['agent_profile = "{{#p#}}"', 'agent.instances[0].agent_profile', 'profile_id'],
+    ['system_prompt = "{{system_prompt.none}}"', 'agent.instances[0].system_prompt', 'no system_prompt at all'],
+    ['profile = { compaction = "{{compaction.none}}" }', 'agent.instances[0].profile.compaction', 'no compaction at all'],
+  ])('refuses %s', async (line, field, words) => {
+    expect(await refusalWith(line)).toMatchObject({
+      code: 'badReference',
+      field,
+      message: expect.stringContaining(words),
+      line: expect.any(Number),
+    })
+  })
+
+  it('finds no circles: a prompt cannot be made of prompts', async () => {
+    const text = `${provider}[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "{{p}}"\ntype = "{{system_prompt.p}}"\na = "{{p}}"`
+    expect(await refusal(text)).toMatchObject({ code: 'badReference', field: 'system_prompt.instances[0].type' })
+  })
+
+  it('takes a model of the host by its id', async () => {
+    const [agent] = (await agentsWith('fast')).values()
+    const model = agent?.model
+    if (model === undefined) throw new Error('no agent')
+    const text = `[[agent.instances]]\nprovider = "{{#mine#}}"`
+    expect((await agentsOf(text, { models: { mine: model } })).get('unnamed')?.model).toBe(model)
+  })
+})
+
+describe('an id', () => {
+  it.each([
+    ['[[provider.instances]]\nid = "{{a}}"\n[[provider.instances]]\nid = "{{%a%}}"', 'provider.instances[1]'],
+    ['[[compaction.instances]]\nid = "a"\n[[context.compaction.instances]]\nid = "a"', 'context.compaction.instances[0]'],
+    ['[[provider.instances]]\nid = "{{#a#}}"', 'provider.instances[0].id'],
+    ['[[provider.instances]]\nid = "{{%a}}"', 'provider.instances[0].id'],
+    ['[[provider.instances]]\nid = "{{sub_agent.a}}"', 'provider.instances[0].id'],
+  ])('must be one, and unique: %s', async (text, field) => {
+    expect(await refusal(`${provider}${text}`)).toMatchObject({ code: 'badReference', field })
+  })
+})

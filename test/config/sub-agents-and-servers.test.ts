@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import type { McpServerConfig } from '../../src/config/index.ts'
+import { memoryWorkspace } from '../../src/index.ts'
+import type { McpToolSet } from '../../src/mcp/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { agentOf, agentsOf, provider, refusal, toolsNamed } from '../support/agent-files.ts'
+
+describe('sub-agents', () => {
+  const text = `${provider}
+[[provider.instances]]
+name = "other"
+model = "o"
+api_key = "k"
+[agent]
+system_prompt = "Coordinate."
+[[sub_agents.instances]]
+name = "researcher"
+description = "Reads."
+system_prompt = "file:research.md"
+model = "small"
+tools = ["read_file"]
+[[sub_agents.instances]]
+id = "{{%coder%}}"
+name = "coder"
+description = "Writes."
+provider = "other"
+max_turns = 2
+thinking_level = "high"
+`
+  const workspace = memoryWorkspace({ 'research.md': 'Read carefully.', 'a.md': 'bees' })
+
+  it('are tools of every agent, with a model, prompt and tools of their own', async () => {
+    const models: string[] = []
+    const agent = await agentOf(text, {
+      workspace,
+      createModel: ({ model = '' }) => {
+        models.push(model)
+        if (model === 'm') return scripted([{ toolCalls: [{ name: 'researcher', arguments: { task: 'a.md?' } }] }, { text: 'Bees.' }])
+        return scripted([{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.md' } }] }, { text: 'About bees.' }])
+      },
+    })
+    expect(agent.tools.map(({ name }) => name)).toEqual(['researcher', 'coder'])
+    expect(models.toSorted()).toEqual(['m', 'o', 'small'])
+    const { text: said, messages } = await agent.prompt('go').result
+    expect(said).toBe('Bees.')
+    expect(JSON.stringify(messages)).toContain('About bees.')
+  })
+
+  it('may be named among the tools; that changes nothing', async () => {
+    for (const name of ['coder', '{{sub_agent.coder}}', '{{%coder%}}']) {
+      const agent = await agentOf(`${text}[tools]\nenabled = ["${name}"]`, { workspace })
+      expect(agent.tools.map((tool) => tool.name)).toEqual(['researcher', 'coder'])
+    }
+  })
+
+  it('have no sub-agents, and no tools that nobody has', async () => {
+    const nested = await refusal(`${text}tools = ["researcher"]`, { workspace })
+    expect(nested).toMatchObject({ code: 'invalidTool', field: 'sub_agents.instances[1].tools[0]' })
+    expect(await refusal(text.replace('"other"', '"nobody"'), { workspace })).toMatchObject({ code: 'badReference' })
+    expect(await refusal(text.replace('model = "o"', 'model = "o"\napi_key = "x"\n'), { workspace })).toMatchObject({ code: 'parse' })
+  })
+})
+
+/** A set of tools that says when it was closed. */
+function toolSet(names: string[], closed: string[]): McpToolSet {
+  const close = async () => void closed.push(names.join())
+  return Object.assign(toolsNamed(...names), {
+    refresh: async () => ({ added: [], removed: [], changed: [] }),
+    subscribe: () => () => undefined,
+    close,
+    [Symbol.asyncDispose]: close,
+  })
+}
+
+describe('MCP servers', () => {
+  const text = `${provider}
+[[mcp.servers]]
+name = "web"
+url = "https://mcp.test/"
+headers = { a = "b" }
+include = ["x"]
+timeout_secs = 2
+[[tools.instances]]
+name = "files"
+[tools.instances.config]
+transport = "stdio"
+command = "server"
+args = ["--here"]
+env = { TOKEN = "\${TOKEN}" }
+[[tools.instances]]
+name = "off"
+enabled = false
+config = { command = "never" }
+`
+  function hostWith(closed: string[], asked: McpServerConfig[] = []) {
+    const connectMcp = async (server: McpServerConfig) => {
+      asked.push(server)
+      return toolSet([`${server.name}__x`], closed)
+    }
+    return { trust: true, env: { TOKEN: 't' }, connectMcp }
+  }
+
+  it('of both forms are connected, and closed with the agent', async () => {
+    const closed: string[] = []
+    const asked: McpServerConfig[] = []
+    const agent = await agentOf(text, hostWith(closed, asked))
+    expect(asked).toEqual([
+      { name: 'files', transport: 'stdio', command: 'server', args: ['--here'], env: { TOKEN: 't' }, cwd: '.' },
+      { name: 'web', transport: 'http', url: 'https://mcp.test/', headers: { a: 'b' }, include: ['x'], timeoutMs: 2000 },
+    ])
+    expect(agent.tools.map(({ name }) => name)).toEqual(['files__x', 'web__x'])
+    await agent.close()
+    await agent.close()
+    expect(closed).toEqual(['files__x', 'web__x'])
+  })
+
+  it('are shared by the agents of a file, and closed with the last of them', async () => {
+    const closed: string[] = []
+    const asked: McpServerConfig[] = []
+    const several = '[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "b"\n'
+    const [a, b] = (await agentsOf(text + several, hostWith(closed, asked))).values()
+    expect(asked).toHaveLength(2)
+    await a?.close()
+    await a?.close()
+    expect(closed).toEqual([])
+    await b?.close()
+    expect(closed).toHaveLength(2)
+  })
+
+  it('are closed where an agent cannot be made after all', async () => {
+    const closed: string[] = []
+    const host = hostWith(closed)
+    const failing = {
+      ...host,
+      connectMcp: async (server: McpServerConfig) => {
+        if (server.name === 'web') throw new Error('no such server')
+        return host.connectMcp(server)
+      },
+    }
+    await expect(agentOf(text, failing)).rejects.toThrow('no such server')
+    expect(closed).toEqual(['files__x'])
+  })
+
+  it.each([
+    ['name = "no good"\ncommand = "x"', 'mcp.servers[0].name'],
+    ['name = "a"', 'mcp.servers[0].url'],
+    ['name = "a"\nurl = "file:///etc"', 'mcp.servers[0].url'],
+    ['name = "a"\ntransport = "stdio"', 'mcp.servers[0].command'],
+    ['name = "a"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].url'],
+    ['name = "a"\ntransport = "http"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].command'],
+  ])('that cannot be reached are refused: %j', async (server, field) => {
+    const error = await refusal(`${provider}[[mcp.servers]]\n${server}`, hostWith([]))
+    expect(error).toMatchObject({ code: 'invalidField', field })
+  })
+
+  it('need a host that connects', async () => {
+    const error = await refusal(`${provider}[[mcp.servers]]\nname = "a"\ncommand = "x"`, { trust: true })
+    expect(error).toMatchObject({ code: 'unsupported', field: 'mcp.servers[0]' })
+  })
+})

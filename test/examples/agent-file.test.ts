@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TrustRequest } from 'phi-core/config'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { loadedAgent } from '../../examples/recipes/load-agent-file.ts'
+
+function printed(): Promise<{ text: string; code: number | null }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['examples/agent-file/main.ts'], { env: { PATH: process.env.PATH ?? '' } })
+    let text = ''
+    const collect = (chunk: Buffer) => {
+      text += chunk.toString()
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    child.on('close', (code) => resolve({ text, code }))
+  })
+}
+
+describe('an agent file', { timeout: 60_000 }, () => {
+  it('says that its models are scripted, and uses its skill, its server and its sub-agents', async () => {
+    const { text, code } = await printed()
+    expect(code, text).toBe(0)
+    const [first, ...lines] = text.trim().split('\n')
+    expect(first).toMatch(/scripted team/)
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^← read_file: .*One line per change/),
+        '← changes__read_text_file: Agents can be described in a file.',
+        '← researcher: It says that agents can be described in a file.',
+        '← writer: Describe an agent in a file, and run it anywhere.',
+      ]),
+    )
+    expect(lines.at(-1)).toBe('Release notes: describe an agent in a file, and run it anywhere.')
+  })
+
+  it('asks a person once for all that it wants', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phi-example-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'agent.toml')
+    const prompt = join(folder, 'prompt.md')
+    writeFileSync(prompt, 'You are trusted.')
+    writeFileSync(file, `[provider]\nmodel = "m"\napi_key = "k"\n[agent]\nsystem_prompt = "file:${prompt}"\n`)
+    const asked: (readonly TrustRequest[])[] = []
+    const answering = (answer: boolean) => async (requests: readonly TrustRequest[]) => {
+      asked.push(requests)
+      return answer
+    }
+    await expect(loadedAgent(file, answering(false))).rejects.toMatchObject({ code: 'untrusted' })
+    expect((await loadedAgent(file, answering(true))).systemPrompt).toBe('You are trusted.')
+    expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([[prompt], [prompt]])
+  })
+})

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { coordinate } from '../../examples/agents/coordinator.ts'
+import { assertFreshBuild } from '../harness/fresh-build.ts'
+
+it('a coordinator has a researcher find a bug and a coder mend it', async () => {
+  const lines: string[] = []
+  const file = await coordinate((line) => lines.push(line))
+  expect(lines).toEqual([
+    '→ researcher: Where is the greeting misspelt?',
+    '    researcher calls search',
+    '← researcher: The greeting is misspelt in src/greet.js, line 2: "Helo".',
+    '→ coder: In src/greet.js, line 2, correct "Helo" to "Hello".',
+    '    coder calls edit_file',
+    '← coder: Corrected to "Hello" in src/greet.js.',
+    'The greeting was misspelt in src/greet.js; it says "Hello" now.',
+  ])
+  expect(file).toContain('`Hello, $' + '{name}!`')
+})
+
+it('a coding assistant looks at a directory, and asks before it runs a command', { timeout: 60_000 }, async () => {
+  assertFreshBuild()
+  const root = mkdtempSync(join(tmpdir(), 'phi-example-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  writeFileSync(join(root, 'one.txt'), '1')
+  writeFileSync(join(root, 'two.txt'), '2')
+  const printed = await new Promise<string>((resolve) => {
+    const child = spawn(process.execPath, ['examples/agents/coding-assistant.ts', root])
+    let all = ''
+    let isDone = false
+    child.stdout.on('data', (chunk: Buffer) => {
+      all += chunk.toString()
+      if (all.endsWith('Allow? [y/N] ')) child.stdin.write('n\n')
+      if (!all.endsWith('> ')) return
+      child.stdin.write(isDone ? '\n' : 'What is here?\n')
+      isDone = true
+    })
+    child.stderr.on('data', (chunk: Buffer) => {
+      all += chunk.toString()
+    })
+    child.on('close', () => resolve(all))
+  })
+  expect(printed).toContain('What I saw: one.txt two.txt')
+  expect(printed).not.toContain('Exit code')
+})
