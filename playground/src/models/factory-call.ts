@@ -42,7 +42,7 @@ export function keyOwnerOf({ source, service, address }: ModelChoice): string | 
   return `${source} ${originOf(address)}`
 }
 
-export const defaultLocalAddress = 'http://localhost:11434/v1'
+const defaultLocalAddress = 'http://localhost:11434/v1'
 
 function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : ''

@@ -37,6 +37,6 @@ function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {
 }
 
 /** Whether `path` is `directory` or within it. */
-export function isInside(directory: string, path: string): boolean {
+function isInside(directory: string, path: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
 }
