@@ -19,7 +19,6 @@ function manySettings(address: string): Settings[] {
     ...defaultSettings,
     model: { ...model, source: 'direct' as const, service, modelId: services[service].modelId, address },
   }))
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: what would be one in a program.
   const nasty = '\'"`${process.exit(3)}\\\n\r\u2028\u2029*/ // 𝒳 \ud800'
   return [
     defaultSettings,
@@ -61,7 +60,6 @@ describe('the program of "view code"', () => {
     })
     onTestFinished(() => server[Symbol.asyncDispose]())
     const model = { ...defaultSettings.model, source: 'direct' as const, address: server.url }
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: what would be one in a program.
     const systemPrompt = 'You say hello.\nTwice: \'"`${1}'
     const { stdout } = await runProgram(programOf({ ...defaultSettings, model, systemPrompt }, "What's up?"), {
       ANTHROPIC_API_KEY: 'sk-ant-of-the-test',

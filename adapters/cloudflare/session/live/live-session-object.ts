@@ -140,7 +140,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
-    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports }
+    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests }
     return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 
