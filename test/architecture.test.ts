@@ -41,7 +41,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   proxy: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
   otel: { adapters: [], packages: ['@opentelemetry/api'] },
-  cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
+  cloudflare: { adapters: ['http', 'proxy'], packages: ['hono', 'cloudflare:'] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
 

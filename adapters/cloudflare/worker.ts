@@ -1,5 +1,6 @@
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { callerToken, createModelProxy } from '../proxy/index.ts'
 import { demoModel } from './demo-model.ts'
 import {
   bearer,
@@ -23,6 +24,9 @@ interface Bindings {
   SESSIONS: ObjectNamespace
   INDEX: ObjectNamespace
 }
+
+/** Sessions that are handed over come in one piece, with their events. */
+const maxBodyBytes = 16 * 1024 * 1024
 
 const clock = defineTool({
   name: 'current_time',
@@ -53,9 +57,14 @@ function agentOf(env: Bindings): LiveAgentOptions {
 
 /** One object per session: its agent runs here, without a client if need be. */
 export class Conversation extends LiveSessionObject<Bindings> {
+  // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
+  protected override readonly turnRequests = true
+  protected override readonly imports = true
+  protected override readonly maxBodyBytes = maxBodyBytes
+
   protected agentOptions(): LiveAgentOptions {
     const { tools = [], ...rest } = agentOf(this.env)
-    return { ...rest, tools: [...tools, remember] }
+    return { ...rest, tools: [...tools, remember], captureTurnRequests: true }
   }
 
   protected override index(): ObjectNamespace {
@@ -65,18 +74,38 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 export { IndexObject }
 
+/** Who may: before anybody has set a token only this machine, and only as long as there is no key to spend. */
+const authorize = (env: Bindings, request: Request) =>
+  env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request)
+
 const app = createWorker<Bindings>({
   agent: (env) => new Agent(agentOf(env)),
   sessions: (env) => objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX }),
-  // Before anybody has set a token it answers the machine that it runs on, and only as long as there is no key to spend.
-  authorize: (env, request) =>
-    env.ACCESS_TOKEN === undefined && env.ANTHROPIC_API_KEY === undefined ? onLoopback(request) : bearer(env.ACCESS_TOKEN)(request),
+  authorize,
+  maxBodyBytes,
 })
 
+/** What the playground says of the model, before it has asked it anything. */
 app.get('/about', (c) => {
-  const model = c.env.ANTHROPIC_API_KEY === undefined ? 'scripted (no ANTHROPIC_API_KEY)' : modelOf(c.env).config.name
-  return c.text(`phi-core on Cloudflare Workers. Model: ${model}.\nPOST /runs with {"prompt":"…"} streams the events of a run.\n`)
+  const { name, contextWindow, maxTokens } = modelOf(c.env).config
+  return c.json({ model: name, isScripted: c.env.ANTHROPIC_API_KEY === undefined, contextTokens: contextWindow - maxTokens })
 })
+
+/** For agents that run in the page: this Worker adds the key, and sees to it that nobody spends too much of it. */
+const proxy = createModelProxy<{ Bindings: Bindings }>({
+  upstreams: { anthropic: { api: 'anthropicMessages', apiKey: (c) => c.env.ANTHROPIC_API_KEY ?? '' } },
+  authorize: (c) => authorize(c.env, authorized(c.req.raw, callerToken(c))),
+  allow: { anthropic: ['claude-*'] },
+  budget: { windows: [{ ms: 60_000, requests: 60 }] },
+})
+app.route('/models', proxy)
+
+/** The token as `bearer` looks for it: an Anthropic client sends it as its key. */
+function authorized(request: Request, token: string | undefined): Request {
+  const headers = new Headers(request.headers)
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  return new Request(request.url, { headers })
+}
 
 // wrangler takes the default export; it is the only one in this repository.
 export default app

@@ -34,12 +34,12 @@ const byApi: Readonly<Partial<Record<ApiProtocol, string>>> = {
 const byProvider: Readonly<Record<string, string>> = { xai: 'x_ai', mistral: 'mistral_ai', moonshot: 'moonshot_ai' }
 
 /** `gen_ai.provider.name`. */
-export function providerName({ provider, api }: ModelFacts): string {
+function providerName({ provider, api }: ModelFacts): string {
   return byApi[api] ?? (Object.hasOwn(byProvider, provider) ? byProvider[provider] : undefined) ?? nameOf(provider)
 }
 
 /** Where the model is asked; nothing for an address that is none, such as that of a scripted model. */
-export function serverOf(baseUrl: string): Attributes {
+function serverOf(baseUrl: string): Attributes {
   const url = URL.parse(baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return {}
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)

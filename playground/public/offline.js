@@ -5,7 +5,7 @@ const name = 'phi-playground'
 async function filesOfBuild() {
   const response = await fetch('files.json', { cache: 'no-cache' })
   const entries = Object.values(await response.json())
-  const isGrammar = ({ src = '' }) => src.includes('@shikijs/langs')
+  const isGrammar = ({ src = '' }) => src.includes('/langs/')
   const files = entries.filter((entry) => !isGrammar(entry)).flatMap(({ file, css = [] }) => [file, ...css])
   return new Set(files.filter((file) => !file.endsWith('.html')).map((file) => new URL(file, location.href).href))
 }
@@ -23,14 +23,15 @@ async function answer(request) {
   const cache = await caches.open(name)
   // Names of assets change with what is in them.
   const isAsset = new URL(request.url).pathname.includes('/assets/')
-  const kept = isAsset ? await cache.match(request) : undefined
+  // Servers that say `Vary: Origin` give every origin the same file.
+  const kept = isAsset ? await cache.match(request, { ignoreVary: true }) : undefined
   if (kept !== undefined) return kept
   try {
     const response = await fetch(request)
     if (response.ok && isAsset) await cache.put(request, response.clone())
     return response
   } catch (error) {
-    const fallback = request.mode === 'navigate' ? await cache.match('./') : await cache.match(request)
+    const fallback = request.mode === 'navigate' ? await cache.match('./', { ignoreVary: true }) : undefined
     if (fallback === undefined) throw error
     return fallback
   }

@@ -7,19 +7,24 @@ import { commandsOf } from './palette/commands.ts'
 import { KeyHelp } from './palette/key-help.tsx'
 import { onKeysOf } from './palette/keys.ts'
 import { Palette } from './palette/palette.tsx'
+import { lazy } from './parts/lazy.tsx'
 import { SessionsPane } from './sessions/sessions-pane.tsx'
 import type { Desk } from './state/desk.ts'
+import type { DialogName } from './state/dialog-name.ts'
 import { isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
 import { TopBar } from './status/top-bar.tsx'
 
+const SettingsDialog = lazy(async () => (await import('./settings/settings-dialog.tsx')).SettingsDialog)
+const CompareDialog = lazy(async () => (await import('./compare/compare-dialog.tsx')).CompareDialog)
+
 /** The page: status on top, the stored conversations, the one that is shown, and what it is made of. */
 export function App({ desk }: { desk: Desk }) {
-  const dialog = useSignal<'palette' | 'keys' | undefined>(undefined)
+  const dialog = useSignal<DialogName | undefined>(undefined)
   const conversation = desk.current.value
   const state = conversation.state.value
   const close = () => (dialog.value = undefined)
-  const open = (which: 'palette' | 'keys') => (dialog.value = which)
+  const open = (which: DialogName) => (dialog.value = which)
 
   useEffect(() => {
     const onKey = onKeysOf(desk, open)
@@ -35,6 +40,7 @@ export function App({ desk }: { desk: Desk }) {
         model={conversation.chat.model}
         isDrawerOpen={isDrawerOpen.value}
         onPalette={() => open('palette')}
+        onSettings={() => open('settings')}
         onDrawer={() => showPane(isDrawerOpen.value ? 'conversation' : 'inspector')}
         onUsage={() => {
           desk.showTab('usage')
@@ -47,7 +53,11 @@ export function App({ desk }: { desk: Desk }) {
         inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
       />
       <Announcer state={state} />
-      {dialog.value === 'palette' && <Palette commands={commandsOf(desk, () => open('keys'))} onClose={close} />}
+      {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
+      {(dialog.value === 'settings' || dialog.value === 'code') && (
+        <SettingsDialog desk={desk} tab={dialog.value === 'code' ? 'code' : 'model'} onClose={close} />
+      )}
+      {dialog.value === 'compare' && <CompareDialog desk={desk} onClose={close} />}
       {dialog.value === 'keys' && <KeyHelp onClose={close} />}
     </div>
   )

@@ -1,7 +1,7 @@
 import { kindOf } from './json-fault.ts'
 
 /** Names of what must not be shown. Counts of tokens are none. */
-export const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
+const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
 
 /** `value` as a message shows it, cut, and without what its name says is a secret. */
 export function shown(value: unknown, name: string): string {

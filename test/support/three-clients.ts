@@ -9,17 +9,17 @@ import { saidIn } from '../../src/testing/endpoint/endpoint-client.ts'
 type Fetch = typeof globalThis.fetch
 
 /** A chat of the AI SDK, unmodified: what stands behind `useChat`. */
-export function chatOf(url: string, id: string, fetch: Fetch, messages: UIMessage[] = []): Chat<UIMessage> {
+function chatOf(url: string, id: string, fetch: Fetch, messages: UIMessage[] = []): Chat<UIMessage> {
   const transport = new DefaultChatTransport({ api: `${url}/chat`, fetch })
   return new Chat({ id, messages, transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses })
 }
 
 /** A client of AG-UI, unmodified. */
-export function agUiClientOf(url: string, threadId: string, fetch: Fetch): HttpAgent {
+function agUiClientOf(url: string, threadId: string, fetch: Fetch): HttpAgent {
   return new HttpAgent({ url: `${url}/agui`, threadId, fetch: (input, init) => fetch(input, init) })
 }
 
-export const textOf = ({ parts }: UIMessage): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+const textOf = ({ parts }: UIMessage): string => parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
 /** How it stands with the last call that a chat shows. */
 function lastCallOf({ lastMessage }: Chat<UIMessage>): string | undefined {
@@ -29,12 +29,12 @@ function lastCallOf({ lastMessage }: Chat<UIMessage>): string | undefined {
 const noMessage: UIMessage = { id: '', role: 'assistant', parts: [] }
 
 /** All that the model has said to a client of AG-UI. */
-export function saidTo({ messages }: HttpAgent): string {
+function saidTo({ messages }: HttpAgent): string {
   return messages.map(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? content : '')).join('')
 }
 
 /** A fetch whose first answer is cut off after some bytes, as by a train in a tunnel. */
-export function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end', onCut: (bytes: number) => void = () => undefined): Fetch {
+function cutOnce(fetch: Fetch, afterBytes: number, how: 'error' | 'end', onCut: (bytes: number) => void = () => undefined): Fetch {
   let isCut = false
   return async (input, init) => {
     const response = await fetch(input, init)

@@ -30,7 +30,7 @@ function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
 }
 
 /** One message of a user, as a client sends it. `place` names it in the refusal. */
-export function userMessageOf(entry: JsonValue, place: string): UserMessage {
+function userMessageOf(entry: JsonValue, place: string): UserMessage {
   if (isObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
   const content = userContent(entry)
   if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text and image blocks }.`)
@@ -55,7 +55,7 @@ function userBlock(block: JsonValue): Content | undefined {
 }
 
 /** Refuses what is nested so deep that nobody could store or send it. */
-export function assertShallow(body: JsonObject): void {
+function assertShallow(body: JsonObject): void {
   try {
     checkOptions(body, json, 'body')
   } catch (error) {

@@ -2,10 +2,14 @@ import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { LinkQuestion } from '../markdown/link-question.tsx'
+import { KeyBanner } from '../models/key-banner.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { InterferenceNotice } from '../sessions/interference-notice.tsx'
 import type { Desk } from '../state/desk.ts'
 import type { Conversation } from '../state/session.ts'
 import { Transcript } from './transcript.tsx'
+
+const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).ReplayBar)
 
 /** The conversation that is shown, and where a person goes on with it. */
 export function ConversationPane({ desk, conversation }: { desk: Desk; conversation: Conversation }) {
@@ -14,6 +18,8 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const isRunning = state.status === 'running' || race?.isRunning === true
   const isElsewhere = desk.interference.value !== undefined
   const { warning } = desk
+  const { replay } = conversation
+  const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
 
   return (
     <main class="conversation-pane">
@@ -21,10 +27,11 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
       <LinkQuestion>
         <Transcript
           state={state}
+          isScripted={isScripted}
           race={race}
           record={conversation.record.value}
           selection={desk.selection.value}
-          actions={isElsewhere ? undefined : conversation}
+          actions={isElsewhere || replay !== undefined ? undefined : conversation}
           requests={conversation.log.requests}
           onSelect={desk.select}
           onBranch={(loopId) => void desk.open(conversation.sessionId, loopId)}
@@ -37,12 +44,21 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
           </p>
         )}
         <InterferenceNotice desk={desk} />
-        <ScenarioBar
-          scenarios={scenarios}
-          isDisabled={isRunning || isElsewhere}
-          onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
-        />
-        <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
+        <KeyBanner />
+        {replay === undefined ? (
+          <>
+            {isScripted && (
+              <ScenarioBar
+                scenarios={scenarios}
+                isDisabled={isRunning || isElsewhere}
+                onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
+              />
+            )}
+            <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
+          </>
+        ) : (
+          <ReplayBar replay={replay} onLeave={() => void desk.open(conversation.sessionId)} />
+        )}
       </footer>
     </main>
   )

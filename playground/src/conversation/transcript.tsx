@@ -22,10 +22,12 @@ interface TranscriptProps {
   requests: readonly CapturedTurn[]
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
+  /** Scenarios of the scripted model are offered. */
+  isScripted: boolean
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
-export function Transcript({ state, race, selection, actions, ...rest }: TranscriptProps) {
+export function Transcript({ state, race, selection, actions, isScripted, ...rest }: TranscriptProps) {
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
@@ -63,7 +65,7 @@ export function Transcript({ state, race, selection, actions, ...rest }: Transcr
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
       <section class="transcript" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} ref={box} onScroll={onScroll}>
         <div class="lines" ref={lines} data-empty={isEmpty}>
-          {isEmpty && <Welcome />}
+          {isEmpty && <Welcome isScripted={isScripted} />}
           <MessageList state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <Ending state={state} />

@@ -3,6 +3,8 @@ import type { Workspace } from '../../../src/index.ts'
 import { type AgentOptions, type AgentTool, type InputFilter, memoryWorkspace } from '../../../src/index.ts'
 import type { Script } from '../../../src/providers/scripted/index.ts'
 import { readFileTool, searchTool } from '../../../src/tools/index.ts'
+import { plainOptions } from '../settings/agent-options.ts'
+import { defaultSettings, type Settings } from '../settings/settings.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
 import { demoCost as cost, demoModel } from './model.ts'
@@ -12,9 +14,9 @@ import { demoTools } from './tools.ts'
 /** Small, so that a conversation fills it while one looks on. */
 const contextTokens = 10_000
 const compaction = { compactAtPct: 0.9, compactBudgetThresholdPct: 0.05, keepFirstTurns: 1, keepRecentTurns: 2 }
-
-/** An agent on the scripted model, with tools over files in memory. */
-export function demoSetup(): AgentSetup {
+/** An agent on the scripted model, with tools over files in memory: its answers know them. Thinking and limits are the visitor's. */
+export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
+  const { thinking, limits } = plainOptions(settings)
   const workspace = memoryWorkspace(files)
   const model = demoModel(demoScript(), 'demo', 'Demo model')
   const options: AgentOptions = {
@@ -22,9 +24,9 @@ export function demoSetup(): AgentSetup {
     systemPrompt: 'You keep the logbook of a polar expedition.',
     tools: [...demoTools(workspace), naturalist(workspace)],
     workspace,
-    thinking: 'low',
+    thinking,
     inputFilters: [noPasswords],
-    limits: { maxTurns: 600 },
+    ...(limits !== undefined && { limits }),
     contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
     captureTurnRequests: true,
   }

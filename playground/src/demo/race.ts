@@ -1,33 +1,31 @@
-import type { LoopConfig } from '../../../src/index.ts'
+import type { LoopConfig, Model } from '../../../src/index.ts'
 import { type EvaluationStrategy, llmJudge } from '../../../src/loop/parallel/index.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import { demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 
-/** Three temperaments, and a judge. All of them are scripted. */
-const answers: readonly { id: string; step: ScriptedStep }[] = [
-  { id: 'demo-terse', step: { text: 'Cold week, little movement.', delayMs: 90, chunkSize: 3 } },
-  {
-    id: 'demo-exact',
-    step: { text: 'From Monday to Wednesday it was between -17 °C and -6 °C, and open water came in sight.', delayMs: 50, chunkSize: 3 },
+/** Four temperaments, and a judge. All of them are scripted. */
+const voices: Readonly<Record<string, ScriptedStep>> = {
+  'demo-terse': { text: 'Cold week, little movement.', delayMs: 40 },
+  'demo-exact': { text: 'From Monday to Wednesday it was between -17 °C and -6 °C, and open water came in sight.', delayMs: 18 },
+  'demo-poet': {
+    text: 'Three days of white silence, in which the ice held its breath, the sledge was mended, and a far dark line on Wednesday promised the sea.',
+    delayMs: 14,
   },
-  {
-    id: 'demo-poet',
-    step: {
-      text: 'Three days of white silence, in which the ice held its breath, the sledge was mended, and a far dark line on Wednesday promised the sea.',
-      delayMs: 35,
-      chunkSize: 3,
-    },
-  },
-]
-
-export function demoRace(): { configs: LoopConfig[]; strategy: EvaluationStrategy } {
-  const configs = answers.map(({ id, step }) => ({ model: modelOf(id, step), captureTurnRequests: true }))
-  const judge = modelOf('demo-judge', { text: '2: it alone says how cold it was and what was seen.' })
-  return { configs, strategy: llmJudge({ config: { model: judge } }) }
+  'demo-list': { text: '- Monday: -11 °C, two walruses\n- Tuesday: -17 °C, calm\n- Wednesday: -6 °C, open water, one walrus', delayMs: 22 },
+  'demo-judge': { text: '2: it alone says how cold it was and what was seen.' },
 }
 
-function modelOf(id: string, step: ScriptedStep) {
+/** Who can be compared without a key. */
+export const voiceIds: readonly string[] = Object.keys(voices).filter((id) => id !== 'demo-judge')
+
+export function demoRace(): { configs: LoopConfig[]; strategy: EvaluationStrategy } {
+  const configs = voiceIds.slice(0, 3).map((id) => ({ model: demoVoice(id), captureTurnRequests: true }))
+  return { configs, strategy: llmJudge({ config: { model: demoVoice('demo-judge') } }) }
+}
+
+export function demoVoice(id: string): Model {
   const counted = usageCounter()
+  const step = voices[id] ?? { text: 'I have nothing prepared.' }
   return demoModel((request) => ({ ...step, usage: counted(request, step) }), id, id)
 }

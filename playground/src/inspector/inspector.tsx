@@ -28,6 +28,7 @@ export function Inspector({ desk, conversation }: TabProps) {
 
   return (
     <aside class="inspector" aria-label="Inspector">
+      <h2 class="visually-hidden">Inspector</h2>
       <Splitter pane="inspector" label="Width of the inspector" />
       <div class="tabs">
         <div role="tablist" aria-label="Inspector" onKeyDown={onKeyDown}>

@@ -1,5 +1,6 @@
 import { scenarios } from '../demo/scenarios/index.ts'
 import type { Desk } from '../state/desk.ts'
+import type { DialogName } from '../state/dialog-name.ts'
 import { showPane } from '../state/layout.ts'
 import { inspectorTabs } from '../state/selection.ts'
 import { toggleTheme } from '../state/theme.ts'
@@ -15,7 +16,7 @@ export interface Command {
 }
 
 /** Everything that can be done now. */
-export function commandsOf(desk: Desk, onHelp: () => void): Command[] {
+export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Command[] {
   const conversation = desk.current.value
   const isRunning = conversation.state.value.status === 'running'
   const isEmpty = conversation.state.value.messages.length === 0
@@ -30,11 +31,15 @@ export function commandsOf(desk: Desk, onHelp: () => void): Command[] {
   const ofConversation = [
     { id: 'rerun', group: 'Run', name: 'Answer the last question again', run: conversation.regenerate },
     { id: 'compact', group: 'Run', name: 'Compact what is sent now', run: conversation.compact },
+    { id: 'replay', group: 'Conversation', name: 'Replay this conversation', run: () => void desk.replay() },
   ]
   return [
     { id: 'new', group: 'Conversation', name: 'New conversation', run: desk.create },
     ...runs,
     ...(isRunning || isEmpty ? [] : ofConversation),
+    ...(isRunning || conversation.chat.compare === undefined
+      ? []
+      : [{ id: 'compare', group: 'Run', name: 'Compare 2 to 4 configurations', run: () => open('compare') }]),
     ...inspectorTabs.map((tab) => ({
       id: `tab ${tab}`,
       group: 'Inspector',
@@ -50,6 +55,9 @@ export function commandsOf(desk: Desk, onHelp: () => void): Command[] {
       name: title || 'Conversation',
       run: () => void desk.open(sessionId),
     })),
+    { id: 'settings', group: 'Page', name: 'Model and settings', run: () => open('settings') },
+    { id: 'code', group: 'Page', name: 'View code: these settings as a program', run: () => open('code') },
+    ...placeCommands(desk),
     { id: 'theme', group: 'Page', name: 'Light or dark', run: toggleTheme },
     {
       id: 'letters',
@@ -59,6 +67,15 @@ export function commandsOf(desk: Desk, onHelp: () => void): Command[] {
         areKeysOn.value = !areKeysOn.value
       },
     },
-    { id: 'help', group: 'Page', name: 'All keys', keys: '?', run: onHelp },
+    { id: 'help', group: 'Page', name: 'All keys', keys: '?', run: () => open('keys') },
   ]
+}
+
+/** Hands the conversation over to the other place, and changes the place for what comes. */
+function placeCommands(desk: Desk): Command[] {
+  const settings = desk.backend.settings.value
+  const next = { ...settings, place: settings.place === 'tab' ? 'server' : 'tab' } as const
+  const name = next.place === 'server' ? 'Hand the conversation to the server' : 'Take the conversation into this tab'
+  if (desk.current.value.record.value === undefined) return []
+  return [{ id: 'handover', group: 'Conversation', name, run: () => void desk.handOver(next) }]
 }

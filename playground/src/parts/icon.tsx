@@ -10,6 +10,7 @@ const paths = {
   edit: 'M3 13l.6-2.6L10.8 3.2l2 2-7.2 7.2zM9.5 4.5l2 2',
   chevron: 'M6 4l4 4-4 4',
   down: 'M8 3v10M4 9l4 4 4-4',
+  unfold: 'M4.5 6.5L8 10l3.5-3.5',
   stop: 'M4.5 4.5h7v7h-7z',
   send: 'M8 13V3M4 7l4-4 4 4',
   sun: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M12.6 3.4l-.7.7M4.1 11.9l-.7.7',
@@ -24,6 +25,13 @@ const paths = {
   fold: 'M8 2v4M6 4l2 2 2-2M8 14v-4M6 12l2-2 2 2M3 8h10',
   agent: 'M8 3l5 5-5 5-5-5z',
   help: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.3c.2-1.8 3.4-1.7 3.4.2 0 1.3-1.7 1.3-1.7 2.6M8 11.3v.1',
+  gear: 'M8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.4 3.4l1.4 1.4M11.2 11.2l1.4 1.4M12.6 3.4l-1.4 1.4M4.8 11.2l-1.4 1.4',
+  play: 'M5 3.5l7 4.5-7 4.5z',
+  columns: 'M2.5 3h3v10h-3zM6.5 3h3v10h-3zM10.5 3h3v10h-3z',
+  code: 'M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5',
+  server: 'M3 3h10v4H3zM3 9h10v4H3zM5.5 5h.1M5.5 11h.1',
+  stepBack: 'M11 4L6 8l5 4zM4.5 4v8',
+  stepForward: 'M5 4l5 4-5 4zM11.5 4v8',
 } as const
 
 export type IconName = keyof typeof paths

@@ -29,6 +29,13 @@ export function TransferButtons({ desk }: { desk: Desk }) {
 
   return (
     <footer class="transfer">
+      <div class="transfer-row">
+        <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void desk.replay()}>
+          <Icon name="play" />
+          Replay
+        </button>
+        <HandOverButton desk={desk} />
+      </div>
       <button type="button" class="small" onClick={() => input.current?.click()}>
         <Icon name="upload" />
         Import
@@ -63,7 +70,27 @@ export function TransferButtons({ desk }: { desk: Desk }) {
           ))}
         </select>
       </label>
-      <p class="kept">Kept in this browser only.</p>
+      <p class="kept">{desk.backend.settings.value.place === 'tab' ? 'Kept in this browser only.' : 'Kept on the server.'}</p>
     </footer>
+  )
+}
+
+/** Takes the conversation to the other place, with everything that waits in it. */
+function HandOverButton({ desk }: { desk: Desk }) {
+  const settings = desk.backend.settings.value
+  const isHere = settings.place === 'tab'
+  const conversation = desk.current.value
+  const isReady = conversation.record.value !== undefined && conversation.replay === undefined
+  return (
+    <button
+      type="button"
+      class="small"
+      disabled={!isReady}
+      title={isHere ? 'Goes on where the server is, as it is now' : 'Goes on in this tab, as it is now'}
+      onClick={() => void desk.handOver({ ...settings, place: isHere ? 'server' : 'tab' })}
+    >
+      <Icon name="server" />
+      {isHere ? 'To server' : 'Take home'}
+    </button>
   )
 }

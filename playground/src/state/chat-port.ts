@@ -1,4 +1,5 @@
 import type { ChatAgent, CostConfig, Session } from '../../../src/index.ts'
+import type { Contest } from './local-race.ts'
 import type { RunRace } from './race.ts'
 
 /** What the page tells about a model. */
@@ -28,6 +29,8 @@ export interface ChatPort {
   close(): Promise<void>
   /** Has several configurations answer at once. Absent where that cannot be done. */
   race?: RunRace
+  /** Has those of the visitor's choice answer. Absent where that cannot be done. */
+  compare?: (contest: () => Promise<Contest>) => RunRace
 }
 
 /** What the list shows of a conversation. */
@@ -71,6 +74,6 @@ export interface Backend {
   remove(sessionId: string): Promise<void>
   rename(sessionId: string, title: string): Promise<void>
   exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile>
-  /** Stores what `exportAs` gave, under a new id where the old one is taken. Resolves with the id. */
-  importFrom(text: string): Promise<string>
+  /** Stores what `exportAs` gave, under a new id where the old one is taken, unless it should `replace` what is there. Resolves with the id. */
+  importFrom(text: string, options?: { replace?: boolean }): Promise<string>
 }

@@ -32,7 +32,8 @@ export function rewoundState(state: RunState, messages: readonly AgentMessage[])
 export function outlineOf(session: Session): Session {
   const loops = session.loops.map((loop) => ({
     ...loop,
-    events: [],
+    // Answers that were tried beside each other are shown with what they took.
+    events: loop.parallelGroup === undefined ? [] : loop.events.filter(({ event }) => event.type !== 'turnRequest'),
     turns: loop.turns.map(({ requestPayload: _held, ...turn }) => turn),
   }))
   return { ...session, loops }

@@ -1,6 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { SessionError } from '../../../src/index.ts'
-import type { Backend, StoredSession } from './chat-port.ts'
+import { serverUrl } from '../remote/server-url.ts'
+import type { SettableBackend } from '../settings/settable-backend.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { StoredSession } from './chat-port.ts'
+import type { RunRace } from './race.ts'
 import { createSelection, readAddress, type SelectionState } from './selection.ts'
 import { type Conversation, createConversation } from './session.ts'
 
@@ -9,7 +13,7 @@ export type Interference = 'continued' | 'deleted'
 
 /** All conversations: the one that is shown, and those that are stored. */
 export interface Desk extends SelectionState {
-  readonly backend: Backend
+  readonly backend: SettableBackend
   current: ReadonlySignal<Conversation>
   stored: ReadonlySignal<readonly StoredSession[]>
   /** Set while what is shown is not what is stored: nothing can be said here then. */
@@ -23,14 +27,20 @@ export interface Desk extends SelectionState {
   create(): void
   remove(sessionId: string): Promise<void>
   importFrom(text: string): Promise<void>
+  /** Goes on as `settings` say: with this conversation, or with a new one where they lead to another place. Resolves with whether that worked. */
+  configure(settings: Settings): Promise<boolean>
+  /** Takes the conversation to the other place, with everything that waits in it, and goes on there. */
+  handOver(settings: Settings): Promise<void>
   /** Has several configurations answer `prompt`, and goes on with the answer that was chosen. */
-  race(prompt: string): void
+  race(prompt: string, run?: RunRace): void
+  /** Shows the conversation again as it came, without sending anything. */
+  replay(): Promise<void>
   refresh(): Promise<void>
   warn(error: unknown): void
 }
 
 /** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
-export async function createDesk(backendFor: (onOtherTab: (sessionId: string) => void) => Promise<Backend>): Promise<Desk> {
+export async function createDesk(backendFor: (onOtherTab: (sessionId: string) => void) => Promise<SettableBackend>): Promise<Desk> {
   const backend = await backendFor((sessionId) => void heard(sessionId))
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = signal<readonly StoredSession[]>([])
@@ -115,15 +125,27 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     await refresh()
   }
 
-  async function runRace(prompt: string): Promise<void> {
+  async function runRace(prompt: string, race = current.value.chat.race): Promise<void> {
     const conversation = current.value
-    const { race } = conversation.chat
     if (race === undefined) return
     try {
       const chosen = await conversation.startRace(prompt, race)
       if (current.value === conversation) await open(conversation.sessionId, chosen)
     } catch (error) {
       warn(error)
+    }
+  }
+
+  async function replay(): Promise<void> {
+    const { sessionId, loopId, chat } = current.value
+    try {
+      const [{ createReplay }, session] = await Promise.all([import('../replay/replay.ts'), backend.read(sessionId)])
+      const played = createReplay(session, loopId.value, chat.model)
+      selection.select(undefined)
+      show(played)
+      played.replay.play()
+    } catch (error) {
+      warn(error, 'This conversation cannot be replayed')
     }
   }
 
@@ -135,6 +157,40 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     }
   }
 
+  async function configure(settings: Settings): Promise<boolean> {
+    const before = backend.settings.value
+    const { sessionId, record } = current.value
+    const isSamePlace = before.place === settings.place && serverUrl(before) === serverUrl(settings)
+    const wasSaid = record.value !== undefined
+    await current.value.close()
+    let isDone = true
+    try {
+      await backend.use(settings)
+      warning.value = backend.warning
+    } catch (error) {
+      warn(error, 'These settings cannot be used')
+      isDone = false
+    }
+    show((isSamePlace || !isDone) && wasSaid ? await read(sessionId) : begin())
+    return isDone
+  }
+
+  async function handOver(settings: Settings): Promise<void> {
+    const { sessionId } = current.value
+    const before = backend.settings.value
+    await current.value.close()
+    try {
+      const { text } = await backend.exportAs(sessionId, 'phi')
+      await backend.use(settings)
+      show(await read(await backend.importFrom(text, { replace: true })))
+    } catch (error) {
+      // It is still where it was.
+      await backend.use(before)
+      show(await read(sessionId))
+      warn(error, 'The conversation was not handed over')
+    }
+  }
+
   function warn(error: unknown, what = 'That did not work'): void {
     warning.value = `${what}: ${error instanceof Error ? error.message : String(error)}`
   }
@@ -143,6 +199,24 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   await refresh()
   void lookForOtherTabs(current.value)
   const create = () => show(begin())
-  const race = (prompt: string) => void runRace(prompt)
-  return { ...selection, backend, current, stored, interference, warning, open, takeOver, create, remove, importFrom, race, refresh, warn }
+  const race = (prompt: string, run?: RunRace) => void runRace(prompt, run)
+  return {
+    ...selection,
+    backend,
+    current,
+    stored,
+    interference,
+    warning,
+    open,
+    takeOver,
+    create,
+    remove,
+    importFrom,
+    configure,
+    handOver,
+    race,
+    replay,
+    refresh,
+    warn,
+  }
 }

@@ -1,7 +1,7 @@
 import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, SessionError, type SessionStore } from '../../../src/index.ts'
 import { exportSession, importSession, withEvents } from '../../../src/session/index.ts'
-import type { Backend, ChatPort, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
+import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { type Contest, localRace } from './local-race.ts'
 
 /** How agents of this tab are made. */
@@ -62,6 +62,7 @@ export class LocalBackend implements Backend {
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
       clearQueues: () => agent.clearQueues(),
       close: () => agent.close(),
+      compare: (contest) => localRace(agent, this.store, contest),
       ...(race !== undefined && { race: localRace(agent, this.store, race) }),
     }
   }
@@ -97,22 +98,14 @@ export class LocalBackend implements Backend {
     return this.store.rename(sessionId, title)
   }
 
-  async exportAs(sessionId: string, format: 'phi' | 'rust' | 'markdown'): Promise<SessionFile> {
-    if (format === 'phi') {
-      return { name: `${sessionId}.phi.jsonl`, type: 'application/x-ndjson', text: await exportSession(this.store, sessionId) }
-    }
-    const session = await this.read(sessionId)
-    if (format === 'markdown') {
-      const { sessionMarkdown } = await import('../tree/session-markdown.ts')
-      return { name: `${sessionId}.md`, type: 'text/markdown', text: sessionMarkdown(session) }
-    }
-    // The schemas, and zod with them, only for who wants them.
-    const { sessionToSpecJson } = await import('../../../src/schema/index.ts')
-    return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(session) }
+  async exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile> {
+    const { sessionFile } = await import('../sessions/session-file.ts')
+    return sessionFile({ sessionId, format, log: () => exportSession(this.store, sessionId), read: () => this.read(sessionId) })
   }
 
-  async importFrom(text: string): Promise<string> {
+  async importFrom(text: string, { replace = false }: { replace?: boolean } = {}): Promise<string> {
     if (text.startsWith('{"format"')) {
+      if (replace) return importSession(this.store, text, { replace })
       return await importSession(this.store, text).catch((error: unknown) => {
         if (SessionError.isInstance(error) && error.code === 'conflict') return importSession(this.store, text, { sessionId: newId() })
         throw error

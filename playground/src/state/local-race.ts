@@ -1,5 +1,6 @@
 import type { Agent, LoopConfig, SessionStore } from '../../../src/index.ts'
 import type { EvaluationStrategy } from '../../../src/loop/parallel/index.ts'
+import { withPrices } from '../race/race-marks.ts'
 import type { RunRace } from './race.ts'
 
 /** Who answers, and who chooses. */
@@ -26,7 +27,8 @@ export function localRace(agent: Agent, store: SessionStore, contest: () => Prom
     )
     try {
       const recorded = configs.map((config) => ({ ...config, journal }))
-      const { selectedLoopId } = await parallelLoop({ prompt, context, configs: recorded, strategy, emit, signal })
+      const metadata = withPrices(configs.map(({ model }) => model.config))
+      const { selectedLoopId } = await parallelLoop({ prompt, context, configs: recorded, strategy, emit, signal, metadata })
       return selectedLoopId
     } finally {
       await journal.close()

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { AgentEvent } from '../../../src/index.ts'
 import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
+import { marked, type RaceMarks } from '../race/race-marks.ts'
 
 /** One prompt that several configurations answer at once. */
 export interface Race {
@@ -10,25 +11,32 @@ export interface Race {
   loopIds: readonly string[]
   /** By loop: the branches, and the judge. */
   runs: Readonly<Record<string, RunState>>
+  marks: Readonly<Record<string, RaceMarks | undefined>>
   selectedLoopId?: string
   /** What the judge said. */
   verdict?: string
 }
+
+/** What judges said while this page was open, by the loop that they chose: no session holds it. */
+export const verdicts = new Map<string, string>()
 
 /** Runs a prompt in several configurations. Resolves with the loop that was chosen. */
 export type RunRace = (prompt: string, emit: (event: AgentEvent) => void, signal: AbortSignal) => Promise<string>
 
 /** A race as a signal: `accept` takes its events in. */
 export function createRace(prompt: string) {
-  const race = signal<Race>({ prompt, isRunning: true, loopIds: [], runs: {} })
+  const race = signal<Race>({ prompt, isRunning: true, loopIds: [], runs: {}, marks: {} })
   let next = race.value
 
   function accept(event: AgentEvent): void {
     if (event.type === 'parallelLoopStart') next = { ...next, loopIds: event.loopIds }
-    else if (event.type === 'parallelLoopEnd') next = { ...next, isRunning: false, selectedLoopId: event.selectedLoopId }
-    else {
+    else if (event.type === 'parallelLoopEnd') {
+      next = { ...next, isRunning: false, selectedLoopId: event.selectedLoopId }
+      if (next.verdict !== undefined) verdicts.set(event.selectedLoopId, next.verdict)
+    } else {
       const run = reduce(next.runs[event.loopId] ?? initialState(), event)
-      next = { ...next, runs: { ...next.runs, [event.loopId]: run } }
+      const marks = { ...next.marks, [event.loopId]: marked(next.marks[event.loopId], event) }
+      next = { ...next, runs: { ...next.runs, [event.loopId]: run }, marks }
       const isJudge = !next.loopIds.includes(event.loopId)
       if (isJudge && event.type === 'messageEnd' && event.message.role === 'assistant')
         next = { ...next, verdict: textIn(event.message.content) }

@@ -5,6 +5,7 @@ import type { ChatPort } from './chat-port.ts'
 import { chainOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
+import type { Replay } from './replay-controls.ts'
 
 /** A message that waits for the run to take it. */
 export interface QueuedMessage {
@@ -16,11 +17,13 @@ export interface QueuedMessage {
 /** One conversation: what the page shows (signals), and what a person can do. */
 export interface Conversation {
   readonly chat: ChatPort
+  /** Set where this is a recording that is played: nothing can be said then. */
+  readonly replay?: Replay
   readonly sessionId: string
   /** The loop that the conversation ends with. */
   loopId: ReadonlySignal<string | undefined>
   state: ReadonlySignal<RunState>
-  log: EventLog
+  readonly log: EventLog
   /** The tree as it was recorded last; absent before anything was said. */
   record: ReadonlySignal<Session | undefined>
   /** What several configurations answer at once; absent while none do. */

@@ -23,12 +23,13 @@ interface TopBarProps {
   model: ModelFacts
   isDrawerOpen: boolean
   onPalette: () => void
+  onSettings: () => void
   onDrawer: () => void
   onUsage: () => void
 }
 
 /** Which model, what it is doing, how full its context is. */
-export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onDrawer, onUsage }: TopBarProps) {
+export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onSettings, onDrawer, onUsage }: TopBarProps) {
   const status = isRacing ? 'running' : state.status
   return (
     <header class="top-bar">
@@ -38,9 +39,10 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onDraw
         </span>
         phi <span class="brand-sub">playground</span>
       </h1>
-      <p class="model" title="No network, no key: the answers are scripted, everything around them is real.">
+      <button type="button" class="model" onClick={onSettings} title="Model and settings" data-testid="model-button">
         {model.isScripted && <span class="badge">scripted</span>} <span class="model-name">{model.name}</span>
-      </p>
+        <Icon name="unfold" />
+      </button>
       <p class="run-status" data-testid="run-status" data-status={status}>
         <span class="dot" aria-hidden="true" />
         {labels[status]}
@@ -55,6 +57,9 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onDraw
         </button>
         <span class="drawer-toggle">
           <IconButton icon="panel" label="Inspector" isPressed={isDrawerOpen} onClick={onDrawer} />
+        </span>
+        <span class="settings-button">
+          <IconButton icon="gear" label="Settings" onClick={onSettings} />
         </span>
         <ThemeToggle />
       </div>

@@ -7,7 +7,7 @@ import { readLog } from './read-log.ts'
 import { decodeLine } from './record-codec.ts'
 
 /** How long a title may be, in UTF-16 units. */
-export const maxTitleChars = 100
+const maxTitleChars = 100
 
 /** Of a text, so much can matter for a title: the rest is not looked at. */
 const lookedAt = 1000
@@ -83,7 +83,7 @@ function titled(title: string | undefined): { title?: string } {
 }
 
 /** On one line, without what turns the direction of writing, and cut between characters. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ').trim()
   if (line.length <= maxTitleChars) return line
   const cut = line.slice(0, maxTitleChars - 1)

@@ -40,7 +40,7 @@ describe('the Worker in wrangler dev, Node compatibility off', () => {
   afterAll(() => worker?.close())
 
   it('runs the scripted model and says so', async () => {
-    expect(await (await fetch(`${worker.url}/about`)).text()).toContain('Model: scripted')
+    expect(await (await fetch(`${worker.url}/about`)).json()).toMatchObject({ isScripted: true })
     await expectScriptedRun(await post(worker.url))
   })
 

@@ -61,6 +61,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly maxOpenStreams: number = 100
   /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
   protected readonly imports: boolean = false
+  /** Whether `turnRequest` events, which hold the system prompt, leave the server. */
+  protected readonly turnRequests: boolean = false
   /** Milliseconds between the comments that keep an idle connection open. */
   protected readonly pingMs: number = 15_000
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
@@ -125,7 +127,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const namespace = this.index()
     const index = namespace && new SessionIndex(namespace, tenant)
     const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
-    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports } = this
+    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
     const live = new LiveSession({
@@ -138,7 +140,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
-    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports }
+    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests }
     return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 

@@ -35,8 +35,3 @@ function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {
   if (process.platform === 'win32') return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'phi')
   return join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'phi')
 }
-
-/** Whether `path` is `directory` or within it. */
-export function isInside(directory: string, path: string): boolean {
-  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
-}

@@ -3,7 +3,7 @@ import { isLevel, levels } from '../assistant/assistant.ts'
 import { modelNamed } from '../assistant/models.ts'
 import { costOf, shortCount } from '../render/figures.ts'
 import { cutTo } from '../terminal/text-width.ts'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 
 /** `/model`: which one is asked, or another one from now on. */
 export const model: Command = {

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/index.ts'
 import { childrenOf, exportSession, rootLoops } from '../../../../src/session/index.ts'
 import { shortCount } from '../render/figures.ts'
-import type { Command, CommandHost } from './commands.ts'
+import type { Command, CommandHost } from './command.ts'
 
 /** Sessions that `/resume` lists. */
 const listed = 10

@@ -1,6 +1,7 @@
 import type { AgentRun, ApprovalRequestedEvent, RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
-import { type CommandHost, commandNames, runCommand } from '../commands/commands.ts'
+import type { CommandHost } from '../commands/command.ts'
+import { commandNames, runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines, type LineListener, type LineSource, plainLines } from '../terminal/line-editor.ts'

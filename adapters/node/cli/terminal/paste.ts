@@ -8,7 +8,7 @@ export const bracketedPaste = { on: '\x1b[?2004h', off: '\x1b[?2004l' }
 const longestTyped = 1024
 
 /** Characters of one paste that are kept. */
-export const longestPaste = 4 * 1024 * 1024
+const longestPaste = 4 * 1024 * 1024
 
 /** Tells what is typed from what is pasted, in the chunks that a terminal sends. */
 export class PasteReader {

@@ -17,7 +17,7 @@ export function BlockRow({ block }: { block: RequestBlock }) {
             {origin}
           </span>
           <span class="block-text">{escapeControls(gist)}</span>
-          {isBreak && <span class="badge warn">prefix breaks here</span>}
+          {isBreak && <span class="badge warn">breaks here</span>}
           <span class="number">{short(tokens)} tok</span>
         </summary>
         {isOpen.value && (

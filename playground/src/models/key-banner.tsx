@@ -1,0 +1,14 @@
+import { forgetKeys, keyOwners } from './key-vault.ts'
+
+/** Says that this page holds secrets, for as long as it does. */
+export function KeyBanner() {
+  if (keyOwners.value.length === 0) return null
+  return (
+    <p class="key-banner" role="note" data-testid="key-banner">
+      <span>This page holds a key of yours: every script and extension that runs in it can read it.</span>
+      <button type="button" class="small" onClick={forgetKeys}>
+        Forget
+      </button>
+    </p>
+  )
+}

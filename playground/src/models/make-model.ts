@@ -1,0 +1,51 @@
+import type { Model } from '../../../src/index.ts'
+import type { ModelChoice } from '../settings/settings.ts'
+import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
+import { keyOf } from './key-vault.ts'
+
+/** The chosen model. The key is looked up at each call, so one that was forgotten is not used again. */
+export async function makeModel(choice: ModelChoice): Promise<Model> {
+  const call = factoryCall(choice)
+  const owner = keyOwnerOf(choice)
+  const needsKey = choice.source === 'direct'
+  const apiKey = () => {
+    const key = owner === undefined ? undefined : keyOf(owner)
+    if (key === undefined && needsKey) throw new Error('There is no key in this page: enter one in the settings.')
+    // A proxy or a local server may want none.
+    return key ?? 'none'
+  }
+  return made(call, { ...call.options, apiKey }, choice.source === 'direct')
+}
+
+type Options = FactoryCall['options'] & { apiKey: () => string }
+
+async function made({ factory, modelId }: FactoryCall, { backend, ...options }: Options, isDirect: boolean): Promise<Model> {
+  switch (factory) {
+    case 'anthropic': {
+      const { anthropic } = await import('../../../src/providers/anthropic/index.ts')
+      return anthropic(modelId, { ...options, dangerouslyAllowBrowser: isDirect })
+    }
+    case 'openai':
+      return (await chat()).openai(modelId, options)
+    case 'openrouter':
+      return (await chat()).openrouter(modelId, options)
+    case 'openaiCompatible':
+      return (await chat()).openaiCompatible(modelId, { ...options, ...(backend !== undefined && { backend }) })
+    case 'local': {
+      const { baseUrl = '', ...others } = options
+      return (await chat()).local(baseUrl, modelId, others)
+    }
+    case 'openaiResponses':
+      return (await import('../../../src/providers/openai-responses/index.ts')).openaiResponses(modelId, options)
+    case 'google':
+      return (await import('../../../src/providers/google/index.ts')).google(modelId, options)
+    case 'vertex':
+      return (await import('../../../src/providers/vertex/index.ts')).vertex(modelId, options)
+    case 'azure':
+      return (await import('../../../src/providers/azure/index.ts')).azure(modelId, options)
+    case 'bedrock':
+      return (await import('../../../src/providers/bedrock/index.ts')).bedrock(modelId, options)
+  }
+}
+
+const chat = () => import('../../../src/providers/openai/index.ts')

@@ -1,0 +1,43 @@
+import { type AgentEvent, type CostConfig, estimatedCost } from '../../../src/index.ts'
+
+/** When things happened in a branch, and at which prices. Grows event by event. Times are epoch ms. */
+export interface RaceMarks {
+  name: string
+  thinking: string
+  startedAt: number
+  firstTokenAt?: number
+  endedAt?: number
+  outputTokens: number
+  /** USD; absent where the prices are unknown. */
+  cost?: number
+  /** Per million tokens. */
+  prices?: CostConfig
+}
+
+/** What `event` tells of its branch. */
+export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMarks | undefined {
+  if (event.type === 'agentStart') {
+    const { model, name, thinkingLevel } = event.configSnapshot
+    const prices = pricesIn(event.metadata, model)
+    const shown = { name: name || model, thinking: thinkingLevel, startedAt: event.at, outputTokens: 0 }
+    return prices === undefined ? shown : { ...shown, prices }
+  }
+  if (marks === undefined) return undefined
+  if (event.type === 'messageUpdate' && marks.firstTokenAt === undefined) return { ...marks, firstTokenAt: event.at }
+  if (event.type !== 'agentEnd') return marks
+  const { usage } = event
+  const { prices } = marks
+  const isPriced = prices !== undefined && Object.values(prices).some((price) => price > 0)
+  return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(isPriced && { cost: estimatedCost(usage, prices) }) }
+}
+
+/** What the branches of a comparison cost, by model: it goes with their events, so that it is known again after a reload. */
+export function withPrices(models: readonly { id: string; cost?: CostConfig }[]): { prices: Record<string, Record<string, number>> } {
+  return { prices: Object.fromEntries(models.flatMap(({ id, cost }) => (cost === undefined ? [] : [[id, { ...cost }]]))) }
+}
+
+function pricesIn(metadata: unknown, model: string): CostConfig | undefined {
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = Object(Object(Object(metadata).prices)[model])
+  const prices = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
+  return Object.values(prices).every((price) => typeof price === 'number') ? prices : undefined
+}

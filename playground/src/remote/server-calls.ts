@@ -1,0 +1,40 @@
+import { SessionError, type SessionErrorCode } from '../../../src/index.ts'
+
+/** Requests to `createAgentApp` that are about no run. */
+export interface ServerCalls {
+  json(path: string): Promise<unknown>
+  text(path: string): Promise<string>
+  send(method: 'POST' | 'DELETE', path: string, body?: string | object): Promise<void>
+}
+
+/** Asks the server at `url`; `headers` are asked for before each request. Rejects with an error that says what the server said. */
+export function serverCalls(url: string, headers: () => Record<string, string>): ServerCalls {
+  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    const response = await fetch(`${url}${path}`, { ...init, headers: { ...headers(), ...init.headers } }).catch((error: unknown) => {
+      const detail = 'Is it running, and does it allow this page (cors)? '
+      throw new Error(`The server at ${url} cannot be reached. ${detail}${error instanceof Error ? error.message : ''}`, { cause: error })
+    })
+    if (!response.ok) throw await problemIn(response)
+    return response
+  }
+  return {
+    json: async (path) => (await ask(path)).json(),
+    text: async (path) => (await ask(path)).text(),
+    async send(method, path, body) {
+      const isJson = typeof body === 'object'
+      const type = isJson ? { 'content-type': 'application/json' } : { 'content-type': 'application/x-ndjson' }
+      await ask(path, body === undefined ? { method } : { method, headers: type, body: isJson ? JSON.stringify(body) : body })
+    },
+  }
+}
+
+const codes: Record<string, SessionErrorCode> = { notFound: 'notFound', exists: 'conflict', invalidSession: 'invalidSession' }
+
+async function problemIn(response: Response): Promise<Error> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const { code, detail } = Object(body)
+  if (response.status === 401) return new Error('The server wants a token, or does not know this one. Enter it in the settings.')
+  const text = typeof detail === 'string' ? detail : `The server answered ${response.status}, and that is no answer of an agent endpoint.`
+  const known = typeof code === 'string' ? codes[code] : undefined
+  return known === undefined ? new Error(text) : new SessionError(known, text)
+}

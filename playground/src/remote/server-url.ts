@@ -1,0 +1,11 @@
+import type { Settings } from '../settings/settings.ts'
+
+/** Where the sessions of the server are. */
+export function serverUrl({ serverUrl: given }: Pick<Settings, 'serverUrl'>): string {
+  return (given.trim() === '' ? location.origin : given.trim()).replace(/\/+$/, '')
+}
+
+/** Whose token it is. */
+export function serverOwner(url: string): string {
+  return `server ${URL.canParse(url) ? new URL(url).origin : url}`
+}

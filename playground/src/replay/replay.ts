@@ -1,0 +1,99 @@
+import { signal } from '@preact/signals'
+import type { AgentEvent, Session } from '../../../src/index.ts'
+import { recordsOf, snapshotOf } from '../../../src/session/index.ts'
+import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
+import type { ModelFacts } from '../state/chat-port.ts'
+import { rewoundState } from '../state/conversation-state.ts'
+import { EventLog } from '../state/event-log.ts'
+import type { Replay } from '../state/replay-controls.ts'
+import type { Conversation } from '../state/session.ts'
+import { silentPort } from './silent-port.ts'
+import { timelineOf } from './timeline.ts'
+
+export const speeds = [1, 10] as const
+
+/** A stored conversation as it was, at any time of it: the panes show it like any other, and nothing is sent. */
+export function createReplay(session: Session, loopId: string | undefined, model: ModelFacts): Conversation & { replay: Replay } {
+  const timeline = timelineOf(session, loopId)
+  const { moments, length } = timeline
+  const state = signal<RunState>(initialState())
+  const shownLoop = signal<string | undefined>(undefined)
+  const log = signal(new EventLog())
+  const position = signal(0)
+  const isPlaying = signal(false)
+  const speed = signal<number>(1)
+  let heard = 0
+  let next = state.value
+  let frame = 0
+
+  function hear(event: AgentEvent): void {
+    log.value.add(event)
+    const goesBack = event.type === 'agentStart' && ['rerun', 'branch'].includes(event.continuationKind.kind)
+    next = reduce(goesBack ? rewoundState(next, beforeLoop(session, event.loopId)) : next, event)
+  }
+
+  function seek(to: number): void {
+    position.value = Math.min(length, Math.max(0, to))
+    if (heard > 0 && (moments[heard - 1]?.at ?? 0) > position.value) {
+      // There is no way back through events: they are heard again from the beginning.
+      heard = 0
+      next = initialState()
+      log.value = new EventLog()
+    }
+    for (let moment = moments[heard]; moment !== undefined && moment.at <= position.value; moment = moments[heard]) {
+      hear(moment.event)
+      heard += 1
+    }
+    state.value = next
+    shownLoop.value = next.loopId
+    log.value.publish()
+  }
+
+  function play(at = speed.value): void {
+    pause()
+    speed.value = at
+    isPlaying.value = true
+    if (position.value >= length) seek(0)
+    let before = performance.now()
+    const tick = (now: number) => {
+      seek(position.value + (now - before) * speed.value)
+      before = now
+      if (position.value >= length) isPlaying.value = false
+      else frame = requestAnimationFrame(tick)
+    }
+    frame = requestAnimationFrame(tick)
+  }
+
+  function pause(): void {
+    cancelAnimationFrame(frame)
+    isPlaying.value = false
+  }
+
+  function step(by: 1 | -1): void {
+    pause()
+    const times = moments.map(({ at }) => at)
+    const to = by > 0 ? times.find((at) => at > position.value) : times.findLast((at) => at < position.value)
+    if (to !== undefined) seek(to)
+  }
+
+  const nothing = () => undefined
+  return {
+    ...{ chat: silentPort(session.sessionId, model), sessionId: session.sessionId, loopId: shownLoop, state },
+    get log() {
+      return log.value
+    },
+    ...{ record: signal(session), race: signal(undefined), queued: signal([]), draft: signal('') },
+    ...{ send: nothing, followUp: nothing, abort: pause, approve: nothing, deny: nothing, goOn: nothing, regenerate: nothing },
+    ...{ editAndResend: nothing, compact: nothing, startRace: () => Promise.reject(new Error('A replay asks nobody.')) },
+    refresh: async () => undefined,
+    close: async () => pause(),
+    replay: { timeline, position, isPlaying, speed, play, pause, seek, step },
+  }
+}
+
+/** What had been said when a loop began that goes back behind something. */
+function beforeLoop(session: Session, loopId: string) {
+  const own = new Set(session.loops.find((loop) => loop.loopId === loopId)?.messages.map(({ id }) => id))
+  const records = recordsOf(session).map((record, at) => ({ ...record, at: record.at ?? 0, epoch: 1, seq: at + 1 }))
+  return snapshotOf(records, { sessionId: session.sessionId, loopId }).messages.filter(({ id }) => !own.has(id))
+}

@@ -1,0 +1,17 @@
+import type { AgentRun, ChatAgent, Receipt } from '../../../src/index.ts'
+import type { ChatPort, ModelFacts } from '../state/chat-port.ts'
+
+/** The port of a conversation that is over: it says nothing, asks nobody, and refuses what would. */
+export function silentPort(sessionId: string, model: ModelFacts): ChatPort {
+  const refuse = (): AgentRun & Receipt => {
+    throw new Error('This is a replay: nothing is sent.')
+  }
+  const agent: ChatAgent = {
+    ...{ sessionId, messages: [], currentRun: undefined, isStreaming: false },
+    ...{ prompt: refuse, send: refuse, continueLoop: refuse, compact: refuse, regenerate: refuse, editAndResend: refuse },
+    ...{ steer: refuse, followUp: refuse, abort: () => undefined },
+    pendingApprovals: () => [],
+    subscribe: () => () => undefined,
+  }
+  return { agent, model, recorded: async () => undefined, close: async () => undefined }
+}

@@ -1,0 +1,22 @@
+import type { AgentEvent, Session } from '../../../src/index.ts'
+import { chainOf } from '../state/conversation-state.ts'
+import type { Moment, Timeline } from '../state/replay-controls.ts'
+
+/** A person who thought for an hour is waited for no longer than this, in ms. */
+export const longestPause = 1500
+
+/** The recorded events from the first loop down to `loopId`, with the times between them as they were, but for long pauses. */
+export function timelineOf(session: Session, loopId: string | undefined): Timeline {
+  const moments: Moment[] = []
+  let at = 0
+  let before: AgentEvent | undefined
+  for (const { events } of chainOf(session, loopId)) {
+    for (const { event } of events) {
+      if (before !== undefined) at += Math.min(longestPause, Math.max(0, event.at - before.at))
+      before = event
+      moments.push({ at, event })
+    }
+  }
+  const turns = moments.flatMap((moment) => (moment.event.type === 'turnStart' ? [moment.at] : []))
+  return { moments, length: at, turns }
+}

@@ -1,0 +1,56 @@
+import { opfsWorkspace } from '../../../adapters/browser/index.ts'
+import { type AgentTool, type CostConfig, memoryWorkspace, type Workspace } from '../../../src/index.ts'
+import { editFileTool, listFilesTool, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import { files } from '../demo/files.ts'
+import { makeModel } from '../models/make-model.ts'
+import type { AgentSetup } from '../state/local-backend.ts'
+import { plainOptions } from './agent-options.ts'
+import type { Settings, ToolName } from './settings.ts'
+import { workspaceNote } from './workspace-note.ts'
+
+const unknownCost: CostConfig = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+
+/** Agents of this tab as the settings have them. Loads what they need now, so that a conversation can begin at once. */
+export async function agentSetup(settings: Settings): Promise<() => AgentSetup> {
+  const [model, workspace] = await Promise.all([makeModel(settings.model), openWorkspace()])
+  const plain = plainOptions(settings)
+  const tools = toolsOf(settings, workspace)
+  const { name, id, contextWindow, maxTokens, cost } = model.config
+  const contextTokens = settings.compaction.maxContextTokens || contextWindow - maxTokens
+  const compactsAt = settings.compaction.isOn ? (contextTokens * settings.compaction.compactAt) / 100 : contextTokens
+  const facts = { name: name || id, isScripted: false, contextTokens, compactsAt, cost: cost ?? unknownCost }
+  const options = { ...plain, model, tools, workspace, captureTurnRequests: { httpBody: true } }
+  return () => ({ options, model: facts })
+}
+
+/** The built-in tools that were chosen, in the order in which they are offered. */
+export function toolsOf({ tools, asksBeforeWriting }: Pick<Settings, 'tools' | 'asksBeforeWriting'>, workspace: Workspace): AgentTool[] {
+  const guarded = <Tool extends AgentTool>(tool: Tool) => (asksBeforeWriting ? { ...tool, needsApproval: true } : tool)
+  const makers: Record<ToolName, () => AgentTool[]> = {
+    list_files: () => [listFilesTool({ workspace })],
+    read_file: () => [readFileTool({ workspace })],
+    search: () => [searchTool({ workspace })],
+    write_file: () => [guarded(writeFileTool({ workspace }))],
+    edit_file: () => [guarded(editFileTool({ workspace }))],
+    prun: () => prunTools(),
+    revert: () => [revertTool()],
+  }
+  return tools.flatMap((name) => makers[name]())
+}
+
+/** The files of this origin, kept by the browser; in memory where it has no such place. A new one gets the small logbook. */
+export async function openWorkspace(): Promise<Workspace> {
+  const kept = opfsWorkspace({ directory: 'phi-playground' })
+  try {
+    if ((await kept.list('.')).length === 0) {
+      for (const [path, text] of Object.entries(files)) {
+        if (!path.startsWith('archive/')) await kept.write(path, new TextEncoder().encode(text))
+      }
+    }
+    workspaceNote.value = 'Files are kept by this browser, for this page (OPFS).'
+    return kept
+  } catch {
+    workspaceNote.value = 'This browser has no file system for pages: files are in memory, and gone after a reload.'
+    return memoryWorkspace(files)
+  }
+}

@@ -1,0 +1,16 @@
+import { CodeBlock } from '../markdown/code-block.tsx'
+import { programOf } from './program.ts'
+import type { Settings } from './settings.ts'
+
+/** The program that does with the SDK what the page does with these settings. */
+export function CodeTab({ draft, prompt }: { draft: Settings; prompt: string | undefined }) {
+  return (
+    <div class="program" data-testid="program">
+      <p class="settings-note">
+        Exactly these settings, as a program for Node, Deno or Bun. Keys come from the environment. CI type-checks and runs programs like
+        this one.
+      </p>
+      <CodeBlock language="ts" code={programOf(draft, prompt)} isGrowing={false} />
+    </div>
+  )
+}

@@ -1,0 +1,118 @@
+import { type FactoryCall, factoryCall } from '../models/factory-call.ts'
+import { plainOptions } from './agent-options.ts'
+import type { Settings, ToolName } from './settings.ts'
+
+const toolMakers: Record<ToolName, string> = {
+  list_files: 'listFilesTool({ workspace })',
+  read_file: 'readFileTool({ workspace })',
+  search: 'searchTool({ workspace })',
+  write_file: 'writeFileTool({ workspace })',
+  edit_file: 'editFileTool({ workspace })',
+  prun: '...prunTools()',
+  revert: 'revertTool()',
+}
+const writers: readonly ToolName[] = ['write_file', 'edit_file']
+
+/** A program that does what the page does with these settings. It holds no key. */
+export function programOf(settings: Settings, prompt = 'Hello! What can you do?'): string {
+  return settings.place === 'server' ? remoteProgram(settings, prompt) : localProgram(settings, prompt)
+}
+
+function localProgram(settings: Settings, prompt: string): string {
+  const model = settings.model.source === 'scripted' ? scriptedModel : realModel(factoryCall(settings.model))
+  const { tools } = settings
+  const usesFiles = tools.some((name) => name !== 'prun' && name !== 'revert')
+  const core = ['Agent', ...(usesFiles ? ['memoryWorkspace'] : [])]
+  const makers = tools.map((name) => /(\w+)\(/.exec(toolMakers[name])?.[1] ?? '')
+  const options = plainOptions(settings)
+  return `${[
+    `import { ${core.join(', ')} } from 'phi-core'`,
+    model.imports,
+    ...(tools.length > 0 ? [`import { ${makers.toSorted().join(', ')} } from 'phi-core/tools'`] : []),
+    '',
+    model.code,
+    ...(usesFiles
+      ? [
+          "// In a page: opfsWorkspace() of phi-core/adapters/browser. In Node: nodeWorkspace('.') of phi-core/adapters/node.",
+          "const workspace = memoryWorkspace({ 'README.md': '# Notes' })",
+        ]
+      : []),
+    '',
+    'const agent = new Agent({',
+    '  model,',
+    ...Object.entries(options).map(([name, value]) => `  ${name}: ${literal(value, 2)},`),
+    ...(tools.length > 0 ? ['  tools: [', ...tools.map((name) => `    ${toolCode(name, settings)},`), '  ],'] : []),
+    '})',
+    '',
+    ...reading(`agent.prompt(${quoted(prompt)})`),
+  ].join('\n')}\n`
+}
+
+const scriptedModel = {
+  imports: "import { scripted } from 'phi-core/providers/scripted'",
+  code: "// No key and no network: the answers are prepared.\nconst model = scripted([{ text: 'Hello from a scripted model.' }])",
+}
+
+function realModel({ entry, factory, modelId, options: { baseUrl, ...options }, keyVariable }: FactoryCall) {
+  const given = [
+    ...(keyVariable === undefined ? [] : [`apiKey: process.env.${keyVariable} ?? ''`]),
+    ...Object.entries(factory === 'local' ? options : { ...(baseUrl !== undefined && { baseUrl }), ...options }).map(
+      ([name, value]) => `${name}: ${literal(value, 2)}`,
+    ),
+  ]
+  const first = factory === 'local' ? `${quoted(baseUrl ?? '')}, ${quoted(modelId)}` : quoted(modelId)
+  const rest = given.length === 0 ? '' : `, {\n${given.map((line) => `  ${line},\n`).join('')}}`
+  return { imports: `import { ${factory} } from 'phi-core/providers/${entry}'`, code: `const model = ${factory}(${first}${rest})` }
+}
+
+function toolCode(name: ToolName, { asksBeforeWriting }: Settings): string {
+  return asksBeforeWriting && writers.includes(name) ? `{ ...${toolMakers[name]}, needsApproval: true }` : toolMakers[name]
+}
+
+function remoteProgram({ serverUrl }: Settings, prompt: string): string {
+  return `${[
+    "import { remoteSession } from 'phi-core/client'",
+    '',
+    'const session = remoteSession({',
+    `  url: ${serverUrl === '' ? "process.env.SERVER_URL ?? 'http://127.0.0.1:8787'" : quoted(serverUrl)},`,
+    "  sessionId: 'chat-1',",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the program's.
+    "  headers: { authorization: `Bearer ${process.env.ACCESS_TOKEN ?? ''}` },",
+    '})',
+    'await session.load()',
+    '',
+    ...reading(`session.send(${quoted(prompt)})`),
+    'session.close()',
+  ].join('\n')}\n`
+}
+
+function reading(run: string): string[] {
+  return [
+    `const run = ${run}`,
+    'for await (const event of run) {',
+    "  if (event.type === 'messageUpdate' && event.delta.type === 'text') process.stdout.write(event.delta.delta)",
+    '  // Show the arguments to a person, and approve what they have seen.',
+    "  if (event.type === 'approvalRequested') run.deny(event, 'Nobody was asked.')",
+    '}',
+    'const { status, error } = await run.result',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is part of the program.
+    'if (error !== undefined) throw new Error(`The run ended with ${status}: ${error.message}`)',
+  ]
+}
+
+/** A value as people write it in TypeScript. */
+function literal(value: unknown, indent: number): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const fields = Object.entries(value).map(([name, part]) => `${name}: ${literal(part, indent + 2)}`)
+  const line = `{ ${fields.join(', ')} }`
+  if (fields.length === 0) return '{}'
+  if (line.length + indent < 100) return line
+  const pad = ' '.repeat(indent)
+  return `{\n${fields.map((field) => `${pad}  ${field},\n`).join('')}${pad}}`
+}
+
+function quoted(text: string): string {
+  const json = JSON.stringify(text).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  return `'${json.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}

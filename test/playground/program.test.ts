@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { serve } from '../../examples/node/serve.ts'
+import { serviceIds, services } from '../../playground/src/models/services.ts'
+import { programOf } from '../../playground/src/settings/program.ts'
+import { defaultSettings, type Settings, settingsFrom, thinkingLevels, toolNames } from '../../playground/src/settings/settings.ts'
+import { anthropic } from '../harness/server/anthropic.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
+
+/** Every service, source, level and tool at least once, and texts that would break out of their quotes. */
+function manySettings(address: string): Settings[] {
+  const { model } = defaultSettings
+  const direct = serviceIds.map((service) => ({
+    ...defaultSettings,
+    model: { ...model, source: 'direct' as const, service, modelId: services[service].modelId, address },
+  }))
+  const nasty = '\'"`${process.exit(3)}\\\n\r\u2028\u2029*/ // 𝒳 \ud800'
+  return [
+    defaultSettings,
+    ...direct,
+    ...thinkingLevels.map((thinking): Settings => ({ ...defaultSettings, thinking })),
+    ...toolNames.map((tool): Settings => ({ ...defaultSettings, tools: [tool], asksBeforeWriting: tool !== 'edit_file' })),
+    { ...defaultSettings, tools: [], systemPrompt: nasty },
+    { ...defaultSettings, compaction: { isOn: false, maxContextTokens: 20_000, compactAt: 70, keepRecentTurns: 3 } },
+    { ...defaultSettings, model: { ...model, source: 'proxy', address: `${address}/models/anthropic`, inputPrice: 3, outputPrice: 15 } },
+    { ...defaultSettings, model: { ...model, source: 'local', modelId: nasty, address: `${address}/v1`, contextWindow: 8000 } },
+    { ...defaultSettings, place: 'server', serverUrl: address },
+  ]
+}
+
+describe('the program of "view code"', () => {
+  it('is right for the type checker, whatever the settings', { timeout: 120_000 }, async () => {
+    const folder = programsFolder()
+    for (const [at, settings] of manySettings('https://example.invalid').entries()) {
+      writeFileSync(join(folder, `program-${at}.ts`), programOf(settings))
+    }
+    const config = { extends: '../../../tsconfig.json', compilerOptions: { paths: publicPaths() }, include: ['.'], exclude: [] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const checked = await run('npx', ['tsc', '-p', join(folder, 'tsconfig.json')], { cwd: root }).catch((error: unknown) => error)
+    expect(String(Object(checked).stdout)).toBe('')
+  })
+
+  it('runs on the scripted model, with every tool', { timeout: 60_000 }, async () => {
+    const { stdout } = await runProgram(programOf({ ...defaultSettings, tools: toolNames, thinking: 'high' }))
+    expect(stdout).toBe('Hello from a scripted model.')
+  })
+
+  it('calls the service of the settings, with the key of the environment and no other', { timeout: 60_000 }, async () => {
+    const asked: { path: string; key: string | null; body: Record<string, unknown> }[] = []
+    const server = await serve(async (request) => {
+      asked.push({ path: new URL(request.url).pathname, key: request.headers.get('x-api-key'), body: await request.json() })
+      return new Response(anthropic.frames({ text: ['Hello from ', 'a server.'] }).join(''), {
+        headers: { 'content-type': 'text/event-stream' },
+      })
+    })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    const model = { ...defaultSettings.model, source: 'direct' as const, address: server.url }
+    const systemPrompt = 'You say hello.\nTwice: \'"`${1}'
+    const { stdout } = await runProgram(programOf({ ...defaultSettings, model, systemPrompt }, "What's up?"), {
+      ANTHROPIC_API_KEY: 'sk-ant-of-the-test',
+    })
+    expect(stdout).toBe('Hello from a server.')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toMatchObject({ path: '/v1/messages', key: 'sk-ant-of-the-test' })
+    expect(JSON.stringify(asked[0]?.body)).toContain(JSON.stringify(systemPrompt).slice(1, -1))
+    expect(JSON.stringify(asked[0]?.body)).toContain("What's up?")
+  })
+})
+
+describe('settings of another version, or of anybody', () => {
+  it.each([
+    null,
+    3,
+    'x',
+    [],
+    { model: 7 },
+    { limits: { maxTurns: -1, maxMinutes: Number.NaN } },
+    { tools: 'all', compaction: { compactAt: 1e9 } },
+  ])('are the defaults where they are not understood: %j', (value) => {
+    const settings = settingsFrom(value)
+    expect(settings.limits.maxTurns).toBeGreaterThan(0)
+    expect(settings.compaction.compactAt).toBeLessThanOrEqual(100)
+    expect(settings.model.source).toBe('scripted')
+  })
+
+  it('are kept as they are where they are', () => {
+    for (const settings of manySettings('https://example.invalid'))
+      expect(settingsFrom(JSON.parse(JSON.stringify(settings)))).toEqual(settings)
+  })
+})
+
+/** Inside the repository, so that the package's own name leads to its source. */
+function programsFolder(): string {
+  const cache = join(root, 'node_modules/.cache')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'programs-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function publicPaths(): Record<string, string[]> {
+  const paths = {
+    'phi-core': ['src/index.ts'],
+    'phi-core/adapters/*': ['adapters/*/index.ts'],
+    'phi-core/*': ['src/*/index.ts', 'src/*.ts'],
+  }
+  return Object.fromEntries(Object.entries(paths).map(([name, places]) => [name, places.map((place) => join(root, place))]))
+}
+
+/** As JavaScript, which it is too: Node strips no types below node_modules. */
+async function runProgram(program: string, env: Record<string, string> = {}): Promise<{ stdout: string }> {
+  const file = join(programsFolder(), 'program.mjs')
+  writeFileSync(file, inSource(program))
+  return run(process.execPath, [file], { env: { PATH: process.env.PATH, ...env } })
+}
+
+/** The program with the package's names as paths of its source: nothing is built for this. */
+function inSource(program: string): string {
+  return program.replace(/from 'phi-core(\/[\w/-]+)?'/g, (_, entry: string = '') => `from '${join(root, 'src', entry, 'index.ts')}'`)
+}
