@@ -5,7 +5,7 @@ import { aFunction, aText, checkOptions, kind, options as optionsOf, required, t
 import { McpError } from '../../src/mcp/index.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
-import { originFetch } from './origin-fetch.ts'
+import { originFetch, originProvider } from './origin-fetch.ts'
 import { endingTransport, resumableFetch } from './resumable-stream.ts'
 
 /** Which server to talk to over HTTP, and as whom. */
@@ -52,8 +52,9 @@ const httpOptions = optionsOf<McpHttpOptions>({
  */
 export async function connectMcp(options: McpHttpOptions): Promise<McpConnection> {
   checkOptions(options, httpOptions)
-  const { url, headers = {}, authProvider, authorizationCode, fetch: given, ...others } = options
+  const { url, headers = {}, authProvider: ofCaller, authorizationCode, fetch: given, ...others } = options
   const address = new URL(url)
+  const authProvider = ofCaller && originProvider(ofCaller, address)
   const fetchLike = resumableFetch(boundedFetch(originFetch(given ?? ((input, init) => fetch(input, init)), address, headers)))
   const setting = { fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
   let code = authorizationCode

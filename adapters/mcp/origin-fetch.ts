@@ -1,4 +1,6 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { isLoopbackHost, isPrivateHost } from '../../src/base/private-host.ts'
 
 /**
  * As `fetch`, for the server at `address` and whoever logs people in for it.
@@ -26,23 +28,31 @@ export function originFetch(fetch: FetchLike, address: URL, headers: Record<stri
   }
 }
 
+/**
+ * As `provider`, but nobody is sent to a page that this would not fetch: what opens it may be a shell, which starts programs for addresses of other
+ * kinds.
+ */
+export function originProvider(provider: OAuthClientProvider, address: URL): OAuthClientProvider {
+  const redirectToAuthorization: OAuthClientProvider['redirectToAuthorization'] = (page) => {
+    if (page.origin !== address.origin) assertReachable(page, address)
+    return provider.redirectToAuthorization(page)
+  }
+  return new Proxy(provider, {
+    get: (target, key) => {
+      if (key === 'redirectToAuthorization') return redirectToAuthorization
+      const value: unknown = Reflect.get(target, key, target)
+      // What is private to a class is not there for a proxy of it.
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 function assertReachable(target: URL, from: URL): void {
-  const isHere = isLoopback(target.hostname)
-  const isFine = isHere ? isLoopback(from.hostname) : target.protocol === 'https:' && !isInside(target.hostname)
+  const isFine = isLoopbackHost(target.hostname)
+    ? isLoopbackHost(from.hostname)
+    : target.protocol === 'https:' && (!isPrivateHost(target.hostname) || isPrivateHost(from.hostname))
   if (isFine && /^https?:$/.test(target.protocol)) return
   throw new Error(
-    `The server named ${target.origin} as a place to log in. That is refused: it is neither reached over https nor on the web.`,
-  )
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
-
-/** Whether a host is written as an address of a private or a link-local network. What a name leads to is for the runtime to say. */
-function isInside(host: string): boolean {
-  return (
-    /^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(host) ||
-    /^\[(::|fe[89ab]|f[cd])/i.test(host)
+    `The server named ${target.protocol}//${target.host} as a place to log in. That is refused: it is not reached over https, or not on the web.`,
   )
 }

@@ -1,3 +1,4 @@
+import { isPrivateHost } from '../base/private-host.ts'
 import { ConfigError } from '../types/errors.ts'
 import { entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
@@ -23,7 +24,7 @@ export function baseUrlOf(api: OpenApiDocument, levels: readonly unknown[], opti
   if (url === null) throw noServer(`The server ${JSON.stringify(filled)} is no absolute address`)
   const fault = urlFault(url.href)
   if (fault !== undefined) throw noServer(`The server ${fault}`)
-  if (api.url !== undefined && isPrivate(url.hostname) && !isPrivate(api.url.hostname)) {
+  if (api.url !== undefined && isPrivateHost(url.hostname) && !isPrivateHost(api.url.hostname)) {
     throw noServer(`A document from ${api.url.host} names ${url.host}, an address of your own network, as its server`)
   }
   return trimmed(url)
@@ -64,30 +65,4 @@ function withVariables(url: string, server: unknown, given: Readonly<Record<stri
     }
     return String(used)
   })
-}
-
-/** Addresses of this machine and of networks that the world does not reach. The parser of URLs has already written numbers as a.b.c.d. */
-function isPrivate(hostname: string): boolean {
-  const host = hostname.replace(/\.$/, '').toLowerCase()
-  if (host === 'localhost' || /\.(localhost|local|internal)$/.test(host)) return true
-  if (host.startsWith('[')) return isPrivateIpv6(host.slice(1, -1))
-  const parts = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)
-  return parts !== null && isPrivateIpv4(Number(parts[1]), Number(parts[2]))
-}
-
-function isPrivateIpv4(first: number, second: number): boolean {
-  if (first === 0 || first === 10 || first === 127 || first >= 224) return true
-  if (first === 100) return second >= 64 && second < 128
-  if (first === 169) return second === 254
-  if (first === 172) return second >= 16 && second < 32
-  return first === 192 && second === 168
-}
-
-function isPrivateIpv6(host: string): boolean {
-  const mapped = /^::ffff:([0-9a-f]{1,4}):[0-9a-f]{1,4}$/.exec(host)?.[1]
-  if (mapped !== undefined) {
-    const head = Number.parseInt(mapped, 16)
-    return isPrivateIpv4(head >> 8, head & 255)
-  }
-  return host === '::' || host === '::1' || /^f[cd]|^fe[89ab]/.test(host)
 }

@@ -1,0 +1,41 @@
+/** Whether a host, as `URL` writes it, is this machine itself. What a name leads to is not looked up. */
+export function isLoopbackHost(hostname: string): boolean {
+  const host = withoutRootDot(hostname)
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || ipv4Of(host)?.[0] === 127
+}
+
+/**
+ * Whether a host, as `URL` writes it, is written as one of this machine or of a network that the world does not reach. What a name leads to is not
+ * looked up.
+ */
+export function isPrivateHost(hostname: string): boolean {
+  const host = withoutRootDot(hostname)
+  if (isLoopbackHost(host) || /\.(local|internal|home\.arpa)$/.test(host)) return true
+  const ipv4 = ipv4Of(host)
+  if (ipv4 !== undefined) return isPrivateIpv4(...ipv4)
+  return host === '[::]' || /^\[(f[cdf][0-9a-f]{2}|fe[89a-f][0-9a-f]):/.test(host)
+}
+
+function withoutRootDot(hostname: string): string {
+  return hostname.replace(/\.$/, '').toLowerCase()
+}
+
+/**
+ * The first two bytes of an IPv4 address, also of one within IPv6: mapped, compatible or translated. The parser of URLs has already written all
+ * numbers as a.b.c.d, and IPv6 at its shortest.
+ */
+function ipv4Of(host: string): [number, number] | undefined {
+  const parts = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)
+  if (parts !== null) return [Number(parts[1]), Number(parts[2])]
+  const within = /^\[(?:::ffff:|::|64:ff9b::)([0-9a-f]{1,4}):[0-9a-f]{1,4}\]$/.exec(host)?.[1]
+  const head = within === undefined ? undefined : Number.parseInt(within, 16)
+  return head === undefined ? undefined : [head >> 8, head & 255]
+}
+
+function isPrivateIpv4(first: number, second: number): boolean {
+  if (first === 0 || first === 10 || first === 127 || first >= 224) return true
+  if (first === 100) return second >= 64 && second < 128
+  if (first === 169) return second === 254
+  if (first === 172) return second >= 16 && second < 32
+  return first === 192 && second === 168
+}
