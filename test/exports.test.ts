@@ -118,7 +118,7 @@ const expected: Record<string, string> = {
     BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
     ToolStatus ToolView TurnView`,
   './mcp': `
-    McpError mcpTools
+    McpError isLoopbackHost isPrivateHost mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
     McpToolsOptions`,
   './adapters/otel': `

@@ -1,12 +1,21 @@
-/** Whether a host, as `URL` writes it, is this machine itself. What a name leads to is not looked up. */
+/**
+ * Whether a host is this machine itself.
+ *
+ * **Contract**: `hostname` is as `URL` writes it; what a name leads to is not looked up. Throws nothing.
+ *
+ * Source: docs/concepts/mcp.md
+ */
 export function isLoopbackHost(hostname: string): boolean {
   const host = withoutRootDot(hostname)
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || ipv4Of(host)?.[0] === 127
 }
 
 /**
- * Whether a host, as `URL` writes it, is written as one of this machine or of a network that the world does not reach. What a name leads to is not
- * looked up.
+ * Whether a host is this machine, or is written as one of a network that the world does not reach.
+ *
+ * **Contract**: as {@link isLoopbackHost}.
+ *
+ * Source: docs/concepts/mcp.md
  */
 export function isPrivateHost(hostname: string): boolean {
   const host = withoutRootDot(hostname)

@@ -1,4 +1,5 @@
 // The entry `phi-core/mcp`: named exports only, each with its contract in TSDoc.
+export { isLoopbackHost, isPrivateHost } from '../base/private-host.ts'
 export type {
   McpCallOptions,
   McpClientLike,

@@ -17,6 +17,7 @@ export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
 export function toolName(prefix: string | undefined, name: string): string {
   const whole = prefix === undefined ? name : `${prefix}__${name}`
   if (legal.test(whole) && !marked.test(whole)) return whole
+  // As JSON, in which halves of characters differ from one another.
   const kept = whole.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replace(/^(?![a-zA-Z_])/, '_')
-  return `${kept.slice(0, 51)}_${sha256(whole).slice(0, 12)}`
+  return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
 }

@@ -9,12 +9,12 @@ const binary =
   /^\s*(image\/(?!svg)|audio\/|video\/|font\/|application\/(octet-stream|pdf|zip|gzip|x-tar|x-gzip|vnd\.openxmlformats|wasm|protobuf|x-protobuf))/i
 
 /**
- * Reads a body as text, up to `limit` bytes of UTF-8, and never more than `limit + slack` bytes of it: the rest is left on the line. `clean` may
- * change the text before it is cut, and should know all that is `slack` bytes long. What is no text is described.
+ * Reads a body as text, up to `limit` bytes of UTF-8, and not much more of it: the rest is left on the line. `clean` may change the text before it is
+ * cut, in parts of at most `longest` characters, of which none is shown in half. What is no text is described.
  */
-export async function readBody(response: Response, limit: number, slack: number, clean: (text: string) => string): Promise<ReadBody> {
+export async function readBody(response: Response, limit: number, longest: number, clean: (text: string) => string): Promise<ReadBody> {
   const type = response.headers.get('content-type') ?? ''
-  const { bytes, isWhole } = await readBytes(response, limit + slack)
+  const { bytes, isWhole } = await readBytes(response, limit + longest * 3 + 4)
   if (binary.test(type) && bytes.length > 0) {
     return {
       text: `(${isWhole ? bytes.length : `more than ${limit}`} bytes of ${type.split(';', 1)[0]?.trim()}, not shown)`,
@@ -23,7 +23,8 @@ export async function readBody(response: Response, limit: number, slack: number,
   }
   // Without the end of the stream half a character at the end is dropped, not replaced.
   const text = clean(decoderFor(type).decode(bytes, { stream: !isWhole }))
-  const shown = firstBytes(text, limit)
+  // Half of a part may stand where reading stopped, and within the limit where others became shorter.
+  const shown = firstBytes(isWhole ? text : text.slice(0, Math.max(0, text.length - longest)), limit)
   return { text: shown, isTruncated: !isWhole || shown.length < text.length }
 }
 

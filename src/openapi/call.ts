@@ -69,12 +69,12 @@ async function sent(plan: CallPlan, args: unknown, signal: AbortSignal, secrets:
   secrets.push(...request.secrets)
   const { maxResponseBytes = 65_536 } = plan.options
   const clean = (text: string): string => withoutSecrets(text, secrets)
-  const { response, note } = await exchange(plan.options.fetch ?? fetch, request, signal)
-  const longest = secrets.reduce((most, secret) => Math.max(most, secret.length * 3), 0)
-  const { text, isTruncated } = await readBody(response, maxResponseBytes, longest + 4, clean)
+  const { response, note } = await exchange(plan.options.fetch ?? fetch, request, signal, clean)
+  const longest = secrets.reduce((most, secret) => Math.max(most, JSON.stringify(secret).length), 0)
+  const { text, isTruncated } = await readBody(response, maxResponseBytes, longest, clean)
   const { method, url } = request
   const status = response.type === 'opaqueredirect' ? 'a redirect' : statusText(response.status)
-  const shown = `${method} ${clean(url.origin + url.pathname)} → ${status}\n\n${text}${isTruncated ? '\n... [truncated]' : ''}${clean(note)}`
+  const shown = `${method} ${clean(url.origin + url.pathname)} → ${status}\n\n${text}${isTruncated ? '\n... [truncated]' : ''}${note}`
   const details: JsonObject = { method, url: clean(url.href), status: response.status, isTruncated }
   return { content: [{ type: 'text', text: shown }], details }
 }
@@ -153,7 +153,12 @@ function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>):
  * Sends it. Redirects that read (`GET`, `HEAD`, 303) are followed by hand within the same origin; to any other, and where a platform does not say
  * where they lead (browsers), they are not, because credentials would go along.
  */
-async function exchange(send: typeof fetch, request: Prepared, signal: AbortSignal): Promise<{ response: Response; note: string }> {
+async function exchange(
+  send: typeof fetch,
+  request: Prepared,
+  signal: AbortSignal,
+  clean: (text: string) => string,
+): Promise<{ response: Response; note: string }> {
   const { headers } = request
   let { method, body, url } = request
   for (let hops = 0; ; hops += 1) {
@@ -164,7 +169,8 @@ async function exchange(send: typeof fetch, request: Prepared, signal: AbortSign
     const next = URL.parse(location, url)
     const reads = method === 'GET' || method === 'HEAD' || response.status === 303
     if (next === null || next.origin !== url.origin || !reads || hops === maxRedirects || next.username !== '') {
-      return { response, note: `\n\n(A redirect to ${(next?.href ?? percentEncode(location)).slice(0, 1000)}, which was not followed.)` }
+      const shown = clean(next?.href ?? percentEncode(location)).slice(0, 1000)
+      return { response, note: `\n\n(A redirect to ${shown}, which was not followed.)` }
     }
     response.body?.cancel().catch(() => undefined)
     if (method !== 'HEAD') method = 'GET'

@@ -118,6 +118,12 @@ export function secretsOfHeaders(headers: Readonly<Record<string, string>> = {})
 
 /** `text` with `****` for every secret in it. Shorter ones than four characters would be found in anything. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const known = [...new Set(secrets)].filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)
+  const known = [...new Set(secrets.flatMap(spellings))].filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)
   return known.reduce((shown, secret) => shown.replaceAll(secret, '****'), text)
+}
+
+/** A secret as headers carry it, and as JSON writes it. */
+function spellings(secret: string): string[] {
+  const bare = secret.trim()
+  return [secret, bare, JSON.stringify(bare).slice(1, -1)]
 }

@@ -233,6 +233,30 @@ describe('credentials', () => {
   })
 })
 
+describe('secrets that a service repeats', () => {
+  const told = async (secret: string, response: () => Response, maxResponseBytes = 1000) =>
+    (await call({ 'get /a': {} }, { baseUrl: 'http://x', bearer: secret, maxResponseBytes, fetch: async () => response() })).text
+
+  it('are hidden whole where an answer is cut, however often they stand in it', async () => {
+    const secret = 'sk-0123456789abcdef'
+    const text = await told(secret, () => new Response(`${secret} `.repeat(200)))
+    expect(text.replaceAll('****', '')).not.toMatch(/s|sk/)
+    expect(text.endsWith('\n... [truncated]')).toBe(true)
+    const long = await told(secret, () => new Response('a'.repeat(5000)))
+    expect(long).toContain(`\n\n${'a'.repeat(1000)}\n... [truncated]`)
+  })
+
+  it('are hidden in JSON, and without the spaces that a header loses', async () => {
+    expect(await told('pa"ss\\word1', () => Response.json({ heard: 'pa"ss\\word1' }))).not.toContain('word1')
+    expect(await told(' sk-spaced ', () => new Response('[sk-spaced]'))).not.toContain('spaced')
+  })
+
+  it('are hidden in a redirect that is cut', async () => {
+    const location = `https://other.test/?${'a'.repeat(960)}&k=sk-0123456789abcdef`
+    expect(await told('sk-0123456789abcdef', () => new Response(null, { status: 302, headers: { location } }))).not.toContain('sk-0')
+  })
+})
+
 describe('redirects', () => {
   const follow = (method: string, path: string) => call({ [`${method} ${path}`]: {} }, { baseUrl: home.url, bearer: 'sk-bearer-1' })
 
