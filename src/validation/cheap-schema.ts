@@ -5,6 +5,8 @@ import type { JsonSchema } from '../types/json.ts'
 const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
 /** Subschemas, references followed, that one check may come to. */
 const maxWeight = 5000
+/** Subschemas, references followed, that may stand in one another: far from the end of a stack. */
+const maxDepth = 1000
 
 /**
  * A copy of a schema that somebody else wrote whose check always ends soon: without the patterns that could take very long, and what rests on them. `undefined` where
@@ -13,7 +15,7 @@ const maxWeight = 5000
 export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
   const walk = { isWhole: true }
   const cheap = copied(schema, walk)
-  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: weight, loops: 0 }, false)
+  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: weight, depth: 0, loops: 0 }, false)
     ? { schema: cheap, isWhole: walk.isWhole }
     : undefined
 }
@@ -53,6 +55,7 @@ interface Weighing {
   /** References that lead here. */
   above: Set<string>
   left: number
+  depth: number
   /** References back to what they stand in, among alternatives: with two of them the time doubles with every level of a value. */
   loops: number
 }
@@ -61,12 +64,16 @@ interface Weighing {
 function isBounded(node: unknown, weighing: Weighing, isChoice: boolean): boolean {
   if (typeof node !== 'object' || node === null) return true
   weighing.left -= 1
-  if (weighing.left < 0) return false
-  if (isRecord(node) && typeof node.$ref === 'string' && !followed(node.$ref, weighing, isChoice)) return false
-  return Object.entries(node).every(
-    ([key, part]) =>
-      key === '$defs' || key === 'definitions' || data.has(key) || isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
-  )
+  if (weighing.left < 0 || weighing.depth >= maxDepth) return false
+  weighing.depth += 1
+  const isFine =
+    (!isRecord(node) || typeof node.$ref !== 'string' || followed(node.$ref, weighing, isChoice)) &&
+    Object.entries(node).every(
+      ([key, part]) =>
+        key === '$defs' || key === 'definitions' || data.has(key) || isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
+    )
+  weighing.depth -= 1
+  return isFine
 }
 
 function followed(ref: string, weighing: Weighing, isChoice: boolean): boolean {

@@ -110,4 +110,15 @@ describe('hostile and odd documents', () => {
       if (keyword !== 'example') expect(lines).toContain('openApiSchemaNotEnforced')
     },
   )
+
+  it('a chain of references that is very long is shown, and left to the service', async () => {
+    const ref = (at: number) => ({ $ref: `#/components/schemas/s${at}` })
+    const schemas = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, at) => [`s${at}`, { properties: { a: ref(at + 1), b: ref(at + 2) } }]),
+    )
+    const requestBody = { content: { 'application/json': { schema: ref(0) } } }
+    const { sent, lines } = await called('/q', { requestBody }, { body: {} }, { components: { schemas } })
+    expect(sent).toHaveLength(1)
+    expect(lines).toContain('openApiSchemaNotEnforced')
+  })
 })
