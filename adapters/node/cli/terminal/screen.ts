@@ -62,6 +62,11 @@ export class Screen {
     return Math.max(20, this.#columns() - 1)
   }
 
+  /** Rows that are seen at a time. */
+  get height(): number {
+    return Math.max(2, this.#streams.err.rows ?? 24)
+  }
+
   /** Writes to standard output, as it is. */
   data(text: Painted): void {
     if (this.isLive && this.showsData) this.#above(this.#streams.out, text)
@@ -109,7 +114,7 @@ export class Screen {
 
   #drawing(): string {
     const columns = this.#columns()
-    const height = Math.max(2, this.#streams.err.rows ?? 24)
+    const { height } = this
     const { rows: inputRows, row, column } = inputOf(this.#input, columns, Math.max(1, height - 2))
     const room = Math.max(0, height - 1 - inputRows.length)
     const live = room === 0 ? [] : this.#live.flatMap((text) => linesOf(text)).slice(-room)
