@@ -209,6 +209,11 @@ describe('a hostile text', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
+  it('with a list that looks like a header without an end is read at once', async () => {
+    const { warnings } = await parseConfig(`zzz = 1\nlist = [\n[${' '.repeat(120_000)}\n1]]\n`, 'toml')
+    expect(warnings.map(({ line }) => line)).toEqual([1, 2])
+  }, 5000)
+
   it('with thousands of unknown keys has a hundred warnings', async () => {
     const text = Array.from({ length: 4000 }, (_, at) => `key${at} = 1`).join('\n')
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)

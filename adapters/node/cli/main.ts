@@ -14,19 +14,32 @@ const wrongUsage = 2
  */
 export async function main(words: readonly string[]): Promise<number> {
   let stop: (() => void) | undefined
-  const screen = new Screen({ out: process.stdout, err: process.stderr }, (stream) => {
+  let lost: string | undefined
+  const screen = new Screen({ out: process.stdout, err: process.stderr }, (stream, code) => {
+    if (stream !== 'out') return
     // Whoever read the answers has seen enough.
-    if (stream === 'out') stop?.()
+    if (code !== 'EPIPE') lost = code
+    stop?.()
   })
+  const code = await guarded(words, screen, (how) => {
+    stop = how
+  })
+  // A file tells what is wrong with it after the write.
+  await new Promise((resolve) => setImmediate(resolve))
+  if (lost === undefined) return code
+  screen.line(screen.paint.paint('red', `phi: The answer is lost: standard output cannot be written (${lost}).`))
+  return code === 0 ? 1 : code
+}
+
+/** What `main` does, with failures told. */
+async function guarded(words: readonly string[], screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
   try {
     const args = parseArguments(words)
     if (args.help === true || args.version === true) {
       screen.data(screen.paintData.plain(args.help === true ? usage : `${version()}\n`))
       return 0
     }
-    return await follow(args, screen, (how) => {
-      stop = how
-    })
+    return await follow(args, screen, onGone)
   } catch (error) {
     screen.line(screen.paint.paint('red', `phi: ${errorLine(error)}`))
     return ConfigError.isInstance(error) ? wrongUsage : 1

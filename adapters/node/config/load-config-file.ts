@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { extname, resolve } from 'node:path'
 import { aText, checkOptions } from '../../../src/base/check-options.ts'
 import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
 import { textOfFile } from './text-of-file.ts'
 
@@ -13,8 +13,11 @@ export interface LoadConfigOptions extends NodeHostOptions {}
 export interface LoadedConfig extends ParsedConfig {
   /** Absolute. */
   path: string
-  /** SHA-256 of the text, hexadecimal: what trust in a file is remembered by, together with its path. */
-  sha256: string
+  /**
+   * What trust in the file is remembered by, together with its path: SHA-256, hexadecimal, of its text and, where it needs trust, of the directory it
+   * works in and of the scripts and local files that it would run. What these load in turn is not in it.
+   */
+  fingerprint(): Promise<string>
   /** For `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
 }
@@ -26,7 +29,7 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
  * directories, MCP servers over stdio and HTTP, scripts as hooks.
  *
  * **Contract**
- * - Reads the file and nothing else; what the host does happens in `agentFromConfig`, and what needs trust only with `trust`.
+ * - Reads the file and nothing else, and `fingerprint` what it would run; what the host does happens in `agentFromConfig`, and what needs trust only with `trust`.
  * - Paths of the file are relative to `root`, by default the directory of this process. A link within it that leads out is refused.
  * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.
@@ -54,6 +57,7 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   const text = await textOfFile(path)
   // Only who reads a file needs zod and the parsers.
   const { parseConfig } = await import('../../../src/config/index.ts')
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  return { ...(await parseConfig(text, format)), path: resolve(path), sha256, host: hostOfNode(options) }
+  const parsed = await parseConfig(text, format)
+  const root = resolve(options.root ?? '.')
+  return { ...parsed, path: resolve(path), fingerprint: () => fingerprintOf(text, parsed.config, root), host: hostOfNode(options) }
 }

@@ -4,7 +4,7 @@ import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
 import type { McpServerSection } from '../config-types.ts'
 import { type Build, shared } from './build.ts'
-import { serversIn } from './trust.ts'
+import { serversIn } from './servers-in.ts'
 
 /** The servers that the agents of one place have in common. */
 interface SharedServers {

@@ -1,10 +1,12 @@
 import type { ConfigError } from '../../types/errors.ts'
 import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
-import type { AgentConfig, McpServerSection, ModelSection, ProfileSection } from '../config-types.ts'
-import { isVariable, variablesIn } from '../read/env.ts'
+import type { AgentConfig, McpServerSection, ProfileSection } from '../config-types.ts'
+import { isVariable } from '../read/env.ts'
 import { checkedConfig } from '../schema/check.ts'
+import { endpointRequests } from './endpoints.ts'
 import { filePathOf, isOutside } from './paths.ts'
+import { serversIn } from './servers-in.ts'
 
 type Sections = Record<string, unknown>
 
@@ -84,47 +86,11 @@ function fileRequests({ agent, sub_agents, system_prompt }: AgentConfig): TrustR
   return found
 }
 
-/** Addresses of services that this package knows; a key that is meant for one of them may go to another, but to no stranger. */
-const knownHosts =
-  /^(api\.(anthropic|openai|x|mistral|deepseek|together|fireworks|groq|cerebras|z|minimax|moonshot)\.(com|ai|io|cn)|openrouter\.ai|dashscope-intl\.aliyuncs\.com|api\.individual\.githubcopilot\.com|[\w-]+\.openai\.azure\.com|([\w-]+-)?aiplatform\.googleapis\.com|generativelanguage\.googleapis\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com|localhost|127\.0\.0\.1|\[::1\])$/
-
-function endpointRequests(config: AgentConfig): TrustRequest[] {
-  // A key, or anything else of the environment, could be in whatever is sent.
-  if (variablesIn(config).size === 0) return []
-  const { provider } = config
-  const models: [ModelSection | undefined, Path][] = [
-    [provider, ['provider']],
-    ...(provider?.instances ?? []).map((each, at): [ModelSection, Path] => [each, ['provider', 'instances', at]]),
-  ]
-  const addresses = models.map(([section, path]): [string | undefined, Path] => [section?.base_url, [...path, 'base_url']])
-  const servers = serversIn(config).map(([server, path]): [string | undefined, Path] => [server.url, [...path, 'url']])
-  return [...addresses, ...servers].flatMap(([address, path]): TrustRequest[] =>
-    address === undefined || !isForeign(address) ? [] : [{ kind: 'endpoint', field: fieldOf(path), what: address }],
-  )
-}
-
-function isForeign(address: string): boolean {
-  if (isVariable(address)) return false
-  if (!URL.canParse(address)) return true
-  const { protocol, hostname, username, password } = new URL(address)
-  const isOpen = protocol !== 'https:' && !/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)
-  return isOpen || username !== '' || password !== '' || !knownHosts.test(hostname)
-}
-
-/** Every MCP server of a file, in whichever of the two places, with its path there. */
-export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
-  const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
-    { ...config, name, ...(enabled !== undefined && { enabled }) },
-    ['tools', 'instances', at, 'config'],
-  ])
-  return [...instances, ...(mcp?.servers ?? []).map((server, at): [McpServerSection, Path] => [server, ['mcp', 'servers', at]])]
-}
-
 function programRequests(config: AgentConfig): TrustRequest[] {
-  const servers = serversIn(config).flatMap(([{ command, args = [], enabled }, path]): TrustRequest[] =>
-    command === undefined || enabled === false
+  const servers = serversIn(config).flatMap(([server, path]): TrustRequest[] =>
+    server.command === undefined || server.enabled === false
       ? []
-      : [{ kind: 'server', field: fieldOf([...path, 'command']), what: [command, ...args].join(' ') }],
+      : [{ kind: 'server', field: fieldOf([...path, 'command']), what: commandLine(server) }],
   )
   const scripts = Object.entries(config.callbacks ?? {}).map(
     ([name, what]): TrustRequest => ({
@@ -134,4 +100,18 @@ function programRequests(config: AgentConfig): TrustRequest[] {
     }),
   )
   return [...servers, ...scripts]
+}
+
+/** Variables decide what a program does as much as arguments do: they stand before it, without those that look like keys. */
+function commandLine({ command = '', args = [], env = {} }: McpServerSection): string {
+  const variables = Object.entries(env).map(([name, value]) => {
+    const isSecret = /key|token|secret|passw|auth|credential/i.test(name) && !isVariable(value)
+    return `${name}=${isSecret ? '…' : quoted(value)}`
+  })
+  return [...variables, ...[command, ...args].map(quoted)].join(' ')
+}
+
+/** So that one argument does not look like two, or like none. */
+function quoted(word: string): string {
+  return /^[^\s"'\\]+$/.test(word) ? word : JSON.stringify(word)
 }

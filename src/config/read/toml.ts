@@ -18,7 +18,8 @@ function parsed(text: string): unknown {
   }
 }
 
-const header = /^[ \t]*(\[\[?)[ \t]*([^\]]+?)[ \t]*\]\]?/
+// One way to match each character: a line of a list may begin in the same way, and be as long as the file.
+const header = /^[ \t]*(\[\[?)([^\]]+)\]/
 const assignment = /^([ \t]*)((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*'))*)[ \t]*=/
 const keyPart = /"([^"\n]*)"|'([^'\n]*)'|([\w-]+)/g
 

@@ -1,4 +1,4 @@
-import { agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
+import { type AgentConfig, agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
 import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
 import { loadConfigFile } from '../../index.ts'
 import { askTrust } from '../trust/ask-trust.ts'
@@ -35,10 +35,11 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
   })
   const requests = trustRequests(loaded.config)
   const trusted = trustedFiles(home)
-  let trust = isTrusted || requests.length === 0 || trusted.has(loaded.path, loaded.sha256)
+  const fingerprint = requests.length === 0 ? '' : await loaded.fingerprint()
+  let trust = isTrusted || requests.length === 0 || trusted.has(loaded.path, fingerprint)
   if (!trust) {
     trust = await askTrust(loaded.path, requests)
-    if (trust) trusted.add(loaded.path, loaded.sha256)
+    if (trust) trusted.add(loaded.path, fingerprint)
   }
   const agent = await agentFromConfig(loaded.config, { ...loaded.host, trust }).catch((error: unknown) => {
     if (!ConfigError.isInstance(error) || error.code !== 'untrusted') throw error
@@ -46,6 +47,17 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
   })
   const { scope } = loaded.config.session ?? {}
   if (scope === undefined && agent.settings.session === undefined) agent.configure({ session: store })
-  const servers = (loaded.config.mcp?.servers ?? []).flatMap(({ name, enabled }) => (enabled === false ? [] : [name]))
-  return { agent, notes: loaded.warnings.map(({ message }) => `${path}: ${message}`), servers }
+  const servers = [...(loaded.config.tools?.instances ?? []), ...(loaded.config.mcp?.servers ?? [])]
+  return {
+    agent,
+    notes: [...loaded.warnings.map(({ message }) => `${path}: ${message}`), ...othersIn(path, loaded.config.agent)],
+    servers: servers.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])),
+  }
+}
+
+/** One agent is talked to; that there are others is no reason to leave them out in silence. */
+function othersIn(path: string, agent: AgentConfig['agent']): string[] {
+  const names = (agent?.instances ?? []).map(({ name = 'unnamed' }) => name)
+  if (names.length === 0) return []
+  return [`${path}: phi opens [agent] alone. Not opened: ${names.join(', ')} ([[agent.instances]]).`]
 }

@@ -108,11 +108,17 @@ async function own({ config, model, sandbox, trust }: CliArguments): Promise<Beg
     const agent = new Agent({ model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store })
     return { ...place, agent, notes, servers: [] }
   }
-  const { agentFromFile } = await import('./agent-file.ts')
+  const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
   const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true }
   const { agent, notes, servers } = await agentFromFile(config, options)
   if (model !== undefined) agent.configure({ model: await modelNamed(model) })
   return { ...place, agent, notes, servers }
+}
+
+/** zod is for who uses agent files, so the package does not bring it. */
+function missingPart(error: unknown): never {
+  if (!(error instanceof Error) || !/package 'zod'/.test(error.message)) throw error
+  throw new ConfigError('invalidOption', 'Agent files need zod 4, which is not installed here. Say npm install zod.', { cause: error })
 }
 
 function noModel(): never {

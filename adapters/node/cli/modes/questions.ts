@@ -1,6 +1,7 @@
 import type { AgentRun, ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { widthOf } from '../terminal/text-width.ts'
 
 /** What is longer than this no person reads before saying yes. */
 const longestShown = 20_000
@@ -90,7 +91,12 @@ export class Questions {
     const { paint, plain } = this.#screen.paint
     const who = event.subAgent === undefined ? '' : ` (for ${event.subAgent.toolName})`
     this.#screen.line(paint('yellow', `? ${event.toolName}${who} wants to run:`))
-    for (const line of linesOf(plain(shownCall(event)))) this.#screen.line(paint('bold', `  ${line}`))
+    const lines = linesOf(plain(shownCall(event)))
+    for (const line of lines) this.#screen.line(paint('bold', `  ${line}`))
+    const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / this.#screen.width), 0)
+    // Its end may be made to look like all of it.
+    if (rows > this.#screen.height - 4)
+      this.#screen.line(paint('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`))
   }
 }
 

@@ -23,7 +23,7 @@ export interface ScreenStreams {
  * **Contract**
  * - Data goes to standard output, all else to standard error. Both may be one terminal: then lines and the changing part do not run into each other.
  * - Where standard error is no terminal, nothing changes: only lines are written.
- * - A stream whose reader has gone takes nothing any more, and says so once, to `onGone`.
+ * - A stream that failed takes nothing any more, and says so once, to `onGone`: with `EPIPE` its reader has gone, else what was written is lost.
  */
 export class Screen {
   /** Whether there is a part that changes. */
@@ -40,7 +40,7 @@ export class Screen {
   readonly #gone = new Set<NodeJS.WriteStream>()
   readonly #onResize = () => this.#redraw()
 
-  constructor(streams: ScreenStreams, onGone: (stream: 'out' | 'err') => void) {
+  constructor(streams: ScreenStreams, onGone: (stream: 'out' | 'err', code: string) => void) {
     const { out, err } = streams
     this.#streams = streams
     this.isLive = err.isTTY === true && process.env.TERM !== 'dumb'
@@ -48,10 +48,10 @@ export class Screen {
     this.paint = painterFor(err)
     this.paintData = painterFor(out)
     for (const name of ['out', 'err'] as const) {
-      streams[name].on('error', () => {
+      streams[name].on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
         const isNew = !this.#gone.has(streams[name])
         this.#gone.add(streams[name])
-        if (isNew) onGone(name)
+        if (isNew) onGone(name, code)
       })
     }
     if (this.isLive) err.on('resize', this.#onResize)
@@ -60,6 +60,11 @@ export class Screen {
   /** Cells of a line. */
   get width(): number {
     return Math.max(20, this.#columns() - 1)
+  }
+
+  /** Rows that are seen at a time. */
+  get height(): number {
+    return Math.max(2, this.#streams.err.rows ?? 24)
   }
 
   /** Writes to standard output, as it is. */
@@ -109,7 +114,7 @@ export class Screen {
 
   #drawing(): string {
     const columns = this.#columns()
-    const height = Math.max(2, this.#streams.err.rows ?? 24)
+    const { height } = this
     const { rows: inputRows, row, column } = inputOf(this.#input, columns, Math.max(1, height - 2))
     const room = Math.max(0, height - 1 - inputRows.length)
     const live = room === 0 ? [] : this.#live.flatMap((text) => linesOf(text)).slice(-room)

@@ -1,21 +1,21 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Which agent files a person has trusted: the text of a file, by its hash, at its place. Another text at that place is asked about again. */
+/** Which agent files a person has trusted: its text and what it would run, by a hash, at its place. Anything else at that place is asked about again. */
 export interface TrustedFiles {
-  has(path: string, sha256: string): boolean
-  add(path: string, sha256: string): void
+  has(path: string, fingerprint: string): boolean
+  add(path: string, fingerprint: string): void
 }
 
 /** Kept in `<home>/trusted.json`, for its owner alone. A list that cannot be read trusts nothing. */
 export function trustedFiles(home: string): TrustedFiles {
   const file = join(home, 'trusted.json')
   return {
-    has: (path, sha256) => read(file)[path] === sha256,
-    add: (path, sha256) => {
+    has: (path, fingerprint) => read(file)[path] === fingerprint,
+    add: (path, fingerprint) => {
       mkdirSync(home, { recursive: true, mode: 0o700 })
       const draft = `${file}.${process.pid}`
-      writeFileSync(draft, `${JSON.stringify({ ...read(file), [path]: sha256 }, undefined, 2)}\n`, { mode: 0o600 })
+      writeFileSync(draft, `${JSON.stringify({ ...read(file), [path]: fingerprint }, undefined, 2)}\n`, { mode: 0o600 })
       renameSync(draft, file)
     },
   }

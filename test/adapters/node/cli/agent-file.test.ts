@@ -60,6 +60,36 @@ describe('phi --config', { timeout: 20_000 }, () => {
     expect(asked).toHaveLength(2)
   })
 
+  it.skipIf(pty === undefined)('asks again when what it would run is another thing, or lies elsewhere', async () => {
+    const { cwd, env } = await project('[callbacks]\nbefore_turn = "check.sh"\n')
+    const script = join(cwd, 'check.sh')
+    writeFileSync(script, 'exit 0')
+    const first = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    await first.shows('[y/N]')
+    first.type('y\r')
+    await first.shows('› ')
+    first.type('/exit\r')
+    expect(await first.ended).toBe(0)
+    const ask = (at: string) => piped(['--config', join(cwd, 'agent.toml'), '-p', 'hi'], { cwd: at, env })
+    expect((await ask(cwd)).code).toBe(0)
+    // As a tool of the agent may, without a question.
+    writeFileSync(script, 'touch ran')
+    expect((await ask(cwd)).code).toBe(2)
+    writeFileSync(script, 'exit 0')
+    expect((await ask(cwd)).code).toBe(0)
+    // The script of another directory is another script, whatever is in it now.
+    const other = directory()
+    writeFileSync(join(other, 'check.sh'), 'exit 0')
+    expect((await ask(other)).code).toBe(2)
+  })
+
+  it('says which agents of a file it does not open', async () => {
+    const { cwd, env } = await project('[[agent.instances]]\nname = "weeder"\n')
+    const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('weeder')
+  })
+
   it.skipIf(pty === undefined)('keeps its conversations, and lists its skills and warnings', async () => {
     const { cwd, env } = await project('[skills]\npaths = ["skills"]\n[tools]\nenabled = ["read_file"]\nstrat = 1\n')
     mkdirSync(join(cwd, 'skills', 'pruning'), { recursive: true })

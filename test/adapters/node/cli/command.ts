@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -32,6 +32,8 @@ export interface PipeOptions {
   input?: string | Buffer
   env?: Record<string, string>
   cwd?: string
+  /** A file or device that standard output goes to, in place of a pipe. */
+  stdout?: string
   /** Sees what it has written so far. */
   watch?: (so: { stdout: string; stderr: string }, child: ChildProcess) => void
 }
@@ -39,20 +41,22 @@ export interface PipeOptions {
 /** Runs the command with pipes in place of a terminal, to its end. */
 export function piped(
   args: readonly string[],
-  { input = '', env = environment(), cwd = directory(), watch }: PipeOptions = {},
+  { input = '', env = environment(), cwd = directory(), stdout, watch }: PipeOptions = {},
 ): Promise<Piped> {
   return new Promise((done) => {
-    const child = spawn(process.execPath, [program, ...args], { env, cwd })
+    const out = stdout === undefined ? 'pipe' : openSync(stdout, 'w')
+    const child = spawn(process.execPath, [program, ...args], { env, cwd, stdio: ['pipe', out, 'pipe'] })
+    if (typeof out === 'number') closeSync(out)
     const so = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
         so[name] += chunk
         watch?.(so, child)
       })
     }
     child.on('close', (code) => done({ ...so, code }))
     // It may have ended without reading.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(input)
   })
 }

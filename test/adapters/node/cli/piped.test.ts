@@ -96,6 +96,14 @@ describe('phi through pipes', () => {
     expect(code).not.toBe(2)
   })
 
+  it.skipIf(!existsSync('/dev/full'))('says that an answer is lost where it cannot be written, and fails', async () => {
+    for (const words of [['--demo', '-p', 'hi'], ['--demo', '--json', '-p', 'hi'], ['--version']]) {
+      const { code, stderr } = await piped(words, { stdout: '/dev/full' })
+      expect([words, code]).toEqual([words, 1])
+      expect(stderr).toContain('ENOSPC')
+    }
+  })
+
   it('ends with 130 when it is interrupted, and with 1 when the model fails', async () => {
     const { env } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('list_files', { path: '.' }) : new Promise(() => undefined),

@@ -164,6 +164,19 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () 
     expect(phi.raw).not.toContain('\x1b]0')
   })
 
+  it.each([
+    ['lines', `touch ran${'\n'.repeat(200)}echo hello`],
+    ['spaces', `touch ran;${' '.repeat(9000)}echo hello`],
+  ])('says that a command is longer than the screen: many %s', async (_what, command) => {
+    const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command }) : { text: ['ok'] }))
+    const phi = inTerminal(args, { env: environment(env), cwd: directory() })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows(/These were \d+ rows, more than you see/)
+    phi.type(enter)
+    await phi.shows('[done')
+  })
+
   it('asks about no call that nobody could read', async () => {
     const { env, asked } = await modelServer(({ attempt }) =>
       attempt === 1 ? calling('bash', { command: `echo ${'x'.repeat(30_000)}; touch ran` }) : { text: ['ok'] },
