@@ -15,6 +15,8 @@ export interface ServerSchema {
 
 /** Characters of the JSON of a schema: it is sent with every request. */
 const maxSchema = 262_144
+/** Characters of all parts of a schema that are looked at one by one. */
+const maxParts = 400_000
 
 /**
  * What a server said of the arguments of a tool. `undefined` for what cannot be sent to a model: too large or too deep.
@@ -47,13 +49,20 @@ function faultOf(schema: JsonSchema): string | undefined {
   }
 }
 
-/** What of a schema can be enforced: which properties must be there, and each property by itself. */
+/**
+ * What of a schema can be enforced: which properties must be there, and each property by itself, as far as {@link maxParts} goes. Every one is read
+ * with all definitions, so that of many properties beside many definitions only the first are looked at.
+ */
 function partsOf({ properties, required, $defs, definitions }: JsonSchema): JsonSchema[] {
   const shared = { type: 'object', ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) }
-  const parts: JsonSchema[] = [
-    { type: 'object', ...(required !== undefined && { required }) },
-    ...Object.entries(Object(properties)).map(([name, property]) => ({ ...shared, properties: { [name]: property } })),
-  ]
+  const parts: JsonSchema[] = [{ type: 'object', ...(required !== undefined && { required }) }]
+  const sharedLength = JSON.stringify(shared).length
+  let left = maxParts
+  for (const [name, property] of Object.entries(Object(properties))) {
+    left -= sharedLength + JSON.stringify(property).length
+    if (left < 0) break
+    parts.push({ ...shared, properties: { [name]: property } })
+  }
   return parts.filter((part) => faultOf(part) === undefined)
 }
 
