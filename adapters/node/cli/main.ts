@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError } from '../../../src/index.ts'
+import { ConfigError, type Logger } from '../../../src/index.ts'
 import { type CliArguments, parseArguments, usage } from './args.ts'
 import { errorLine } from './modes/error-line.ts'
 import { Screen } from './terminal/screen.ts'
@@ -52,7 +52,7 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
-  const assistant = await openAssistant(args, screen.isLive)
+  const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen) })
   onGone(() => assistant.agent.abort())
   const shared = { assistant, screen, isYes: args.yes === true }
   try {
@@ -60,6 +60,19 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
     return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
   } finally {
     await assistant.close()
+  }
+}
+
+/** Characters. */
+const longestWarning = 500
+
+/** Tells the person what the SDK would otherwise keep to itself. Retries are told already: they are events too. */
+function loggerOn(screen: Screen): Logger {
+  return {
+    warn: (event, fields) => {
+      if (event === 'providerRetry') return
+      screen.line(screen.paint.paint('yellow', `${event} ${JSON.stringify(fields).slice(0, longestWarning)}`))
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { type AgentConfig, agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
-import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
+import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
 import { loadConfigFile } from '../../index.ts'
 import { askTrust } from '../trust/ask-trust.ts'
 import { trustedFiles } from '../trust/trusted-files.ts'
@@ -12,6 +12,7 @@ export interface AgentFileOptions {
   hasSandbox: boolean
   /** Whether the command line says that the file is trusted. */
   isTrusted: boolean
+  logger: Logger
 }
 
 /** An agent from its file, and what the person should know about the file. */
@@ -26,11 +27,12 @@ export interface FromFile {
  * The agent of `--config`. What only a trusted file may do is asked for once per file and text of it. Its conversations are kept, unless the file says
  * `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
  */
-export async function agentFromFile(path: string, { project, store, hasSandbox, isTrusted }: AgentFileOptions): Promise<FromFile> {
+export async function agentFromFile(path: string, { project, store, hasSandbox, isTrusted, logger }: AgentFileOptions): Promise<FromFile> {
   const { root, home } = project
   const loaded = await loadConfigFile(path, {
     root,
     sessions: store,
+    logger,
     nodeTools: hasSandbox ? {} : { bash: { sandbox: 'none' } },
   })
   const requests = trustRequests(loaded.config)

@@ -1,4 +1,12 @@
-import { Agent, ConfigError, memorySessionStore, resumeAgent, type SessionStore, type ThinkingLevel } from '../../../../src/index.ts'
+import {
+  Agent,
+  ConfigError,
+  type Logger,
+  memorySessionStore,
+  resumeAgent,
+  type SessionStore,
+  type ThinkingLevel,
+} from '../../../../src/index.ts'
 import { fileSessionStore } from '../../index.ts'
 import type { CliArguments } from '../args.ts'
 import { demoModel } from '../demo/demo-model.ts'
@@ -33,9 +41,15 @@ interface Beginning extends Pick<Assistant, 'agent' | 'root' | 'store' | 'sessio
   remove?: () => void
 }
 
+/** The terminal that an assistant is opened for. */
+interface Surroundings {
+  isLive: boolean
+  logger: Logger
+}
+
 /** Makes the agent. Throws `ConfigError` where the command line cannot be followed, `SessionError` for a session that cannot be read. */
-export async function openAssistant(args: CliArguments, isLive: boolean): Promise<Assistant> {
-  const beginning = args.demo === true ? demo(args, isLive) : await own(args)
+export async function openAssistant(args: CliArguments, { isLive, logger }: Surroundings): Promise<Assistant> {
+  const beginning = args.demo === true ? demo(args, { isLive, logger }) : await own(args, logger)
   const assistant = new OpenAssistant(beginning)
   try {
     if (isLevel(args.thinking)) assistant.agent.thinking = args.thinking
@@ -86,18 +100,18 @@ class OpenAssistant implements Assistant {
 }
 
 /** The demo runs one command, its own and in its own directory; so it may do without a sandbox, where there is none. */
-function demo({ sandbox }: CliArguments, isLive: boolean): Beginning {
+function demo({ sandbox }: CliArguments, { isLive, logger }: Surroundings): Beginning {
   const { root, remove } = demoProject()
   const confined = localTools(root, sandbox !== false)
   const hasBash = confined.tools.some(({ name }) => name === 'bash')
   const { tools, notes } = hasBash ? confined : localTools(root, false)
   const store = memorySessionStore()
-  const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools, systemPrompt: systemPrompt(root), session: store })
+  const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools, systemPrompt: systemPrompt(root), session: store, logger })
   return { agent, root, store, sessions: undefined, notes, servers: [], remove }
 }
 
 /** The assistant of this directory, or that of an agent file; the model of the command line is taken in either case. */
-async function own({ config, model, sandbox, trust }: CliArguments): Promise<Beginning> {
+async function own({ config, model, sandbox, trust }: CliArguments, logger: Logger): Promise<Beginning> {
   const project = projectAt(process.cwd())
   const { root, sessions } = project
   const store = fileSessionStore(sessions)
@@ -105,11 +119,11 @@ async function own({ config, model, sandbox, trust }: CliArguments): Promise<Beg
   if (config === undefined) {
     const chosenModel = await modelNamed(model ?? defaultModelName() ?? noModel())
     const { tools, notes } = localTools(root, sandbox !== false)
-    const agent = new Agent({ model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store })
+    const agent = new Agent({ model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store, logger })
     return { ...place, agent, notes, servers: [] }
   }
   const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
-  const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true }
+  const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, logger }
   const { agent, notes, servers } = await agentFromFile(config, options)
   if (model !== undefined) agent.configure({ model: await modelNamed(model) })
   return { ...place, agent, notes, servers }

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
@@ -24,6 +24,21 @@ describe('phi through pipes', () => {
     const { stdout } = await piped(['--model', 'openai/test'], { env: environment(env), input: 'Is it?' })
     expect(stdout).toBe('Yes.\n')
     expect(asked[0]?.messages.at(-1)?.content).toBe('Is it?')
+  })
+
+  it('says that the session it goes on with has lost something', async () => {
+    const { env } = await modelServer(() => ({ text: ['Yes.'] }))
+    const shared = { cwd: directory(), env: environment(env) }
+    expect((await piped(asking, shared)).code).toBe(0)
+    const home = shared.env.PHI_HOME ?? ''
+    const logs = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => /log\.\d+$/.test(path))
+    for (const log of logs) {
+      const lines = readFileSync(join(home, log), 'utf8').split('\n')
+      writeFileSync(join(home, log), [...lines.slice(0, -2), '{"half a rec', lines.at(-2), ''].join('\n'))
+    }
+    expect(logs).not.toEqual([])
+    const { stderr } = await piped([...asking, '--resume'], shared)
+    expect(stderr).toContain('sessionDamaged')
   })
 
   it('writes every event as a line of JSON', async () => {
