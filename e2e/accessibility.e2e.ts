@@ -84,8 +84,8 @@ test('panes are resized by their separators', async ({ page }) => {
   const before = Number(await separator.getAttribute('aria-valuenow'))
   await separator.press('ArrowLeft')
   await expect(separator).toHaveAttribute('aria-valuenow', String(before + 24))
-  const { width = 0 } = (await page.getByRole('complementary', { name: 'Inspector' }).boundingBox()) ?? {}
-  expect(Math.round(width)).toBe(before + 24)
+  const inspector = page.getByRole('complementary', { name: 'Inspector' })
+  await expect.poll(async () => Math.round((await inspector.boundingBox())?.width ?? 0)).toBe(before + 24)
 })
 
 test('nothing scrolls sideways from 390 to 2560 px', async ({ page }) => {

@@ -50,7 +50,13 @@ test('nothing that a model writes runs, or asks another server', async ({ page }
 test('the page forbids what it does not need, whatever the markdown lets through', async ({ page }) => {
   await page.goto('/')
   const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
-  expect(policy).not.toMatch(/unsafe-(?:eval|inline)|https?:|\*/)
+  const rules = (policy ?? '').split('; ').map((rule) => rule.split(' '))
+  expect(policy).not.toMatch(/unsafe-(?:eval|inline)/)
+  // Only connections leave: to the services of the settings, each by its host, and to this machine.
+  for (const [name, ...sources] of rules) {
+    const foreign = name === 'connect-src' ? /^(?:\*|https?:|https?:\/\/\*(?:\.\w+)?)$/ : /https?:|\*/
+    expect([name, sources.filter((source) => foreign.test(source))]).toEqual([name, []])
+  }
   const refused = await page.evaluate(async () => {
     const violations: string[] = []
     document.addEventListener('securitypolicyviolation', (event) => violations.push(event.effectiveDirective))
