@@ -62,7 +62,8 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
   await crash(page)
   const next = await newTab(context, address)
   await expect(next.getByTestId('message-user')).toHaveCount(2)
-  expect((await messages(next).allInnerTexts()).slice(0, before.length)).toEqual(before)
+  // Markdown is a part of the page that comes a little later.
+  await expect.poll(async () => (await messages(next).allInnerTexts()).slice(0, before.length)).toEqual(before)
   await expect(next.getByTestId('interference')).toHaveCount(0)
   await next.screenshot({ path: info.outputPath('after-crash.png') })
   await finish(next, 'Text')

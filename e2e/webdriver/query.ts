@@ -41,6 +41,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     log: '[role=log]',
     navigation: 'nav,[role=navigation]',
     searchbox: 'input[type=search]',
+    slider: 'input[type=range],[role=slider]',
     tab: '[role=tab]',
     textbox: 'textarea,input:not([type]),input[type=text],[role=textbox]',
   }
