@@ -73,8 +73,10 @@ test('the page is operated from the keyboard', async ({ page }) => {
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await page.keyboard.press('/')
+  const composer = page.getByRole('textbox', { name: 'Message', exact: true })
+  await expect(composer).toBeFocused()
   await page.keyboard.type('m t d')
-  await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('m t d')
+  await expect(composer).toHaveValue('m t d')
 })
 
 test('panes are resized by their separators', async ({ page }) => {

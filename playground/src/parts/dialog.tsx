@@ -15,7 +15,9 @@ export function Dialog({ label, onClose, class: name = '', children }: DialogPro
     const before = document.activeElement
     dialog.current?.showModal()
     return () => {
-      if (before instanceof HTMLElement) before.focus()
+      // Where the browser has closed it, the focus is back already, and may have gone on.
+      const isLost = document.activeElement === null || document.activeElement === document.body
+      if (isLost && before instanceof HTMLElement) before.focus()
     }
   }, [])
   return (
