@@ -19,7 +19,7 @@ import { shownRequest } from './run/waiting-calls.ts'
 import { type Said, saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
 import type { EventStream } from './wire/event-stream.ts'
-import { Wire } from './wire/wire.ts'
+import { type Ask, Wire } from './wire/wire.ts'
 
 /** How a run begins. */
 interface Beginning {
@@ -198,30 +198,31 @@ export class LiveRemoteSession implements ChatAgent {
     // Whoever begins it may subscribe, and stop it, first.
     await undefined
     if (this.#stopped.has(run)) return run.refuse(undefined)
+    const since = this.#feed.connection
     for (let failures = 1; !run.hasEnded; failures++) {
       try {
-        return await this.#startOnce(run, { method: 'POST', path, key, ...(body !== undefined && { body }) })
+        return await this.#startOnce(run, { method: 'POST', path, key, ...(body !== undefined && { body }) }, since)
       } catch (error) {
         await this.#wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
       }
     }
   }
 
-  async #startOnce(run: RemoteRun, ask: Parameters<Wire['stream']>[0]): Promise<void> {
+  async #startOnce(run: RemoteRun, ask: Ask, since: EventStream | undefined): Promise<void> {
     let stream: EventStream | undefined
     try {
       stream = await this.#wire.stream(ask)
       const batch = await stream.next()
       if (batch === undefined) throw new RemoteError('connectionLost', 'The answer ended before the first event.', { isRetryable: true })
       for (const event of batch) run.accept(event)
+      this.#feed.readOn(stream, since)
     } catch (error) {
       stream?.close()
       // An earlier attempt was accepted, and the server restarted since.
       if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
       run.adopt(error.loopId)
-      stream = undefined
+      this.#feed.reopen()
     }
-    this.#feed.read(stream)
   }
 
   #ranOut(run: RemoteRun): void {

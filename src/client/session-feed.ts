@@ -29,7 +29,13 @@ export class SessionFeed {
   readonly #wire: Wire
   readonly #owner: FeedOwner
   #stream: EventStream | undefined
+  /** The connection that is read is the session's, not that of one run. */
+  #isOfSession = false
+  /** What a run that has begun sends itself: read before anything else. */
+  #own: EventStream | undefined
   #isReading = false
+  /** The connection that is open is closed to open another. */
+  #isOutdated = false
   #isGivenUp = false
   /** The next connection begins with the oldest events that there are. */
   #isExpired = false
@@ -39,17 +45,43 @@ export class SessionFeed {
     this.#owner = owner
   }
 
-  /** Reads from now on, first what is left of `stream`; where it reads already, that will bring the same. */
-  read(stream?: EventStream): void {
-    if (this.#isReading) {
-      stream?.close()
+  /** The connection that brings whatever begins from now on; undefined while there is none. */
+  get connection(): EventStream | undefined {
+    return this.#isOfSession ? this.#stream : undefined
+  }
+
+  /** Reads from now on. */
+  read(): void {
+    if (!this.#isReading) this.#begin()
+  }
+
+  /** As `read`, first what is left of `stream`, which a run that has begun sends; `since` is the connection that there was before it was asked for. */
+  readOn(stream: EventStream, since: EventStream | undefined): void {
+    // It was open before the run began, so it brings the same.
+    if (since !== undefined && this.connection === since) {
+      stream.close()
       return
     }
+    this.#own?.close()
+    this.#own = stream
+    if (this.#isReading) this.#stream?.close()
+    else this.#begin()
+  }
+
+  /** As `read`, over a new connection: what is open may have been opened after the run that is on now was over. */
+  reopen(): void {
+    this.#isOutdated = true
+    if (this.#isReading) this.#stream?.close()
+    else this.#begin()
+  }
+
+  #begin(): void {
     this.#isReading = true
-    void this.#read(stream).finally(() => {
+    void this.#read().finally(() => {
       this.#isReading = false
+      if (!this.#owner.isWanted || this.#wire.isClosed) this.close()
       // Wanted again between the last look and now.
-      if (this.#owner.isWanted && !this.#wire.isClosed && !this.#isGivenUp) this.read()
+      else if (this.#own !== undefined || !this.#isGivenUp) this.#begin()
     })
   }
 
@@ -60,44 +92,54 @@ export class SessionFeed {
 
   close(): void {
     this.#stream?.close()
+    this.#own?.close()
+    this.#own = undefined
   }
 
-  async #read(first: EventStream | undefined): Promise<void> {
+  async #read(): Promise<void> {
     this.#isGivenUp = false
-    let stream = first
     let failures = 0
     while (this.#owner.isWanted) {
       const openedAt = Date.now()
+      const own = this.#own
+      this.#own = undefined
+      let stream = own
       try {
+        this.#isOfSession = own === undefined
+        this.#stream = own
         stream ??= await this.#open()
-        this.#stream = stream
+        if (stream === undefined) continue
         await this.#drain(stream, () => {
           failures = 0
         })
         if (!this.#owner.isWanted) return
+        if (this.#own !== undefined || this.#isOutdated) continue
         // The end of one run's own stream is none of the session's.
-        if (stream === first && this.#owner.cursor() === undefined) continue
+        if (own !== undefined && this.#owner.cursor() === undefined) continue
         throw new RemoteError('connectionLost', 'The stream ended before the run did.', { isRetryable: true })
       } catch (error) {
         if (!(await this.#recover(error, Date.now() - openedAt > longLifeMs ? 1 : ++failures))) return
       } finally {
         stream?.close()
-        stream = undefined
         this.#stream = undefined
       }
     }
   }
 
-  async #open(): Promise<EventStream> {
+  /** The connection of the session, after the cursor; undefined where a run sends its own events first. */
+  async #open(): Promise<EventStream | undefined> {
+    this.#isOutdated = false
     const cursor = this.#owner.cursor()
     const loopId = encodeURIComponent(cursor?.loopId ?? '')
     const path = cursor === undefined ? '/events' : `/events?loopId=${loopId}&after=${cursor.after}`
     const stream = await this.#wire.stream({ method: 'GET', path: this.#isExpired && cursor ? `/runs/${loopId}/events` : path })
     this.#isExpired = false
     this.#stream = stream
-    if (await this.#owner.opened()) return stream
+    // A run that became known meanwhile may be over: then this connection brings nothing of it.
+    this.#isOutdated ||= cursor === undefined && this.#owner.cursor() !== undefined
+    if (!this.#isOutdated && (await this.#owner.opened()) && this.#own === undefined) return stream
     stream.close()
-    return this.#open()
+    return this.#own === undefined ? this.#open() : undefined
   }
 
   async #drain(stream: EventStream, onProgress: () => void): Promise<void> {

@@ -128,7 +128,16 @@ describe('a session on a server', () => {
 
   it('tells those who watch what other clients do', async () => {
     const one = open('talk')
-    const other = open('talk', { sessionId: one.sessionId })
+    let isWatching: () => void = () => undefined
+    const watching = new Promise<void>((resolve) => {
+      isWatching = resolve
+    })
+    // What was said before is asked for once the feed is open.
+    const fetch = (request: Request) => {
+      if (request.url.includes('/history')) isWatching()
+      return app.fetch(request)
+    }
+    const other = open('talk', { sessionId: one.sessionId, fetch })
     const heard: AgentEvent[] = []
     const ended = new Promise<void>((resolve) => {
       other.subscribe((event) => {
@@ -136,11 +145,37 @@ describe('a session on a server', () => {
         if (event.type === 'agentEnd') resolve()
       })
     })
+    await watching
     await one.prompt('First.').result
     await ended
     expect(other.messages).toEqual(one.messages)
     expect(heard[0]?.type).toBe('agentStart')
     expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, at) => at + 1))
+  })
+
+  // Over two connections, either answer may come first; the feed tells nothing of what was over before it.
+  it.each(['/runs', '/events'])('comes to the end of a run that is over before its feed is open, %s answered first', async (first) => {
+    const isDone = { run: false, feed: false }
+    const until = async (holds: () => boolean) => {
+      while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    const fetch = async (request: Request): Promise<Response> => {
+      const isFeed = request.url.endsWith('/events')
+      if (isFeed) await until(() => isDone.run)
+      const response = await app.fetch(request)
+      if (isFeed) isDone.feed = true
+      if (!request.url.endsWith('/runs')) return response
+      const [copy, rest] = response.body?.tee() ?? []
+      const isOver = new Response(copy).text().then(() => {
+        isDone.run = true
+      })
+      if (first === '/events') await isOver.then(() => until(() => isDone.feed))
+      return new Response(rest ?? null, response)
+    }
+    const session = open('talk', { fetch })
+    session.subscribe(() => undefined)
+    expect(await session.prompt('First.').text()).toBe('one two three four')
+    expect(await session.prompt('Second.').text()).toBe('one two three four')
   })
 
   it('finds the run that is on', async () => {
