@@ -12,7 +12,7 @@ export {
   type PromptBlock,
   type SystemPromptStrategy,
 } from './agent/system-prompt.ts'
-export { escapeControls } from './base/escape-controls.ts'
+export { escapeControls } from './base/text/escape-controls.ts'
 export { createBudget } from './context/execution-budget.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
@@ -24,9 +24,6 @@ export { parseMessages, serializeMessages } from './session/checks/message-json.
 export { parseSnapshot } from './session/checks/snapshot.ts'
 export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
-export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/approval.ts'
-export type { Budget, BudgetUse, ReadableBudget } from './types/budget.ts'
-export type { ChatAgent, ChatOptions } from './types/chat-agent.ts'
 export type {
   CompactedSection,
   CompactionConfig,
@@ -37,10 +34,15 @@ export type {
   ContextConfig,
   TokenCounter,
   TurnSpan,
-} from './types/compaction.ts'
-export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/content.ts'
-export type { ContextChange, ContextState, PruneRecord, RevertCategory, RevertPolicy, RevertRecord } from './types/context-change.ts'
-export { type ApiKey, type CredentialProvider, staticCredential } from './types/credentials.ts'
+} from './types/context/compaction.ts'
+export type {
+  ContextChange,
+  ContextState,
+  PruneRecord,
+  RevertCategory,
+  RevertPolicy,
+  RevertRecord,
+} from './types/context/context-change.ts'
 export {
   AgentBusyError,
   ConfigError,
@@ -58,6 +60,48 @@ export {
   WorkspaceError,
   type WorkspaceErrorCode,
 } from './types/errors.ts'
+export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
+export type { Logger } from './types/logger.ts'
+export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/message/content.ts'
+export {
+  type AgentMessage,
+  type AssistantMessage,
+  type ExtensionMessage,
+  extensionMessage,
+  isLlmMessage,
+  type LlmMessage,
+  type Message,
+  type MessageEnvelope,
+  type MessageInput,
+  type PromptInput,
+  type StopReason,
+  type ToolResultMessage,
+  type TurnId,
+  textOf,
+  toolCallsOf,
+  type UserMessage,
+  userMessage,
+} from './types/message/message.ts'
+export type { BlockProvenance, ProvenanceRole } from './types/message/provenance.ts'
+export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
+export type { Model } from './types/model/model.ts'
+export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model/model-config.ts'
+export type {
+  CacheStrategy,
+  EncodedRequest,
+  ResponseFormat,
+  ResponseFormatInput,
+  StreamDelta,
+  StreamEvent,
+  StreamProvider,
+  StreamRequest,
+  StreamStart,
+  ToolDefinition,
+} from './types/model/provider.ts'
+export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/model/usage.ts'
+export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/run/approval.ts'
+export type { Budget, BudgetUse, ReadableBudget } from './types/run/budget.ts'
+export type { ChatAgent, ChatOptions } from './types/run/chat-agent.ts'
 export type {
   AgentEndEvent,
   AgentEvent,
@@ -86,7 +130,7 @@ export type {
   TurnEndEvent,
   TurnRequestEvent,
   TurnStartEvent,
-} from './types/event.ts'
+} from './types/run/event.ts'
 export type {
   BeforeToolInfo,
   CompactionFigures,
@@ -98,50 +142,12 @@ export type {
   ReplacedArguments,
   ToolHookInfo,
   TurnHookInfo,
-} from './types/hooks.ts'
-export type { FilterVerdict, InputFilter } from './types/input-filter.ts'
-export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/input-request.ts'
-export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/journal.ts'
-export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
-export type { Logger } from './types/logger.ts'
-export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/loop-watch.ts'
-export {
-  type AgentMessage,
-  type AssistantMessage,
-  type ExtensionMessage,
-  extensionMessage,
-  isLlmMessage,
-  type LlmMessage,
-  type Message,
-  type MessageEnvelope,
-  type MessageInput,
-  type PromptInput,
-  type StopReason,
-  type ToolResultMessage,
-  type TurnId,
-  textOf,
-  toolCallsOf,
-  type UserMessage,
-  userMessage,
-} from './types/message.ts'
-export type { Model } from './types/model.ts'
-export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model-config.ts'
-export type { NodeTag, TagKind } from './types/node-tag.ts'
-export type { BlockProvenance, ProvenanceRole } from './types/provenance.ts'
-export type {
-  CacheStrategy,
-  EncodedRequest,
-  ResponseFormat,
-  ResponseFormatInput,
-  StreamDelta,
-  StreamEvent,
-  StreamProvider,
-  StreamRequest,
-  StreamStart,
-  ToolDefinition,
-} from './types/provider.ts'
-export type { AnnotatedRequest, CapturedHttp } from './types/request-capture.ts'
-export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run.ts'
+} from './types/run/hooks.ts'
+export type { FilterVerdict, InputFilter } from './types/run/input-filter.ts'
+export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/run/input-request.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/run/loop-watch.ts'
+export type { AnnotatedRequest, CapturedHttp } from './types/run/request-capture.ts'
+export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run/run.ts'
 export type {
   ContinuationKind,
   InputQuestion,
@@ -152,7 +158,17 @@ export type {
   RunStatus,
   SubAgentRef,
   TurnTrigger,
-} from './types/run-facts.ts'
+} from './types/run/run-facts.ts'
+export {
+  defaultLimits,
+  defaultRetry,
+  type ExecutionLimits,
+  type QueueMode,
+  type ReachedLimit,
+  type RetryConfig,
+} from './types/run/settings.ts'
+export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/session/journal.ts'
+export type { NodeTag, TagKind } from './types/session/node-tag.ts'
 export type {
   BegunCall,
   ChildLoopRef,
@@ -165,8 +181,8 @@ export type {
   SessionScope,
   SpawnRef,
   Turn,
-} from './types/session.ts'
-export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session-record.ts'
+} from './types/session/session.ts'
+export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session/session-record.ts'
 export type {
   CopiedSessionRecord,
   DroppedLine,
@@ -187,13 +203,11 @@ export type {
   SessionTail,
   SessionWriter,
   StorePromises,
-} from './types/session-store.ts'
-export { defaultLimits, defaultRetry, type ExecutionLimits, type QueueMode, type ReachedLimit, type RetryConfig } from './types/settings.ts'
-export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/skills.ts'
-export type { AgentSnapshot } from './types/snapshot.ts'
+} from './types/session/session-store.ts'
+export type { AgentSnapshot } from './types/session/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
-export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool.ts'
-export type { ToolResult } from './types/tool-result.ts'
-export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/usage.ts'
-export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/workspace.ts'
+export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/tool/skills.ts'
+export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool/tool.ts'
+export type { ToolResult } from './types/tool/tool-result.ts'
+export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/tool/workspace.ts'
 export { memoryWorkspace } from './workspace/memory-workspace.ts'

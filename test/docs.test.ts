@@ -125,7 +125,7 @@ describe('the pages are complete', () => {
   }
 
   it('events', () => {
-    const types = Array.from(read('src/types/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
+    const types = Array.from(read('src/types/run/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
     expect(types.length).toBeGreaterThan(10)
     const page = read('docs/concepts/events.md')
     expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])

@@ -2,7 +2,7 @@ import { aFlag, aText, checkOptions, options as optionsOf } from '../base/check-
 import { logWarning } from '../base/log-warning.ts'
 import { snapshotOf } from '../session/views/snapshot-of.ts'
 import { SessionError } from '../types/errors.ts'
-import type { SessionStore } from '../types/session-store.ts'
+import type { SessionStore } from '../types/session/session-store.ts'
 import { Agent } from './agent.ts'
 import { type AgentOptions, agentTable } from './agent-options.ts'
 

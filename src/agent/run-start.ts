@@ -1,7 +1,7 @@
 import { type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { ContinuationKind } from '../types/run-facts.ts'
+import type { AgentMessage } from '../types/message/message.ts'
+import type { ContinuationKind } from '../types/run/run-facts.ts'
 
 /** What is run. */
 export interface RunStart {

@@ -12,7 +12,7 @@ import {
 } from '../base/check-options.ts'
 import { aWorkspace } from '../base/port-kinds.ts'
 import { ConfigError, WorkspaceError } from '../types/errors.ts'
-import type { Workspace } from '../types/workspace.ts'
+import type { Workspace } from '../types/tool/workspace.ts'
 
 /** A part of a system prompt: where it stands and how long it may be. */
 export interface PromptBlock {

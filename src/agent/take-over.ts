@@ -1,7 +1,7 @@
 import { settleWithin } from '../base/abort.ts'
 import type { LoopOrigin, LoopRequest } from '../loop/agent-loop.ts'
 import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
-import type { SessionJournal } from '../types/session-store.ts'
+import type { SessionJournal } from '../types/session/session-store.ts'
 import type { Conversation } from './conversation.ts'
 import type { RunStart } from './run-start.ts'
 

@@ -9,9 +9,9 @@
  * @module
  */
 import { ConfigError, type MisuseCode } from '../types/errors.ts'
-import { isPlain, jsonFault, maxJsonDepth } from './json-fault.ts'
-import { nearest } from './nearest-name.ts'
-import { shown } from './shown-value.ts'
+import { isPlain, jsonFault, maxJsonDepth } from './json/json-fault.ts'
+import { nearest } from './text/nearest-name.ts'
+import { shown } from './text/shown-value.ts'
 
 /** What a value must be. */
 export interface Kind {

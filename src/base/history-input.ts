@@ -9,8 +9,8 @@ import {
   type TurnId,
   text,
   withId,
-} from '../types/message.ts'
-import { emptyUsage, type Usage } from '../types/usage.ts'
+} from '../types/message/message.ts'
+import { emptyUsage, type Usage } from '../types/model/usage.ts'
 import {
   aDocument,
   aFlag,

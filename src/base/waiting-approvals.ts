@@ -1,8 +1,8 @@
-import type { ToolCallContent } from '../types/content.ts'
-import { type AgentMessage, toolCallsOf } from '../types/message.ts'
-import { openCallsOf, shownApprovalsOf } from '../types/open-calls.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
-import { argumentsHash } from './arguments-hash.ts'
+import type { ToolCallContent } from '../types/message/content.ts'
+import { type AgentMessage, toolCallsOf } from '../types/message/message.ts'
+import type { PendingApproval } from '../types/run/run-facts.ts'
+import { openCallsOf, shownApprovalsOf } from '../types/tool/open-calls.ts'
+import { argumentsHash } from './json/arguments-hash.ts'
 
 /**
  * The calls at the end of a history that wait for a person, as they were shown, in the order of the calls. Those that they hold back are not among

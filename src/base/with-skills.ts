@@ -1,4 +1,4 @@
-import type { SkillSet } from '../types/skills.ts'
+import type { SkillSet } from '../types/tool/skills.ts'
 
 /** A system prompt with the index of skills after it. */
 export function withSkills(systemPrompt: string, skills: SkillSet | undefined): string {

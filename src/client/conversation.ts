@@ -1,6 +1,6 @@
-import type { AgentEvent, AgentStartEvent } from '../types/event.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
+import type { AgentMessage } from '../types/message/message.ts'
+import type { AgentEvent, AgentStartEvent } from '../types/run/event.ts'
+import type { PendingApproval } from '../types/run/run-facts.ts'
 
 /** What goes back in the history before a run begins. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]

@@ -11,7 +11,7 @@ import {
   withMethods,
 } from '../base/check-options.ts'
 import type { Logger } from '../types/logger.ts'
-import type { RetryConfig } from '../types/settings.ts'
+import type { RetryConfig } from '../types/run/settings.ts'
 
 /** How a lost connection is taken up again. */
 export interface ReconnectOptions {

@@ -1,6 +1,6 @@
-import type { ApprovalRef } from '../types/approval.ts'
-import type { ChatAgent } from '../types/chat-agent.ts'
-import type { AgentMessage } from '../types/message.ts'
+import type { AgentMessage } from '../types/message/message.ts'
+import type { ApprovalRef } from '../types/run/approval.ts'
+import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
 

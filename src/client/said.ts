@@ -1,9 +1,9 @@
 import { toHistory } from '../base/history-input.ts'
-import type { Content } from '../types/content.ts'
 import { ConfigError } from '../types/errors.ts'
-import { newId } from '../types/ids.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
-import type { AgentMessage, PromptInput, UserMessage } from '../types/message.ts'
+import type { Content } from '../types/message/content.ts'
+import { newId } from '../types/message/ids.ts'
+import type { AgentMessage, PromptInput, UserMessage } from '../types/message/message.ts'
 
 /** What a person says, as it is sent, and as it will be in the history. */
 export interface Said {

@@ -1,4 +1,4 @@
-import { shown } from '../base/shown-value.ts'
+import { shown } from '../base/text/shown-value.ts'
 import { ConfigError, type MisuseCode } from '../types/errors.ts'
 
 /** Where in a document something stands: keys, and positions in lists. */

@@ -1,10 +1,10 @@
-import { jsonFault, kindOf } from '../base/json-fault.ts'
-import type { Content } from '../types/content.ts'
+import { jsonFault, kindOf } from '../base/json/json-fault.ts'
 import type { ProviderError } from '../types/errors.ts'
-import { newId } from '../types/ids.ts'
-import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message.ts'
-import type { StreamEvent } from '../types/provider.ts'
-import { emptyUsage } from '../types/usage.ts'
+import type { Content } from '../types/message/content.ts'
+import { newId } from '../types/message/ids.ts'
+import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message/message.ts'
+import type { StreamEvent } from '../types/model/provider.ts'
+import { emptyUsage } from '../types/model/usage.ts'
 import type { LoopState } from './loop-state.ts'
 
 /** An assistant message with its envelope. */

@@ -23,9 +23,9 @@ import {
 } from '../base/check-options.ts'
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/compaction.ts'
-import type { LoopHooks } from '../types/hooks.ts'
-import type { ExecutionLimits, RetryConfig } from '../types/settings.ts'
+import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/context/compaction.ts'
+import type { LoopHooks } from '../types/run/hooks.ts'
+import type { ExecutionLimits, RetryConfig } from '../types/run/settings.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const off = kind('false', (value) => value === false)

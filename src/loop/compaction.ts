@@ -1,8 +1,8 @@
-import { type LateChunk, lateChunk } from '../base/late-chunk.ts'
+import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
 import { compactionTrigger } from '../context/tokens/context-limits.ts'
-import type { ContextChange, ContextState } from '../types/context-change.ts'
+import type { ContextChange, ContextState } from '../types/context/context-change.ts'
 import { JournalError, LoadError } from '../types/errors.ts'
-import type { RunEnding } from '../types/run.ts'
+import type { RunEnding } from '../types/run/run.ts'
 import type { LoopState } from './loop-state.ts'
 import type { RequestView } from './view/request-view.ts'
 

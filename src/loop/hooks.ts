@@ -1,13 +1,13 @@
 import { type AbortScope, settleWithin } from '../base/abort.ts'
-import { copyJson } from '../base/copy-json.ts'
+import { copyJson } from '../base/json/copy-json.ts'
 import { errorText, PhiError } from '../types/errors.ts'
-import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/hooks.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../types/message.ts'
-import type { RunEnding, RunResult } from '../types/run.ts'
-import type { RunFailure } from '../types/run-facts.ts'
-import type { ToolResult } from '../types/tool-result.ts'
-import type { Usage } from '../types/usage.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../types/message/message.ts'
+import type { Usage } from '../types/model/usage.ts'
+import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
+import type { RunEnding, RunResult } from '../types/run/run.ts'
+import type { RunFailure } from '../types/run/run-facts.ts'
+import type { ToolResult } from '../types/tool/tool-result.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {

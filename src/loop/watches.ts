@@ -1,7 +1,7 @@
 import { errorText } from '../types/errors.ts'
-import type { AgentEvent } from '../types/event.ts'
-import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/loop-watch.ts'
-import type { StreamRequest } from '../types/provider.ts'
+import type { StreamRequest } from '../types/model/provider.ts'
+import type { AgentEvent } from '../types/run/event.ts'
+import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/run/loop-watch.ts'
 
 /** Told what a watch threw. */
 type Warn = (message: string) => void

@@ -1,5 +1,5 @@
-import { copyJson } from '../base/copy-json.ts'
-import { isPlain, jsonFault } from '../base/json-fault.ts'
+import { copyJson } from '../base/json/copy-json.ts'
+import { isPlain, jsonFault } from '../base/json/json-fault.ts'
 import type { JsonObject } from '../types/json.ts'
 
 /** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */

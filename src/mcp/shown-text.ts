@@ -1,4 +1,4 @@
-import { escapeControls } from '../base/escape-controls.ts'
+import { escapeControls } from '../base/text/escape-controls.ts'
 
 /** Ends what was cut, in the words of the other tools. */
 export const truncated = '\n... (output truncated)'

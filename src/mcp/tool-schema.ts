@@ -1,8 +1,8 @@
-import { isPlain, jsonFault } from '../base/json-fault.ts'
+import { isPlain, jsonFault } from '../base/json/json-fault.ts'
 import { errorText } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
-import type { ToolParameters } from '../types/tool.ts'
+import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 

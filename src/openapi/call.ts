@@ -1,7 +1,7 @@
 import { AbortScope, startTimer } from '../base/abort.ts'
 import { errorText, PhiError, ToolError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
-import type { ToolResult } from '../types/tool-result.ts'
+import type { ToolResult } from '../types/tool/tool-result.ts'
 import { isObject } from '../validation/enforceable-schema.ts'
 import { readBody } from './answer.ts'
 import { hasDotSegment, type Operation } from './operations.ts'

@@ -1,4 +1,4 @@
-import { yamlParser } from '../base/yaml-parser.ts'
+import { yamlParser } from '../base/late/yaml-parser.ts'
 import { errorText } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'

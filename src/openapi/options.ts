@@ -19,7 +19,7 @@ import {
 } from '../base/check-options.ts'
 import type { JsonObject } from '../types/json.ts'
 import type { Logger } from '../types/logger.ts'
-import type { Workspace } from '../types/workspace.ts'
+import type { Workspace } from '../types/tool/workspace.ts'
 
 /** A key, or where to get one at each call. A function gets the signal of the call. */
 export type OpenApiSecret = string | ((signal: AbortSignal) => string | Promise<string>)

@@ -1,4 +1,4 @@
-import { lateChunk } from '../base/late-chunk.ts'
+import { lateChunk } from '../base/late/late-chunk.ts'
 
 /** The providers as parts that are loaded when one of their protocols is used: nobody speaks all of them. */
 export const lateProviders = {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Content, ProviderState, ToolCallContent } from '../types/content.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
-import type { ApiProtocol } from '../types/model-config.ts'
+import type { Content, ProviderState, ToolCallContent } from '../types/message/content.ts'
+import type { ApiProtocol } from '../types/model/model-config.ts'
 import { anyJson, fitting, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 export const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'object')

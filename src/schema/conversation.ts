@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { readJson } from '../session/checks/check.ts'
-import type { AgentMessage } from '../types/message.ts'
+import type { AgentMessage } from '../types/message/message.ts'
 import { readSpec } from './codec.ts'
 import { messageCodec, messageSchema } from './message.ts'
 

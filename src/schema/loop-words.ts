@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { JsonValue } from '../types/json.ts'
-import type { StreamDelta } from '../types/provider.ts'
-import type { ContinuationKind, TurnTrigger } from '../types/run-facts.ts'
+import type { StreamDelta } from '../types/model/provider.ts'
+import type { ContinuationKind, TurnTrigger } from '../types/run/run-facts.ts'
 import { count, type SpecCodec, specCodec } from './codec.ts'
 
 const triggers = {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage, Message, MessageEnvelope, StopReason } from '../types/message.ts'
+import type { AgentMessage, Message, MessageEnvelope, StopReason } from '../types/message/message.ts'
 import { anyJson, count, fitting, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { contentCodec, contentSchema } from './content.ts'
 import { envelopeFromSpec, envelopeToSpec, identified } from './envelope.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { RevertCategory } from '../types/context-change.ts'
-import type { NodeTag } from '../types/node-tag.ts'
+import type { RevertCategory } from '../types/context/context-change.ts'
+import type { NodeTag } from '../types/session/node-tag.ts'
 import { count, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 export const nodeTagSchema: z.ZodType<NodeTag> = z

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { KnownApi } from '../types/model-config.ts'
+import type { KnownApi } from '../types/model/model-config.ts'
 import { type SpecCodec, specCodec } from './codec.ts'
 
 /** The protocols Rust knows: all that go over a wire. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../types/json.ts'
-import type { BlockProvenance, ProvenanceRole } from '../types/provenance.ts'
+import type { BlockProvenance, ProvenanceRole } from '../types/message/provenance.ts'
 import { count, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 const role: z.ZodType<ProvenanceRole> = z.union([

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { JsonObject } from '../types/json.ts'
-import type { CacheStrategy } from '../types/provider.ts'
-import type { ExecutionLimits } from '../types/settings.ts'
-import type { ToolExecutionStrategy } from '../types/tool.ts'
+import type { CacheStrategy } from '../types/model/provider.ts'
+import type { ExecutionLimits } from '../types/run/settings.ts'
+import type { ToolExecutionStrategy } from '../types/tool/tool.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 /** Rust says "no limit" with the largest integer it has, which JSON numbers cannot hold; here it is `Infinity`. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { JsonObject } from '../types/json.ts'
-import type { ThinkingLevel } from '../types/model-config.ts'
-import type { LoopConfigSnapshot } from '../types/run-facts.ts'
+import type { ThinkingLevel } from '../types/model/model-config.ts'
+import type { LoopConfigSnapshot } from '../types/run/run-facts.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { isWireProtocol, protocolCodec, protocolSchema } from './protocol.ts'
 

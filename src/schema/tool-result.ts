@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ToolResult } from '../types/tool-result.ts'
+import type { ToolResult } from '../types/tool/tool-result.ts'
 import { anyJson, fitting, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { contentCodec, contentSchema } from './content.ts'
 

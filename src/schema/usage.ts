@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Usage } from '../types/usage.ts'
+import type { Usage } from '../types/model/usage.ts'
 import { count, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 /** Only `input` and `output` are required; older files lack the rest. */

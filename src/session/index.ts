@@ -22,7 +22,7 @@ export type {
   SessionListOptions,
   SessionPage,
   SessionSummary,
-} from '../types/session-store.ts'
+} from '../types/session/session-store.ts'
 export { parseMessages, serializeMessages } from './checks/message-json.ts'
 export { checkSession, parseSession } from './checks/session.ts'
 export { parseSnapshot } from './checks/snapshot.ts'

@@ -1,6 +1,6 @@
 import type { Document, Scalar } from 'yaml'
-import { jsonFault } from '../base/json-fault.ts'
-import { yamlParser } from '../base/yaml-parser.ts'
+import { jsonFault } from '../base/json/json-fault.ts'
+import { yamlParser } from '../base/late/yaml-parser.ts'
 import { errorText, LoadError } from '../types/errors.ts'
 import type { JsonObject } from '../types/json.ts'
 import { SkillError } from './skill-error.ts'

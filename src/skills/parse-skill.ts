@@ -1,8 +1,8 @@
 import { aText, checkOptions } from '../base/check-options.ts'
-import { escapeControls } from '../base/escape-controls.ts'
-import { isPlain } from '../base/json-fault.ts'
+import { isPlain } from '../base/json/json-fault.ts'
+import { escapeControls } from '../base/text/escape-controls.ts'
 import type { JsonObject, JsonValue } from '../types/json.ts'
-import type { Skill, SkillProblem } from '../types/skills.ts'
+import type { Skill, SkillProblem } from '../types/tool/skills.ts'
 import { parseFrontmatter, splitSkill } from './frontmatter.ts'
 import { SkillError } from './skill-error.ts'
 

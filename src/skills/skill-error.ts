@@ -1,5 +1,5 @@
 import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
-import type { SkillProblemCode } from '../types/skills.ts'
+import type { SkillProblemCode } from '../types/tool/skills.ts'
 
 /** Why the text of a `SKILL.md` is no skill. */
 export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>

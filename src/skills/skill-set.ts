@@ -1,8 +1,8 @@
 import { aText, checkOptions, listOf } from '../base/check-options.ts'
-import { escapeControls } from '../base/escape-controls.ts'
 import { aSkillSet } from '../base/port-kinds.ts'
+import { escapeControls } from '../base/text/escape-controls.ts'
 import { ConfigError } from '../types/errors.ts'
-import type { Skill, SkillProblem, SkillSet } from '../types/skills.ts'
+import type { Skill, SkillProblem, SkillSet } from '../types/tool/skills.ts'
 import { comparable } from './parse-skill.ts'
 
 /** Characters of a description, and of a name, that go into a prompt: the standard's limit. */

@@ -1,7 +1,7 @@
-import type { Content } from '../types/content.ts'
-import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../types/event.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { StreamDelta } from '../types/provider.ts'
+import type { Content } from '../types/message/content.ts'
+import type { AgentMessage } from '../types/message/message.ts'
+import type { StreamDelta } from '../types/model/provider.ts'
+import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../types/run/event.ts'
 import type { BlockView, MessageView, RunState, ToolView } from './state.ts'
 
 /** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */

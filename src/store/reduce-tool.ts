@@ -6,8 +6,8 @@ import type {
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
-} from '../types/event.ts'
-import type { PendingApproval } from '../types/run-facts.ts'
+} from '../types/run/event.ts'
+import type { PendingApproval } from '../types/run/run-facts.ts'
 import type { RunState, ToolView } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }

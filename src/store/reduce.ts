@@ -1,3 +1,4 @@
+import { combineUsage } from '../types/model/usage.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -7,8 +8,7 @@ import type {
   ProviderRetryEvent,
   TurnEndEvent,
   TurnStartEvent,
-} from '../types/event.ts'
-import { combineUsage } from '../types/usage.ts'
+} from '../types/run/event.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage } from '../types/message.ts'
-import type { AnnotatedRequest } from '../types/request-capture.ts'
-import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../types/run-facts.ts'
-import type { ToolResult } from '../types/tool-result.ts'
-import { emptyUsage, type Usage } from '../types/usage.ts'
+import type { AgentMessage } from '../types/message/message.ts'
+import { emptyUsage, type Usage } from '../types/model/usage.ts'
+import type { AnnotatedRequest } from '../types/run/request-capture.ts'
+import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../types/run/run-facts.ts'
+import type { ToolResult } from '../types/tool/tool-result.ts'
 import type { NoteView } from './note-view.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */

@@ -1,5 +1,5 @@
 import { ConfigError, CursorExpired } from '../types/errors.ts'
-import type { AgentEvent, MessageUpdateEvent } from '../types/event.ts'
+import type { AgentEvent, MessageUpdateEvent } from '../types/run/event.ts'
 import { DeltaRun, deltaSize } from './delta-run.ts'
 import { eventSize } from './event-size.ts'
 import { ProgressRun } from './progress-run.ts'

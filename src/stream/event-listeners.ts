@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../types/event.ts'
+import type { AgentEvent } from '../types/run/event.ts'
 
 interface Subscription {
   readonly listener: (event: AgentEvent) => unknown

@@ -1,5 +1,5 @@
 import { ConfigError } from '../types/errors.ts'
-import type { AgentEvent } from '../types/event.ts'
+import type { AgentEvent } from '../types/run/event.ts'
 import { EventBuffer } from './event-buffer.ts'
 import { EventListeners } from './event-listeners.ts'
 import { EventReader, type ReaderOwner } from './event-reader.ts'

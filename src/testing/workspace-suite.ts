@@ -1,5 +1,5 @@
 import { PhiError } from '../types/errors.ts'
-import type { Workspace } from '../types/workspace.ts'
+import type { Workspace } from '../types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
 /** Which workspace `workspaceSuite` tests, and under which name. */

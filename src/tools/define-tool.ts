@@ -11,11 +11,11 @@ import {
   options as optionsOf,
   required,
 } from '../base/check-options.ts'
-import { kindOf } from '../base/json-fault.ts'
+import { kindOf } from '../base/json/json-fault.ts'
 import { ConfigError } from '../types/errors.ts'
 import type { JsonObject, JsonSchema } from '../types/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
-import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool.ts'
+import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 

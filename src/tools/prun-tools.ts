@@ -1,6 +1,6 @@
 import { ToolError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
-import type { AgentTool } from '../types/tool.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
 import { defineTool } from './define-tool.ts'
 
 const tokensSchema: JsonSchema = {

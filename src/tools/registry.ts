@@ -1,6 +1,6 @@
 import { aFunction, aSchema, aText, checkOptions, kind, options, required } from '../base/check-options.ts'
 import { ConfigError } from '../types/errors.ts'
-import type { AgentTool } from '../types/tool.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
 
 const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(
   { name: required(aText), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },

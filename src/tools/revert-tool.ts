@@ -1,8 +1,8 @@
 import { checkOptions, options as optionsOf, wholeFrom } from '../base/check-options.ts'
-import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../types/context-change.ts'
+import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../types/context/context-change.ts'
 import { ToolError } from '../types/errors.ts'
-import { formatNodeId, parseNodeId } from '../types/node-tag.ts'
-import type { AgentTool, ToolContext } from '../types/tool.ts'
+import { formatNodeId, parseNodeId } from '../types/session/node-tag.ts'
+import type { AgentTool, ToolContext } from '../types/tool/tool.ts'
 import { defineTool } from './define-tool.ts'
 
 interface RevertArgs {

@@ -1,5 +1,5 @@
-import type { AssistantMessage } from './message.ts'
-import type { RunFailure } from './run-facts.ts'
+import type { AssistantMessage } from './message/message.ts'
+import type { RunFailure } from './run/run-facts.ts'
 
 const brand = Symbol.for('phi-core.error')
 

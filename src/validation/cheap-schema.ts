@@ -1,4 +1,4 @@
-import { isPlain } from '../base/json-fault.ts'
+import { isPlain } from '../base/json/json-fault.ts'
 import type { JsonSchema } from '../types/json.ts'
 
 /** What a value is never checked with: it is data. */

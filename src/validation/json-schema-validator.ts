@@ -1,4 +1,4 @@
-import { lateChunk } from '../base/late-chunk.ts'
+import { lateChunk } from '../base/late/late-chunk.ts'
 import type { JsonSchema } from '../types/json.ts'
 import type { SchemaResult } from '../types/standard-schema.ts'
 import { enforceableSchema } from './enforceable-schema.ts'

@@ -1,6 +1,6 @@
 import { ConfigError } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
-import type { ResponseFormat, ResponseFormatInput } from '../types/provider.ts'
+import type { ResponseFormat, ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 

@@ -1,6 +1,6 @@
 import { aText, checkOptions, either, kind, recordOf } from '../base/check-options.ts'
 import { WorkspaceError } from '../types/errors.ts'
-import type { Workspace, WorkspaceStat } from '../types/workspace.ts'
+import type { Workspace, WorkspaceStat } from '../types/tool/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
 
 interface FileNode {

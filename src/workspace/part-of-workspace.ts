@@ -1,4 +1,4 @@
-import type { Workspace } from '../types/workspace.ts'
+import type { Workspace } from '../types/tool/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
 
 /** The directory `directory` of `workspace` as a workspace of its own: no path in it leads out of that directory, but for links. */

@@ -12,7 +12,7 @@ import {
   type Usage,
 } from '../../src/index.ts'
 import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
-import type { Budget } from '../../src/types/budget.ts'
+import type { Budget } from '../../src/types/run/budget.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { add, fastRetry, gate, ofType, outline, play, tool } from '../support/play.ts'
 

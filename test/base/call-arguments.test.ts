@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { argumentsFault, parseArguments } from '../../src/base/call-arguments.ts'
+import { argumentsFault, parseArguments } from '../../src/base/json/call-arguments.ts'
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 

@@ -9,7 +9,7 @@ import { ResponsesDecoder } from '../../src/providers/openai-responses/responses
 import type { StreamDecoder } from '../../src/providers/shared/decode/decoder.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
-import type { StreamEvent } from '../../src/types/provider.ts'
+import type { StreamEvent } from '../../src/types/model/provider.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 import { bedrock } from '../harness/server/bedrock.ts'
 import { google, vertex } from '../harness/server/google.ts'

@@ -1,4 +1,4 @@
-import type { NewSessionRecord, SessionStore } from '../../src/types/session-store.ts'
+import type { NewSessionRecord, SessionStore } from '../../src/types/session/session-store.ts'
 
 /** A record that says `text`. */
 export function said(text: string): NewSessionRecord {

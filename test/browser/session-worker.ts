@@ -1,5 +1,5 @@
 import { indexedDbSessionStore } from '../../adapters/browser/index.ts'
-import type { SessionWriter } from '../../src/types/session-store.ts'
+import type { SessionWriter } from '../../src/types/session/session-store.ts'
 import { said } from './said.ts'
 
 /** What a test asks of a worker: a thread with a connection and locks of its own, as another tab has. */

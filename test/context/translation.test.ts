@@ -11,8 +11,8 @@ import {
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { openai, openrouter } from '../../src/providers/openai/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import type { ApiProtocol, ModelConfig } from '../../src/types/model-config.ts'
-import type { StreamRequest } from '../../src/types/provider.ts'
+import type { ApiProtocol, ModelConfig } from '../../src/types/model/model-config.ts'
+import type { StreamRequest } from '../../src/types/model/provider.ts'
 
 const claude = anthropic('claude-sonnet-4-6').config
 const gpt = openai('gpt-5.1').config

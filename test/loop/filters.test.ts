@@ -13,7 +13,7 @@ import {
   userMessage,
 } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { withId } from '../../src/types/message.ts'
+import { withId } from '../../src/types/message/message.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, play, tool } from '../support/play.ts'
 

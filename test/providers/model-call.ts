@@ -1,8 +1,8 @@
-import type { Content } from '../../src/types/content.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/types/message.ts'
-import type { ModelConfig } from '../../src/types/model-config.ts'
-import type { StreamEvent, StreamProvider, StreamRequest } from '../../src/types/provider.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import type { Content } from '../../src/types/message/content.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/types/message/message.ts'
+import type { ModelConfig } from '../../src/types/model/model-config.ts'
+import type { StreamEvent, StreamProvider, StreamRequest } from '../../src/types/model/provider.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
 
 export function user(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }

@@ -6,7 +6,7 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { ProviderRegistry, protocolOf } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { ConfigError, LoadError, ProviderError } from '../../src/types/errors.ts'
-import type { ApiProtocol } from '../../src/types/model-config.ts'
+import type { ApiProtocol } from '../../src/types/model/model-config.ts'
 import { answering, fixture } from './bytes.ts'
 import { plainRequest } from './model-call.ts'
 

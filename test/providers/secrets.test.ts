@@ -7,7 +7,7 @@ import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { classifyError } from '../../src/providers/shared/errors/classify.ts'
 import { ConfigError } from '../../src/types/errors.ts'
-import type { Model } from '../../src/types/model.ts'
+import type { Model } from '../../src/types/model/model.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
 async function failure({ config, provider }: Model, credential?: string): Promise<string> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/types/json.ts'
-import type { LoopRecord, LoopStatus, Session } from '../../src/types/session.ts'
+import type { LoopRecord, LoopStatus, Session } from '../../src/types/session/session.ts'
 import { usageOf } from '../session/tree.ts'
 import { message } from './arbitrary.ts'
 

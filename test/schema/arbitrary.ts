@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import type { Content } from '../../src/types/content.ts'
 import type { JsonObject, JsonValue } from '../../src/types/json.ts'
-import type { AgentMessage, StopReason } from '../../src/types/message.ts'
-import type { NodeTag } from '../../src/types/node-tag.ts'
-import type { BlockProvenance } from '../../src/types/provenance.ts'
-import type { Usage } from '../../src/types/usage.ts'
+import type { Content } from '../../src/types/message/content.ts'
+import type { AgentMessage, StopReason } from '../../src/types/message/message.ts'
+import type { BlockProvenance } from '../../src/types/message/provenance.ts'
+import type { Usage } from '../../src/types/model/usage.ts'
+import type { NodeTag } from '../../src/types/session/node-tag.ts'
 
 /** Any JSON value, `__proto__` keys included, as `JSON.parse` makes it. */
 const jsonValue: fc.Arbitrary<JsonValue> = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text))

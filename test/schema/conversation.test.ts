@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { fromSpecJson, messageCodec, toSpecJson } from '../../src/schema/index.ts'
 import { parseMessages, serializeMessages } from '../../src/session/index.ts'
 import { SessionError } from '../../src/types/errors.ts'
-import type { AgentMessage } from '../../src/types/message.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import type { AgentMessage } from '../../src/types/message/message.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
 import { canonical, message } from './arbitrary.ts'
 
 const conversation = readFileSync(new URL('../fixtures/spec-json/conversation.json', import.meta.url), 'utf8')

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type EventDefaults, eventFromSpec, eventToSpec } from '../../src/schema/index.ts'
-import type { AgentEvent, EventBase } from '../../src/types/event.ts'
-import type { AssistantMessage, LlmMessage } from '../../src/types/message.ts'
-import type { AnnotatedRequest } from '../../src/types/request-capture.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import type { AssistantMessage, LlmMessage } from '../../src/types/message/message.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
+import type { AgentEvent, EventBase } from '../../src/types/run/event.ts'
+import type { AnnotatedRequest } from '../../src/types/run/request-capture.ts'
 
 const specEvents: { type: string }[] = JSON.parse(readFileSync(new URL('../fixtures/spec-json/events.json', import.meta.url), 'utf8'))
 

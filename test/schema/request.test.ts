@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { annotatedRequestCodec, responseFormatCodec, revertCategoryCodec } from '../../src/schema/index.ts'
-import { isLlmMessage } from '../../src/types/message.ts'
-import type { AnnotatedRequest } from '../../src/types/request-capture.ts'
+import { isLlmMessage } from '../../src/types/message/message.ts'
+import type { AnnotatedRequest } from '../../src/types/run/request-capture.ts'
 import { canonical, message, provenance } from './arbitrary.ts'
 
 const user = { role: 'user', content: [{ type: 'text', text: 'hi' }], timestamp: 1 }

@@ -12,8 +12,8 @@ import {
   turnTriggerCodec,
   usageCodec,
 } from '../../src/schema/index.ts'
-import type { LoopConfigSnapshot } from '../../src/types/run-facts.ts'
-import { defaultLimits } from '../../src/types/settings.ts'
+import type { LoopConfigSnapshot } from '../../src/types/run/run-facts.ts'
+import { defaultLimits } from '../../src/types/run/settings.ts'
 
 describe('usageCodec', () => {
   it('writes snake_case, and needs only input and output to read', () => {

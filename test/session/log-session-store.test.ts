@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { encodeLine, lineStart } from '../../src/session/log/record-codec.ts'
-import type { Session } from '../../src/types/session.ts'
-import type { LogDriver, NewSessionRecord } from '../../src/types/session-store.ts'
+import type { Session } from '../../src/types/session/session.ts'
+import type { LogDriver, NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 const agent = { agentId: 'a' }
 const formation = { type: 'explicit' as const, at: 1 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { logSessionStore, memoryDriver, memorySessionStore } from '../../src/session/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
-import type { LogDriver, SessionDigest } from '../../src/types/session-store.ts'
+import type { LogDriver, SessionDigest } from '../../src/types/session/session-store.ts'
 
 sessionStoreSuite({ describe, it, expect }, { name: 'memorySessionStore', create: memorySessionStore })
 

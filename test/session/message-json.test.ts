@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseMessages, serializeMessages } from '../../src/session/index.ts'
 import { SessionError } from '../../src/types/errors.ts'
-import { type AgentMessage, extensionMessage, userMessage, withId } from '../../src/types/message.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import { type AgentMessage, extensionMessage, userMessage, withId } from '../../src/types/message/message.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
 import { message } from '../schema/arbitrary.ts'
 
 const user = { role: 'user', content: [{ type: 'text', text: 'Hello' }], timestamp: 1 }

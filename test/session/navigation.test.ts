@@ -9,7 +9,7 @@ import {
   toLedgerStatus,
   totalUsage,
 } from '../../src/session/index.ts'
-import type { LoopRecord, LoopStatus } from '../../src/types/session.ts'
+import type { LoopRecord, LoopStatus } from '../../src/types/session/session.ts'
 import { group, loop, session, usageOf } from './tree.ts'
 
 const ids = (loops: readonly LoopRecord[]) => loops.map((record) => record.loopId)

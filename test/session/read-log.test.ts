@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readLog } from '../../src/session/log/read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from '../../src/session/log/record-codec.ts'
-import type { SessionRecord } from '../../src/types/session-record.ts'
+import type { SessionRecord } from '../../src/types/session/session-record.ts'
 
 interface More {
   writer?: string

@@ -10,7 +10,7 @@ import {
   type UnplacedRecord,
 } from '../../src/session/log/record-codec.ts'
 import type { JsonValue } from '../../src/types/json.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
 
 const place = { epoch: 2, writer: '9f3a01bc', from: 6, seq: 7 }
 

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../adapters/node/session/node-file-operations.ts'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import type { JournalEntry } from '../../src/types/journal.ts'
-import type { AgentMessage } from '../../src/types/message.ts'
-import type { LoopConfigSnapshot } from '../../src/types/run-facts.ts'
-import type { LogDriver, SessionJournal, SessionStore } from '../../src/types/session-store.ts'
-import { emptyUsage } from '../../src/types/usage.ts'
+import type { AgentMessage } from '../../src/types/message/message.ts'
+import { emptyUsage } from '../../src/types/model/usage.ts'
+import type { LoopConfigSnapshot } from '../../src/types/run/run-facts.ts'
+import type { JournalEntry } from '../../src/types/session/journal.ts'
+import type { LogDriver, SessionJournal, SessionStore } from '../../src/types/session/session-store.ts'
 
 const config: LoopConfigSnapshot = {
   ...{ model: 'm', provider: 'p', name: 'M', api: 'anthropicMessages', baseUrl: 'https://p.test', reasoning: false },

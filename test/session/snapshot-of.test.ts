@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { recordsOf, snapshotOf } from '../../src/session/index.ts'
-import { textOf } from '../../src/types/message.ts'
-import { openCallsOf } from '../../src/types/open-calls.ts'
-import type { SessionEntry } from '../../src/types/session-record.ts'
-import type { NewSessionRecord } from '../../src/types/session-store.ts'
+import { textOf } from '../../src/types/message/message.ts'
+import type { SessionEntry } from '../../src/types/session/session-record.ts'
+import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
+import { openCallsOf } from '../../src/types/tool/open-calls.ts'
 import {
   answer,
   assistant,

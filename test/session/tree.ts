@@ -1,8 +1,8 @@
-import type { AgentMessage, AssistantMessage } from '../../src/types/message.ts'
-import type { LoopRecord, ParallelGroupRecord, Session } from '../../src/types/session.ts'
-import type { SessionEntry, SessionRecord } from '../../src/types/session-record.ts'
-import type { NewSessionRecord } from '../../src/types/session-store.ts'
-import { emptyUsage, type Usage } from '../../src/types/usage.ts'
+import type { AgentMessage, AssistantMessage } from '../../src/types/message/message.ts'
+import { emptyUsage, type Usage } from '../../src/types/model/usage.ts'
+import type { LoopRecord, ParallelGroupRecord, Session } from '../../src/types/session/session.ts'
+import type { SessionEntry, SessionRecord } from '../../src/types/session/session-record.ts'
+import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 export function usageOf(tokens: number): Usage {
   return { input: tokens, output: tokens, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 * tokens }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { EventLog } from '../../src/stream/event-log.ts'
-import type { AgentEvent } from '../../src/types/event.ts'
+import type { AgentEvent } from '../../src/types/run/event.ts'
 import { RunEvents } from './run-events.ts'
 
 setFlagsFromString('--expose-gc')

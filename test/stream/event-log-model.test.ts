@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { EventLog } from '../../src/stream/event-log.ts'
 import { CursorExpired } from '../../src/types/errors.ts'
-import type { AgentEvent } from '../../src/types/event.ts'
+import type { AgentEvent } from '../../src/types/run/event.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 type Step =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { EventLog } from '../../src/stream/event-log.ts'
 import { ConfigError, CursorExpired } from '../../src/types/errors.ts'
-import type { AgentEvent } from '../../src/types/event.ts'
+import type { AgentEvent } from '../../src/types/run/event.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 function newLog(replayBytes?: number): { log: EventLog; run: RunEvents; errors: unknown[] } {

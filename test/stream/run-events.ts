@@ -1,3 +1,4 @@
+import type { StreamDelta } from '../../src/types/model/provider.ts'
 import type {
   AgentEvent,
   ChildEvent,
@@ -5,8 +6,7 @@ import type {
   ProgressMessageEvent,
   ToolExecutionUpdateEvent,
   TurnStartEvent,
-} from '../../src/types/event.ts'
-import type { StreamDelta } from '../../src/types/provider.ts'
+} from '../../src/types/run/event.ts'
 
 /** Makes the events of one run, numbered from 1. */
 export class RunEvents {

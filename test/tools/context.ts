@@ -1,5 +1,5 @@
 import { toToolResult } from '../../src/loop/calls/tool-result.ts'
-import type { ToolContext, ToolOutput } from '../../src/types/tool.ts'
+import type { ToolContext, ToolOutput } from '../../src/types/tool/tool.ts'
 
 /** The context of a call outside any loop. */
 export function context(signal: AbortSignal = new AbortController().signal): ToolContext {

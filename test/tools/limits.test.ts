@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { editFileTool, listFilesTool, readFileTool, searchTool } from '../../src/tools/index.ts'
-import type { AgentTool } from '../../src/types/tool.ts'
-import type { Workspace } from '../../src/types/workspace.ts'
+import type { AgentTool } from '../../src/types/tool/tool.ts'
+import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
 import { context, textOf } from './context.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { prunTools } from '../../src/tools/index.ts'
-import type { ContextChange } from '../../src/types/context-change.ts'
+import type { ContextChange } from '../../src/types/context/context-change.ts'
 import type { JsonObject } from '../../src/types/json.ts'
 import { checkArguments, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
 import { context } from './context.ts'

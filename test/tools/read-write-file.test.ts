@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readFileTool, writeFileTool } from '../../src/tools/index.ts'
-import type { ToolResult } from '../../src/types/tool-result.ts'
-import type { Workspace } from '../../src/types/workspace.ts'
+import type { ToolResult } from '../../src/types/tool/tool-result.ts'
+import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
 import { context, textOf } from './context.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
-import type { AgentTool, ToolParameters } from '../../src/types/tool.ts'
+import type { AgentTool, ToolParameters } from '../../src/types/tool/tool.ts'
 import { formatIssues } from '../../src/validation/format-issues.ts'
 import { checkArguments, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
 

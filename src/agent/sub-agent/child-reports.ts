@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../types/event.ts'
-import { text } from '../../types/message.ts'
-import type { ToolContext } from '../../types/tool.ts'
+import { text } from '../../types/message/message.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { ToolContext } from '../../types/tool/tool.ts'
 
 /** A new update is worth sending when the text has grown by this share. */
 const growth = 1.25

@@ -1,6 +1,6 @@
-import type { Content } from '../../types/content.ts'
-import type { AssistantMessage } from '../../types/message.ts'
-import type { StreamDelta } from '../../types/provider.ts'
+import type { Content } from '../../types/message/content.ts'
+import type { AssistantMessage } from '../../types/message/message.ts'
+import type { StreamDelta } from '../../types/model/provider.ts'
 
 /** Adds a delta to a message that streams, O(length of the delta). The arguments of a call are there when the message is complete. */
 export function grow({ content }: AssistantMessage, delta: StreamDelta): void {

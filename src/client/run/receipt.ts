@@ -1,5 +1,5 @@
-import type { AgentMessage } from '../../types/message.ts'
-import type { Receipt, ReceiptStatus } from '../../types/run.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
+import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
 
 /** A receipt that is settled by what the server reports. */
 export class RemoteReceipt implements Receipt {

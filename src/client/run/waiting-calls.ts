@@ -1,7 +1,7 @@
-import type { ApprovalRef } from '../../types/approval.ts'
 import { ConfigError } from '../../types/errors.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/event.ts'
-import type { PendingApproval } from '../../types/run-facts.ts'
+import type { ApprovalRef } from '../../types/run/approval.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/run/event.ts'
+import type { PendingApproval } from '../../types/run/run-facts.ts'
 
 /** The calls of a run that wait for a person, as its events told. */
 export class WaitingCalls {

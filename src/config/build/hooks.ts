@@ -1,5 +1,5 @@
 import type { ConfigError } from '../../types/errors.ts'
-import type { LoopHooks } from '../../types/hooks.ts'
+import type { LoopHooks } from '../../types/run/hooks.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace, HookScripts } from '../config-host.ts'
 import type { AgentConfig, CallbacksSection } from '../config-types.ts'

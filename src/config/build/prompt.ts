@@ -1,6 +1,6 @@
 import { agentPrompt, composeSystemPrompt, minimalPrompt, type PromptBlock, type SystemPromptStrategy } from '../../agent/system-prompt.ts'
 import { ConfigError, errorText } from '../../types/errors.ts'
-import type { Workspace } from '../../types/workspace.ts'
+import type { Workspace } from '../../types/tool/workspace.ts'
 import { memoryWorkspace } from '../../workspace/memory-workspace.ts'
 import { fieldError, fieldOf, needs, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'

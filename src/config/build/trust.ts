@@ -4,7 +4,7 @@ import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import type { AgentConfig, McpServerSection, ProfileSection } from '../config-types.ts'
 import { isVariable } from '../read/env.ts'
 import { checkedConfig } from '../schema/check.ts'
-import { endpointRequests } from './endpoints.ts'
+import { endpointRequests } from './model/endpoints.ts'
 import { filePathOf, isOutside } from './paths.ts'
 import { serversIn } from './servers-in.ts'
 

@@ -1,4 +1,4 @@
-import { isPlain } from '../../base/json-fault.ts'
+import { isPlain } from '../../base/json/json-fault.ts'
 import { ConfigError } from '../../types/errors.ts'
 import type { JsonObject, JsonValue } from '../../types/json.ts'
 import { fieldOf, type Path, type Place } from '../config-error.ts'

@@ -1,6 +1,6 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
-import { escapeControls } from '../../base/escape-controls.ts'
-import { yamlParser } from '../../base/yaml-parser.ts'
+import { yamlParser } from '../../base/late/yaml-parser.ts'
+import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
 import type { Path, Place } from '../config-error.ts'
 import { parseError, plainTree, type ReadDocument } from './document.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest-name.ts'
+import { nearest } from '../../base/text/nearest-name.ts'
 import type { ConfigError } from '../../types/errors.ts'
 import { fieldError, fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../config-types.ts'

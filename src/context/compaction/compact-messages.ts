@@ -1,5 +1,5 @@
-import type { ContextConfig } from '../../types/compaction.ts'
-import type { AgentMessage } from '../../types/message.ts'
+import type { ContextConfig } from '../../types/context/compaction.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
 import { resolveContext } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { turnsOf } from '../view/turns.ts'

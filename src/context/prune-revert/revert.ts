@@ -1,8 +1,8 @@
-import type { CompactionOverlay } from '../../types/compaction.ts'
-import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../../types/context-change.ts'
-import { newId } from '../../types/ids.ts'
-import { type AgentMessage, isLlmMessage, now } from '../../types/message.ts'
-import { formatNodeId, type NodeTag, type TagKind } from '../../types/node-tag.ts'
+import type { CompactionOverlay } from '../../types/context/compaction.ts'
+import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../../types/context/context-change.ts'
+import { newId } from '../../types/message/ids.ts'
+import { type AgentMessage, isLlmMessage, now } from '../../types/message/message.ts'
+import { formatNodeId, type NodeTag, type TagKind } from '../../types/session/node-tag.ts'
 import { groupStarts } from '../view/turns.ts'
 
 /** What a revert is planned from. */

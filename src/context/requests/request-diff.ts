@@ -1,7 +1,7 @@
-import type { Content } from '../../types/content.ts'
-import { type Message, withId } from '../../types/message.ts'
-import type { BlockProvenance } from '../../types/provenance.ts'
-import type { AnnotatedRequest } from '../../types/request-capture.ts'
+import type { Content } from '../../types/message/content.ts'
+import { type Message, withId } from '../../types/message/message.ts'
+import type { BlockProvenance } from '../../types/message/provenance.ts'
+import type { AnnotatedRequest } from '../../types/run/request-capture.ts'
 import { estimateTokens, messageTokens } from '../tokens/estimate.ts'
 
 /** The first place where a request differs from the one before it. */

@@ -1,7 +1,7 @@
-import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/compaction.ts'
+import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { ConfigError } from '../../types/errors.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import type { ToolDefinition } from '../../types/provider.ts'
+import type { ModelConfig } from '../../types/model/model-config.ts'
+import type { ToolDefinition } from '../../types/model/provider.ts'
 import { heuristicTokenCounter } from './estimate.ts'
 import type { PromptSize } from './prompt-size.ts'
 

@@ -1,8 +1,8 @@
-import { isContextOverflowText } from '../../base/overflow-text.ts'
-import type { TokenCounter } from '../../types/compaction.ts'
-import type { ContextState } from '../../types/context-change.ts'
-import type { AgentMessage } from '../../types/message.ts'
-import type { Usage } from '../../types/usage.ts'
+import { isContextOverflowText } from '../../base/text/overflow-text.ts'
+import type { TokenCounter } from '../../types/context/compaction.ts'
+import type { ContextState } from '../../types/context/context-change.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
+import type { Usage } from '../../types/model/usage.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 
 /** How large a prompt is. */

@@ -1,6 +1,6 @@
 import type { AbortScope } from '../../base/abort.ts'
-import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from '../../types/approval.ts'
-import type { InputDesk } from '../../types/input-request.ts'
+import type { ApprovalDecision, ApprovalDesk, ApprovalRequest, RunGuards } from '../../types/run/approval.ts'
+import type { InputDesk } from '../../types/run/input-request.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 

@@ -1,4 +1,4 @@
-import type { ContextChange, RevertCategory } from '../../types/context-change.ts'
+import type { ContextChange, RevertCategory } from '../../types/context/context-change.ts'
 import { ConfigError } from '../../types/errors.ts'
 
 /** Throws `ConfigError` `invalidOption` unless `event` has what every event has. O(1): it comes with every delta of a child. */

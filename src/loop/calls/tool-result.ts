@@ -1,8 +1,8 @@
-import type { Content } from '../../types/content.ts'
 import { errorText, ToolError, type ToolErrorCode } from '../../types/errors.ts'
-import { newId } from '../../types/ids.ts'
-import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../types/message.ts'
-import type { ToolResult } from '../../types/tool-result.ts'
+import type { Content } from '../../types/message/content.ts'
+import { newId } from '../../types/message/ids.ts'
+import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../types/message/message.ts'
+import type { ToolResult } from '../../types/tool/tool-result.ts'
 
 /** A tool result with its envelope, as it stands in the history. */
 export type ToolResultEntry = ToolResultMessage & MessageEnvelope

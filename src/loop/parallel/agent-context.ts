@@ -1,8 +1,8 @@
 import { withSkills } from '../../base/with-skills.ts'
-import { newId } from '../../types/ids.ts'
-import { now } from '../../types/message.ts'
-import type { SkillSet } from '../../types/skills.ts'
-import type { AgentSnapshot } from '../../types/snapshot.ts'
+import { newId } from '../../types/message/ids.ts'
+import { now } from '../../types/message/message.ts'
+import type { AgentSnapshot } from '../../types/session/snapshot.ts'
+import type { SkillSet } from '../../types/tool/skills.ts'
 import type { AgentContext } from '../loop-config.ts'
 
 /** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools and skills are given beside it. */

@@ -1,6 +1,6 @@
-import type { AgentMessage } from '../../types/message.ts'
-import type { RunResult } from '../../types/run.ts'
-import type { Usage } from '../../types/usage.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
+import type { Usage } from '../../types/model/usage.ts'
+import type { RunResult } from '../../types/run/run.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 
 /** What became of one branch. Source: docs/concepts/parallel-loops.md */

@@ -2,8 +2,8 @@ import { planCompaction, runCompaction } from '../../context/compaction/compact-
 import { compactionTarget, type ResolvedContext } from '../../context/tokens/context-limits.ts'
 import { totalTokens } from '../../context/tokens/estimate.ts'
 import { toRunFailure } from '../../types/errors.ts'
-import type { CompactionFigures } from '../../types/hooks.ts'
-import { combineUsage, type Usage } from '../../types/usage.ts'
+import { combineUsage, type Usage } from '../../types/model/usage.ts'
+import type { CompactionFigures } from '../../types/run/hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamRequest } from '../../types/provider.ts'
+import type { ModelConfig } from '../../types/model/model-config.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
 import { continuesWithoutThinking, generationFields, isSigned } from '../shared/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'

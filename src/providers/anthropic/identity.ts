@@ -1,4 +1,4 @@
-import type { StreamRequest } from '../../types/provider.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
 import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
 
 /** What the wire needs beside the request. */

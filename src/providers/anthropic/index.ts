@@ -1,6 +1,6 @@
 import { aFlag, aText, checkOptions, either, type OptionTable, options as optionsOf, required } from '../../base/check-options.ts'
-import type { Model } from '../../types/model.ts'
-import type { StreamProvider } from '../../types/provider.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../shared/capabilities/capabilities.ts'
 import { budgetClaude, claudeTable, newestClaude } from '../shared/capabilities/claude-capabilities.ts'
 

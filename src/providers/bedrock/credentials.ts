@@ -1,5 +1,5 @@
-import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/credentials.ts'
 import { ConfigError } from '../../types/errors.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
 import { credentialsOf } from '../shared/create-model.ts'
 
 /** What AWS gives an identity. */

@@ -1,6 +1,6 @@
-import type { Content, ImageContent, ThinkingContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message.ts'
+import type { Content, ImageContent, ThinkingContent } from '../../types/message/content.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message/message.ts'
 import { imageFormat, imageLeftOut } from '../shared/encode/image-format.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../shared/encode/message-encoder.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { Message } from '../../types/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
-import type { StreamRequest } from '../../types/provider.ts'
+import type { Message } from '../../types/message/message.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../types/model/model-config.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
 import { continuesWithoutThinking, generationFields } from '../shared/capabilities/claude-thinking.ts'
 import type { ThinkingField } from './profile.ts'
 

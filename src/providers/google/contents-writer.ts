@@ -1,5 +1,5 @@
-import type { ToolCallContent } from '../../types/content.ts'
-import { type Message, toolCallsOf } from '../../types/message.ts'
+import type { ToolCallContent } from '../../types/message/content.ts'
+import { type Message, toolCallsOf } from '../../types/message/message.ts'
 import { GrowingText } from '../shared/encode/growing-text.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'

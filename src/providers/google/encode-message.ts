@@ -1,6 +1,6 @@
-import type { Content, ImageContent, ToolCallContent } from '../../types/content.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message.ts'
+import type { Content, ImageContent, ToolCallContent } from '../../types/message/content.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message/message.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import type { GeminiProfile } from './profile.ts'

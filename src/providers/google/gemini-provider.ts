@@ -1,4 +1,4 @@
-import type { StreamProvider } from '../../types/provider.ts'
+import type { StreamProvider } from '../../types/model/provider.ts'
 import { defineProvider } from '../shared/define-provider.ts'
 import type { TransportOptions } from '../shared/provider-options.ts'
 import { GeminiDecoder } from './decode.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model-config.ts'
-import type { StreamRequest } from '../../types/provider.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../types/model/model-config.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Tokens per level, before the limits of the family. Source: docs/providers/google.md */

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
 
 /** What sets a family apart on the wire, beside its capabilities. */

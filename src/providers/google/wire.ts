@@ -1,4 +1,4 @@
-import { emptyUsage, type Usage } from '../../types/usage.ts'
+import { emptyUsage, type Usage } from '../../types/model/usage.ts'
 import { tokenCount } from '../shared/decode/decoder.ts'
 import type { PartialArgument } from './partial-arguments.ts'
 

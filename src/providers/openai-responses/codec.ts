@@ -1,4 +1,4 @@
-import { emptyUsage } from '../../types/usage.ts'
+import { emptyUsage } from '../../types/model/usage.ts'
 import type { Codec, DecoderContext, Recovery } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { readErrorFacts } from '../shared/errors/error-facts.ts'

@@ -1,6 +1,6 @@
 import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import type { Model } from '../../types/model.ts'
-import type { StreamProvider, StreamRequest } from '../../types/provider.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { createModel } from '../shared/create-model.ts'
 import { defineProvider } from '../shared/define-provider.ts'

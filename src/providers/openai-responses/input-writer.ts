@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message } from '../../types/message.ts'
+import type { AssistantMessage, Message } from '../../types/message/message.ts'
 import { GrowingText } from '../shared/encode/growing-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
+import type { ModelConfig } from '../../types/model/model-config.ts'
 import { type AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'

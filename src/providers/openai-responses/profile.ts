@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
 import { openAiCapabilities } from '../openai/capabilities.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
 

@@ -1,6 +1,6 @@
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import { ProviderError } from '../../types/errors.ts'
-import type { AssistantMessage, StopReason } from '../../types/message.ts'
+import type { AssistantMessage, StopReason } from '../../types/message/message.ts'
 import type { DecoderContext, EncodedCall } from '../shared/codec.ts'
 import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../shared/decode/decoder.ts'

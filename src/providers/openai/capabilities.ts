@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
 

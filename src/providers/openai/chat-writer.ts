@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, UserMessage } from '../../types/message.ts'
+import type { AssistantMessage, Message, UserMessage } from '../../types/message/message.ts'
 import { GrowingText } from '../shared/encode/growing-text.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import type { HistoryWriter } from '../shared/history/history-memory.ts'

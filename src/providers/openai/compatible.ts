@@ -1,6 +1,6 @@
 import { oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError } from '../../types/errors.ts'
-import type { Model } from '../../types/model.ts'
+import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../shared/create-model.ts'
 import { chatTable, checkFactory, type ProviderOptions } from '../shared/provider-options.ts'
 import { type BackendName, compatPresets } from './backends.ts'

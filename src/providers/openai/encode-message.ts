@@ -1,6 +1,6 @@
-import type { Content, ImageContent } from '../../types/content.ts'
 import type { JsonObject, JsonValue } from '../../types/json.ts'
-import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message.ts'
+import type { Content, ImageContent } from '../../types/message/content.ts'
+import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message/message.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'
 import { legalName } from '../shared/history/legal-id.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import { answerToolName, type StreamRequest } from '../../types/provider.ts'
+import type { ModelConfig } from '../../types/model/model-config.ts'
+import { answerToolName, type StreamRequest } from '../../types/model/provider.ts'
 import type { EncodedCall } from '../shared/codec.ts'
 import { toJson } from '../shared/encode/json-text.ts'
 import { perObject } from '../shared/encode/per-object.ts'

@@ -1,4 +1,4 @@
-import type { ModelConfig, OpenAiCompat } from '../../types/model-config.ts'
+import type { ModelConfig, OpenAiCompat } from '../../types/model/model-config.ts'
 import type { ModelProfile } from '../shared/capabilities/capabilities.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf } from './compat.ts'

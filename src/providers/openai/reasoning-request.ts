@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { ThinkingLevel } from '../../types/model-config.ts'
-import type { StreamRequest } from '../../types/provider.ts'
+import type { ThinkingLevel } from '../../types/model/model-config.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
 import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
 import type { ChatProfile } from './profile.ts'
 

@@ -1,4 +1,4 @@
-import type { Usage } from '../../types/usage.ts'
+import type { Usage } from '../../types/model/usage.ts'
 import { tokenCount } from '../shared/decode/decoder.ts'
 
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */

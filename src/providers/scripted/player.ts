@@ -1,9 +1,9 @@
 import { raceAbort, startTimer } from '../../base/abort.ts'
-import type { Content, TextContent, ThinkingContent } from '../../types/content.ts'
 import { ConfigError } from '../../types/errors.ts'
-import type { AssistantMessage } from '../../types/message.ts'
-import type { StreamDelta, StreamEvent } from '../../types/provider.ts'
-import type { Usage } from '../../types/usage.ts'
+import type { Content, TextContent, ThinkingContent } from '../../types/message/content.ts'
+import type { AssistantMessage } from '../../types/message/message.ts'
+import type { StreamDelta, StreamEvent } from '../../types/model/provider.ts'
+import type { Usage } from '../../types/model/usage.ts'
 import type { ScriptedStep, ScriptedToolCall } from './script.ts'
 
 /** How fast an answer is played. */

@@ -1,7 +1,7 @@
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { ProviderError } from '../../types/errors.ts'
-import type { AssistantMessage } from '../../types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../types/provider.ts'
+import type { AssistantMessage } from '../../types/message/message.ts'
+import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */

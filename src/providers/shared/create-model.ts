@@ -1,8 +1,8 @@
-import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/credentials.ts'
 import { ConfigError } from '../../types/errors.ts'
-import type { Model } from '../../types/model.ts'
-import type { ModelConfig } from '../../types/model-config.ts'
-import type { StreamProvider } from '../../types/provider.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { ModelConfig } from '../../types/model/model-config.ts'
+import type { StreamProvider } from '../../types/model/provider.ts'
 import type { ProviderOptions } from './provider-options.ts'
 
 /** What a factory knows about its service. */

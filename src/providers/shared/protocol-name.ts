@@ -1,4 +1,4 @@
-import type { ApiProtocol } from '../../types/model-config.ts'
+import type { ApiProtocol } from '../../types/model/model-config.ts'
 
 /** Spellings of configuration files and their aliases, those of stored sessions, and our own. */
 const names: readonly (readonly [ApiProtocol, ...string[]])[] = [

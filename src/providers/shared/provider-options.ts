@@ -15,9 +15,9 @@ import {
   texts,
   withMethods,
 } from '../../base/check-options.ts'
-import type { ApiKey } from '../../types/credentials.ts'
-import type { ModelCapabilities, OpenAiCompat } from '../../types/model-config.ts'
-import type { CostConfig } from '../../types/usage.ts'
+import type { ApiKey } from '../../types/model/credentials.ts'
+import type { ModelCapabilities, OpenAiCompat } from '../../types/model/model-config.ts'
+import type { CostConfig } from '../../types/model/usage.ts'
 
 /** How a provider sends, whatever the protocol. */
 export interface TransportOptions {

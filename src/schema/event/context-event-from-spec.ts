@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { LoopConfigSnapshot, RunFailure } from '../../types/run-facts.ts'
+import type { LoopConfigSnapshot, RunFailure } from '../../types/run/run-facts.ts'
 import { count, fitting, present } from '../codec.ts'
 import { revertCategorySchema } from '../node-tag.ts'
 import { requestSchema, type SpecRequest } from '../request.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types/json.ts'
-import type { AgentMessage } from '../../types/message.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
 import { renamed } from '../codec.ts'
 import { revertCategoryCodec } from '../node-tag.ts'
 import { annotatedRequestCodec } from '../request.ts'

@@ -1,4 +1,4 @@
-import type { AgentEvent, EventBase } from '../../types/event.ts'
+import type { AgentEvent, EventBase } from '../../types/run/event.ts'
 
 /** What an event says beside what every event carries. */
 export type EventBody<T extends AgentEvent['type']> = Omit<Extract<AgentEvent, { type: T }>, keyof EventBase>

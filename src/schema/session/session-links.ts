@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../../types/json.ts'
-import type { ChildLoopRef, ParallelGroupRecord, SessionFormation, SpawnRef } from '../../types/session.ts'
+import type { ChildLoopRef, ParallelGroupRecord, SessionFormation, SpawnRef } from '../../types/session/session.ts'
 import { count, present } from '../codec.ts'
 import { usageCodec, usageSchema } from '../usage.ts'
 import { unknownKeys } from './session-keys.ts'

@@ -1,7 +1,7 @@
-import { jsonFault } from '../../base/json-fault.ts'
+import { jsonFault } from '../../base/json/json-fault.ts'
 import { SessionError } from '../../types/errors.ts'
-import { newId } from '../../types/ids.ts'
-import type { AgentMessage } from '../../types/message.ts'
+import { newId } from '../../types/message/ids.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
 import { type Check, type Fields, list, object, oneOf, present, readJson, tagged, typed } from './check.ts'
 
 const string = typed('string')

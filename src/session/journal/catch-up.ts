@@ -1,6 +1,6 @@
-import type { JournaledConversation } from '../../types/journal.ts'
-import type { SessionRecord } from '../../types/session-record.ts'
-import type { CaughtUp } from '../../types/session-store.ts'
+import type { JournaledConversation } from '../../types/session/journal.ts'
+import type { SessionRecord } from '../../types/session/session-record.ts'
+import type { CaughtUp } from '../../types/session/session-store.ts'
 import { type ResumableSnapshot, snapshotOf } from '../views/snapshot-of.ts'
 import type { HistoryEnds } from './history-ends.ts'
 

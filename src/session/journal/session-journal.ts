@@ -1,4 +1,4 @@
-import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../types/session-store.ts'
+import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../types/session/session-store.ts'
 import { SessionLog } from './session-log.ts'
 
 /**

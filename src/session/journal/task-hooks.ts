@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../types/event.ts'
-import type { Session } from '../../types/session.ts'
-import type { SessionStore } from '../../types/session-store.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { Session } from '../../types/session/session.ts'
+import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */
 export interface TaskHooks {

@@ -1,9 +1,9 @@
 import { aFlag, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import type { AgentEvent } from '../../types/event.ts'
-import type { JournaledConversation, JournalRecord } from '../../types/journal.ts'
-import { now } from '../../types/message.ts'
-import type { LoopEvent } from '../../types/session.ts'
-import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session-store.ts'
+import { now } from '../../types/message/message.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
+import type { LoopEvent } from '../../types/session/session.ts'
+import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session/session-store.ts'
 import { eventsPerRecord } from '../views/session-tree.ts'
 
 /** Which events are kept. */

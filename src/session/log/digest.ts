@@ -1,8 +1,8 @@
 import { checkOptions, kind } from '../../base/check-options.ts'
 import { SessionError } from '../../types/errors.ts'
-import { type AgentMessage, textOf } from '../../types/message.ts'
-import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
-import type { SessionDigest } from '../../types/session-store.ts'
+import { type AgentMessage, textOf } from '../../types/message/message.ts'
+import type { SessionEntry, SessionRecord } from '../../types/session/session-record.ts'
+import type { SessionDigest } from '../../types/session/session-store.ts'
 import { readLog } from './read-log.ts'
 import { decodeLine } from './record-codec.ts'
 

@@ -1,5 +1,5 @@
 import { SessionError } from '../../types/errors.ts'
-import type { LogClaim, LogDriver, LogLine, SessionDigest, SessionStore, SessionSummary } from '../../types/session-store.ts'
+import type { LogClaim, LogDriver, LogLine, SessionDigest, SessionStore, SessionSummary } from '../../types/session/session-store.ts'
 import { emptyDigest } from './digest.ts'
 import { logSessionStore } from './log-session-store.ts'
 

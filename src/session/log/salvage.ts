@@ -1,5 +1,5 @@
 import { SessionError } from '../../types/errors.ts'
-import type { DroppedLine, SalvagedSession } from '../../types/session-store.ts'
+import type { DroppedLine, SalvagedSession } from '../../types/session/session-store.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { type DecodedLine, decodeLine } from './record-codec.ts'
 

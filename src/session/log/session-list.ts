@@ -1,5 +1,5 @@
 import { aText, checkOptions, kind, options as optionsOf, wholeFrom } from '../../base/check-options.ts'
-import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session-store.ts'
+import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 
 /** What a driver has, or more than it is asked for. */
 type Find = (query: LogQuery) => Promise<SessionSummary[]>

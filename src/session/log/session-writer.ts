@@ -1,6 +1,6 @@
 import { errorText, SessionError } from '../../types/errors.ts'
-import { newId } from '../../types/ids.ts'
-import type { LogDamage, SessionRecord } from '../../types/session-record.ts'
+import { newId } from '../../types/message/ids.ts'
+import type { LogDamage, SessionRecord } from '../../types/session/session-record.ts'
 import type {
   CopiedSessionRecord,
   LogClaim,
@@ -9,7 +9,7 @@ import type {
   NewSessionRecord,
   SessionDigest,
   SessionWriter,
-} from '../../types/session-store.ts'
+} from '../../types/session/session-store.ts'
 import { advanceDigest, digestOf } from './digest.ts'
 import type { LogReading } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'

@@ -1,10 +1,10 @@
 import { raceAbort, startTimer } from '../../base/abort.ts'
 import { aNumberFromZero, aPositiveNumber, aSignal, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import { SessionError } from '../../types/errors.ts'
-import type { AgentEvent } from '../../types/event.ts'
-import { now } from '../../types/message.ts'
-import type { LoopRecord } from '../../types/session.ts'
-import type { SessionStore } from '../../types/session-store.ts'
+import { now } from '../../types/message/message.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { LoopRecord } from '../../types/session/session.ts'
+import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** What is replayed, and how fast. */
 export interface ReplayOptions {

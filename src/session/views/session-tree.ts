@@ -1,6 +1,6 @@
-import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../types/session.ts'
-import type { SessionEntry, SessionRecord } from '../../types/session-record.ts'
-import type { NewSessionRecord } from '../../types/session-store.ts'
+import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../types/session/session.ts'
+import type { SessionEntry, SessionRecord } from '../../types/session/session-record.ts'
+import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './spawn-links.ts'
 

@@ -1,8 +1,8 @@
-import type { ToolCallContent } from '../../types/content.ts'
-import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../types/message.ts'
-import { openCallsOf } from '../../types/open-calls.ts'
-import type { LoopRecord } from '../../types/session.ts'
-import type { SessionRecord } from '../../types/session-record.ts'
+import type { ToolCallContent } from '../../types/message/content.ts'
+import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../types/message/message.ts'
+import type { LoopRecord } from '../../types/session/session.ts'
+import type { SessionRecord } from '../../types/session/session-record.ts'
+import { openCallsOf } from '../../types/tool/open-calls.ts'
 
 type Answer = Extract<LlmMessage, { role: 'assistant' }>
 

@@ -1,9 +1,9 @@
 import { ProviderError, type ProviderErrorCode } from '../../types/errors.ts'
 import type { JsonObject } from '../../types/json.ts'
-import type { AssistantMessage, StopReason } from '../../types/message.ts'
-import { userMessage } from '../../types/message.ts'
-import type { Model } from '../../types/model.ts'
-import type { StreamDelta, StreamEvent, StreamRequest } from '../../types/provider.ts'
+import type { AssistantMessage, StopReason } from '../../types/message/message.ts'
+import { userMessage } from '../../types/message/message.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamDelta, StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 
 /** What a recorded answer must become. */
 export interface FixtureAnswer {

@@ -1,5 +1,5 @@
 import { errorText, PhiError } from '../../types/errors.ts'
-import type { SessionStore } from '../../types/session-store.ts'
+import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** How to make the store under test. */
 export interface SessionStoreSuiteOptions {

@@ -1,4 +1,4 @@
-import type { SessionPage, SessionSummary } from '../../types/session-store.ts'
+import type { SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { beginning, said, sampleSession } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

@@ -1,4 +1,4 @@
-import type { Workspace } from '../../types/workspace.ts'
+import type { Workspace } from '../../types/tool/workspace.ts'
 
 const chunkBytes = 256 * 1024
 const sniffBytes = 8192

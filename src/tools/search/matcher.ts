@@ -1,4 +1,4 @@
-import { lateChunk } from '../../base/late-chunk.ts'
+import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText, ToolError } from '../../types/errors.ts'
 
 /** Decides which lines a search finds. */

@@ -1,6 +1,6 @@
 import { breathe } from '../../base/breathe.ts'
 import { WorkspaceError } from '../../types/errors.ts'
-import type { Workspace, WorkspaceEntry } from '../../types/workspace.ts'
+import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
 
 /** Directories nobody means when they ask for "the files": build output, history, dependencies. */
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])

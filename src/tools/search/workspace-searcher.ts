@@ -1,6 +1,6 @@
 import { breathe } from '../../base/breathe.ts'
 import { WorkspaceError } from '../../types/errors.ts'
-import type { Workspace } from '../../types/workspace.ts'
+import type { Workspace } from '../../types/tool/workspace.ts'
 import { isBinary, readLines } from '../files/text-lines.ts'
 import { compileGlob } from './glob.ts'
 import { compileMatcher, type Matcher } from './matcher.ts'

@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../types/event.ts'
-import type { AgentMessage, AssistantMessage } from '../../types/message.ts'
-import type { PendingApproval } from '../../types/run-facts.ts'
+import type { AgentMessage, AssistantMessage } from '../../types/message/message.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { PendingApproval } from '../../types/run/run-facts.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 

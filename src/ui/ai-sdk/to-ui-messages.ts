@@ -1,6 +1,6 @@
-import { argumentsHash } from '../../base/arguments-hash.ts'
+import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
-import type { Content, ToolCallContent } from '../../types/content.ts'
+import type { Content, ToolCallContent } from '../../types/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -8,10 +8,10 @@ import {
   type ToolResultMessage,
   textOf,
   type UserMessage,
-} from '../../types/message.ts'
-import { openCallsOf } from '../../types/open-calls.ts'
-import type { PendingApproval } from '../../types/run-facts.ts'
-import { combineUsage, emptyUsage } from '../../types/usage.ts'
+} from '../../types/message/message.ts'
+import { combineUsage, emptyUsage } from '../../types/model/usage.ts'
+import type { PendingApproval } from '../../types/run/run-facts.ts'
+import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
 import { filePart, outputOf, partsOf } from './parts.ts'

@@ -1,6 +1,6 @@
-import type { AgentEvent } from '../../types/event.ts'
-import type { AgentMessage } from '../../types/message.ts'
-import { emptyUsage } from '../../types/usage.ts'
+import type { AgentMessage } from '../../types/message/message.ts'
+import { emptyUsage } from '../../types/model/usage.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
 
 /** What of a run a client may see. */
 export interface ShownEvents {

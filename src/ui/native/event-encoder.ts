@@ -1,5 +1,5 @@
-import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../types/event.ts'
-import type { StreamDelta } from '../../types/provider.ts'
+import type { StreamDelta } from '../../types/model/provider.ts'
+import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../types/run/event.ts'
 import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
 
 /** Writes the events of one connection, in their order. */

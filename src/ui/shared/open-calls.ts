@@ -1,8 +1,8 @@
-import type { ToolCallContent } from '../../types/content.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/event.ts'
 import type { JsonObject } from '../../types/json.ts'
-import { type AgentMessage, toolCallsOf } from '../../types/message.ts'
-import type { PendingApproval, SubAgentRef } from '../../types/run-facts.ts'
+import type { ToolCallContent } from '../../types/message/content.ts'
+import { type AgentMessage, toolCallsOf } from '../../types/message/message.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/run/event.ts'
+import type { PendingApproval, SubAgentRef } from '../../types/run/run-facts.ts'
 import { isCut } from './answers.ts'
 
 /**

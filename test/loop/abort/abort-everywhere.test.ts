@@ -16,7 +16,7 @@ import {
 } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { prunTools } from '../../../src/tools/index.ts'
-import { userMessage, withId } from '../../../src/types/message.ts'
+import { userMessage, withId } from '../../../src/types/message/message.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { longHistory } from '../../support/long-history.ts'
 import { fastRetry, tool } from '../../support/play.ts'

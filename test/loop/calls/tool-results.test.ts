@@ -8,7 +8,7 @@ import {
   textOf,
   WorkspaceError,
 } from '../../../src/index.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, tool } from '../../support/play.ts'
 

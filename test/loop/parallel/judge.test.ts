@@ -7,7 +7,7 @@ import { fitForJudge, keepEnds, keepStart, keepTail } from '../../../src/loop/pa
 import { judgePrompt, parseJudgeReply } from '../../../src/loop/parallel/judge/judge-prompt.ts'
 import { questionOf, transcript } from '../../../src/loop/parallel/judge/transcript.ts'
 import { type Script, type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
-import { lastAnswerText } from '../../../src/types/message.ts'
+import { lastAnswerText } from '../../../src/types/message/message.ts'
 import { add, fastRetry, ofType } from '../../support/play.ts'
 
 const user = (...texts: string[]): AgentMessage => ({ ...userMessage(texts.join('')), id: `u-${texts.join('')}` })

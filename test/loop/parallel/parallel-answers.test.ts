@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentContext, LoopConfig } from '../../../src/index.ts'
 import { type Evaluation, type EvaluationStrategy, parallelLoop } from '../../../src/loop/parallel/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { fastRetry } from '../../support/play.ts'
 
 const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] })

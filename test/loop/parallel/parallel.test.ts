@@ -20,7 +20,7 @@ import {
   transparent,
 } from '../../../src/loop/parallel/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { emptyUsage, type Usage } from '../../../src/types/usage.ts'
+import { emptyUsage, type Usage } from '../../../src/types/model/usage.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, gate, ofType } from '../../support/play.ts'
 

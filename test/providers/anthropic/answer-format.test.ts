@@ -3,7 +3,7 @@ import { Agent } from '../../../src/agent/agent.ts'
 import { parseOutput } from '../../../src/agent/parse-output.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import type { JsonSchema } from '../../../src/types/json.ts'
-import type { ResponseFormat, StreamRequest } from '../../../src/types/provider.ts'
+import type { ResponseFormat, StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering } from '../bytes.ts'
 import { bodyFor, request } from './call.ts'
 

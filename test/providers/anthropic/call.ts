@@ -1,7 +1,7 @@
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
-import type { Content } from '../../../src/types/content.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message.ts'
-import type { StreamRequest } from '../../../src/types/provider.ts'
+import type { Content } from '../../../src/types/message/content.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
+import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 
 export { type Outcome, result, user } from '../model-call.ts'

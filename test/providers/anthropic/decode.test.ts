@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/types/errors.ts'
-import type { AssistantMessage } from '../../../src/types/message.ts'
+import type { AssistantMessage } from '../../../src/types/message/message.ts'
 import { answering, fixture } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { streamed } from './call.ts'

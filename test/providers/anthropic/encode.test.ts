@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
 import type { JsonSchema } from '../../../src/types/json.ts'
-import type { Message } from '../../../src/types/message.ts'
-import type { ThinkingLevel } from '../../../src/types/model-config.ts'
-import type { CacheStrategy, StreamRequest, ToolDefinition } from '../../../src/types/provider.ts'
+import type { Message } from '../../../src/types/message/message.ts'
+import type { ThinkingLevel } from '../../../src/types/model/model-config.ts'
+import type { CacheStrategy, StreamRequest, ToolDefinition } from '../../../src/types/model/provider.ts'
 import { answering, fixture } from '../bytes.ts'
 import { answer, bodyFor, call, request, result, user, wireMessages } from './call.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
 import { ProviderError } from '../../../src/types/errors.ts'
-import type { StreamRequest } from '../../../src/types/provider.ts'
+import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { bodyFor, request } from './call.ts'
 
 const token = 'sk-ant-oat01-canary-0123456789'

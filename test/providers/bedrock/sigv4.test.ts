@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
 import { signatureHeaders } from '../../../src/providers/bedrock/sign.ts'
-import type { EncodedRequest } from '../../../src/types/provider.ts'
+import type { EncodedRequest } from '../../../src/types/model/provider.ts'
 import { canaries, request, user } from './call.ts'
 
 interface Vector {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type GoogleOptions, google } from '../../../src/providers/google/index.ts'
-import type { Content } from '../../../src/types/content.ts'
-import type { Message } from '../../../src/types/message.ts'
-import type { ThinkingLevel } from '../../../src/types/model-config.ts'
-import type { ResponseFormat, StreamRequest, ToolDefinition } from '../../../src/types/provider.ts'
+import type { Content } from '../../../src/types/message/content.ts'
+import type { Message } from '../../../src/types/message/message.ts'
+import type { ThinkingLevel } from '../../../src/types/model/model-config.ts'
+import type { ResponseFormat, StreamRequest, ToolDefinition } from '../../../src/types/model/provider.ts'
 import { answering, fixture, utf8 } from '../bytes.ts'
 import { answer, bodyFor, call, canary, contentsOf, modern, old, request, result, signed, streamed, user } from './call.ts'
 

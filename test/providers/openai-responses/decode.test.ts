@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/types/errors.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { answering, fixture, sse, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { streamed } from './call.ts'

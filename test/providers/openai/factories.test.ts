@@ -8,8 +8,8 @@ import {
   openaiCompatible,
   openrouter,
 } from '../../../src/providers/openai/index.ts'
-import type { Content } from '../../../src/types/content.ts'
-import { type ToolResultMessage, userMessage } from '../../../src/types/message.ts'
+import type { Content } from '../../../src/types/message/content.ts'
+import { type ToolResultMessage, userMessage } from '../../../src/types/message/message.ts'
 import { answerBy } from '../model-call.ts'
 import { requestFor } from './call.ts'
 

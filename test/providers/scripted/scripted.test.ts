@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { ScriptedModel, ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import { exhaustedText, scripted } from '../../../src/providers/scripted/index.ts'
 import { ProviderError } from '../../../src/types/errors.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message.ts'
-import { textOf, toolCallsOf, userMessage } from '../../../src/types/message.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
+import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
+import { textOf, toolCallsOf, userMessage } from '../../../src/types/message/message.ts'
+import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
 import { plainRequest } from '../model-call.ts'
 
 function requestFor(model: ScriptedModel, messages: readonly Message[] = [userMessage('hello')]): StreamRequest {

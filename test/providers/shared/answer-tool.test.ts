@@ -8,9 +8,9 @@ import {
   answerToolName,
   type NativeFormats,
 } from '../../../src/providers/shared/response-format/answer-tool.ts'
-import type { ModelCapabilities } from '../../../src/types/model-config.ts'
-import type { StreamEvent, StreamRequest } from '../../../src/types/provider.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import type { ModelCapabilities } from '../../../src/types/model/model-config.ts'
+import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
+import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { plainRequest } from '../model-call.ts'
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { AssistantBuilder } from '../../../src/providers/shared/decode/assistant-builder.ts'
-import type { StreamEvent } from '../../../src/types/provider.ts'
-import { emptyUsage } from '../../../src/types/usage.ts'
+import type { StreamEvent } from '../../../src/types/model/provider.ts'
+import { emptyUsage } from '../../../src/types/model/usage.ts'
 
 function building() {
   const events: StreamEvent[] = []

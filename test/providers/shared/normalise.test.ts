@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { legalId, nineChars } from '../../../src/providers/shared/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../../../src/providers/shared/history/normalise.ts'
-import type { Message } from '../../../src/types/message.ts'
+import type { Message } from '../../../src/types/message/message.ts'
 import { answer, call, result, user } from '../anthropic/call.ts'
 
 const target: NormaliseTarget = {

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig } from '../../../types/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../../types/model/model-config.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../../../types/model-config.ts'
+import type { ModelCapabilities } from '../../../types/model/model-config.ts'
 import { type CapabilityRow, plain } from './capabilities.ts'
 
 const upToHigh = ['low', 'medium', 'high']

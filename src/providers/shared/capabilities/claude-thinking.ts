@@ -1,8 +1,8 @@
-import type { ThinkingContent } from '../../../types/content.ts'
 import type { JsonObject } from '../../../types/json.ts'
-import type { Message } from '../../../types/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../../types/model-config.ts'
-import type { StreamRequest } from '../../../types/provider.ts'
+import type { ThinkingContent } from '../../../types/message/content.ts'
+import type { Message } from '../../../types/message/message.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../../types/model/model-config.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
 
 /** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 1024, low: 1024, medium: 2048, high: 8192 }

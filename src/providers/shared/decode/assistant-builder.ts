@@ -1,10 +1,10 @@
-import { argumentsFault, parseArguments } from '../../../base/call-arguments.ts'
-import type { ProviderState, ToolCallContent } from '../../../types/content.ts'
-import { newId } from '../../../types/ids.ts'
-import { type AssistantMessage, now, type StopReason } from '../../../types/message.ts'
-import type { ModelConfig } from '../../../types/model-config.ts'
-import type { StreamEvent } from '../../../types/provider.ts'
-import { emptyUsage, type Usage } from '../../../types/usage.ts'
+import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import type { ProviderState, ToolCallContent } from '../../../types/message/content.ts'
+import { newId } from '../../../types/message/ids.ts'
+import { type AssistantMessage, now, type StopReason } from '../../../types/message/message.ts'
+import type { ModelConfig } from '../../../types/model/model-config.ts'
+import type { StreamEvent } from '../../../types/model/provider.ts'
+import { emptyUsage, type Usage } from '../../../types/model/usage.ts'
 import { nameIn, textIn } from './wire-value.ts'
 
 /** The name a service gives to a block: an index, an item id, or a word of the codec's own. */

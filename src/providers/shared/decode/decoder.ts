@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../types/errors.ts'
-import type { AssistantMessage } from '../../../types/message.ts'
+import type { AssistantMessage } from '../../../types/message/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
 /** Turns the bytes of one response into operations on a builder. One per call; everything is synchronous. */

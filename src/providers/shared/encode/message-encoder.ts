@@ -1,6 +1,6 @@
-import type { Content } from '../../../types/content.ts'
 import type { JsonObject } from '../../../types/json.ts'
-import type { AssistantMessage, Message } from '../../../types/message.ts'
+import type { Content } from '../../../types/message/content.ts'
+import type { AssistantMessage, Message } from '../../../types/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
 import { GrowingText } from './growing-text.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../types/json.ts'
-import type { ToolDefinition } from '../../../types/provider.ts'
+import type { ToolDefinition } from '../../../types/model/provider.ts'
 import { perObject } from './per-object.ts'
 
 const rootUnions = ['anyOf', 'oneOf', 'allOf'] as const

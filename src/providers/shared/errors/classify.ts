@@ -1,9 +1,9 @@
-import { isContextOverflowText } from '../../../base/overflow-text.ts'
+import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../types/errors.ts'
 import { type ErrorFacts, readErrorFacts, retryAfterMs } from './error-facts.ts'
 import { withoutSecret } from './redact.ts'
 
-export { isContextOverflowText } from '../../../base/overflow-text.ts'
+export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
 /** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
 export interface Failure {

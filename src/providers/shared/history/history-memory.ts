@@ -1,4 +1,4 @@
-import type { Message } from '../../../types/message.ts'
+import type { Message } from '../../../types/message/message.ts'
 import { HistoryWalk, type NormaliseTarget } from './normalise.ts'
 
 /** Writes normalised messages as JSON text, one after the other. */

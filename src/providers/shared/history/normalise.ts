@@ -1,5 +1,5 @@
-import type { ToolCallContent } from '../../../types/content.ts'
-import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../types/message.ts'
+import type { ToolCallContent } from '../../../types/message/content.ts'
+import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../types/message/message.ts'
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, type NormaliseTarget } from './clean-message.ts'
 import { hashText } from './hash.ts'

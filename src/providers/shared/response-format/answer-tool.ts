@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../types/json.ts'
-import type { ModelCapabilities } from '../../../types/model-config.ts'
-import { answerToolName, type StreamRequest, type ToolDefinition } from '../../../types/provider.ts'
+import type { ModelCapabilities } from '../../../types/model/model-config.ts'
+import { answerToolName, type StreamRequest, type ToolDefinition } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
 
 export { answerToolName }

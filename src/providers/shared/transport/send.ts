@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../types/errors.ts'
-import type { AssistantMessage } from '../../../types/message.ts'
+import type { AssistantMessage } from '../../../types/message/message.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { withoutSecret } from '../errors/redact.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,0 +1,100 @@
+import type { JsonObject } from '../../types/json.ts'
+
+/** How deep arguments may be nested: far beyond any tool, and far from the end of a stack. */
+const maxDepth = 200
+/** Half of a surrogate pair: shown as one character whichever half it is. */
+const loneSurrogate = /\p{Surrogate}/u
+
+/** The arguments of a call, or why the text is none. */
+export type ParsedArguments = { arguments: JsonObject; fault?: never } | { fault: string }
+
+/**
+ * Reads the arguments of a tool call as a model wrote them.
+ *
+ * **Contract**
+ * - Never throws. `null` is `{}`: some services write it for a call without arguments.
+ * - What people are shown of arguments, what an approval is bound to and what runs must be the same. So text that means something else than
+ *   it says is refused: a key that comes twice, and all that {@link argumentsFault} refuses.
+ */
+export function parseArguments(text: string): ParsedArguments {
+  let value: unknown
+  try {
+    value = JSON.parse(text) ?? {}
+  } catch {
+    return { fault: 'not a JSON object' }
+  }
+  const found: Walk = { members: 0 }
+  walk(value, 0, found)
+  if (!isObject(value)) return { fault: 'not a JSON object' }
+  if (found.fault !== undefined) return { fault: found.fault }
+  return found.members === countMembers(text) ? { arguments: value } : { fault: 'a key comes twice' }
+}
+
+/**
+ * Why `value` is not what its JSON shows: a number beyond the range of doubles, `-0`, half of a surrogate pair, anything that JSON does not
+ * have, or more than 200 levels. `undefined` where it is.
+ */
+export function argumentsFault(value: unknown): string | undefined {
+  const found: Walk = { members: 0 }
+  walk(value, 0, found)
+  return found.fault
+}
+
+/** What is known of a value so far. */
+interface Walk {
+  /** Members of all objects. */
+  members: number
+  fault?: string
+}
+
+function walk(value: unknown, depth: number, found: Walk): void {
+  if (found.fault !== undefined || value === null || typeof value === 'boolean') return
+  if (depth > maxDepth) found.fault = `nested more than ${maxDepth} levels deep`
+  else if (typeof value === 'string') checkText(value, found)
+  else if (typeof value === 'number') checkNumber(value, found)
+  else if (Array.isArray(value)) for (const part of value) walk(part, depth + 1, found)
+  else if (!isObject(value)) found.fault = `a value of type ${typeof value === 'object' ? 'object that is not plain' : typeof value}`
+  else {
+    for (const [key, part] of Object.entries(value)) {
+      found.members += 1
+      checkText(key, found)
+      walk(part, depth + 1, found)
+    }
+  }
+}
+
+function checkNumber(value: number, found: Walk): void {
+  if (!Number.isFinite(value)) found.fault = 'a number that is too large'
+  else if (Object.is(value, -0)) found.fault = 'the number -0; write 0'
+}
+
+function checkText(text: string, found: Walk): void {
+  if (loneSurrogate.test(text)) found.fault = 'half of a surrogate pair'
+}
+
+function isObject(value: unknown): value is JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** How many members all objects in `json` have together, as it is written. */
+function countMembers(json: string): number {
+  let count = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === ':') count += 1
+    else if (character === '"') at = endOfString(json, at)
+  }
+  return count
+}
+
+/** Where the string that begins at `start` ends. */
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let escapes = 0
+    while (json[end - 1 - escapes] === '\\') escapes += 1
+    if (escapes % 2 === 0) return end
+  }
+  return json.length
+}

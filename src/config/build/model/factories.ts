@@ -1,0 +1,46 @@
+import { lateProviders } from '../../../providers/late-providers.ts'
+import type { ProviderOptions } from '../../../providers/shared/provider-options.ts'
+import type { Model } from '../../../types/model/model.ts'
+import type { KnownApi } from '../../../types/model/model-config.ts'
+
+/** What the factory of one protocol takes beside those that all take. */
+export interface FactoryOptions extends ProviderOptions {
+  resource?: string
+  project?: string
+  location?: string
+  region?: string
+}
+
+type Factory = (id: string, options: FactoryOptions) => Model | Promise<Model>
+
+/** Which factory makes the models of a protocol: a file names one or two of seven, so each is loaded when it is named. */
+export const factories: Record<KnownApi, Factory> = {
+  anthropicMessages: async (id, options) => (await lateProviders.anthropic.load()).anthropic(id, options),
+  openAiCompletions: async (id, options) => chatModel(id, options),
+  openAiResponses: async (id, options) => (await lateProviders.responses.load()).openaiResponses(id, options),
+  azureOpenAiResponses: async (id, options) => (await lateProviders.responses.load()).azure(id, options),
+  googleGenerativeAi: async (id, options) => (await lateProviders.google.load()).google(id, options),
+  googleVertex: async (id, options) => (await lateProviders.google.load()).vertex(id, options),
+  bedrockConverseStream: async (id, options) => (await lateProviders.bedrock.load()).bedrock(id, options),
+}
+
+/** OpenAI itself, a service that is known by its name or address, or any other by its address. */
+async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
+  const { openai, openaiCompatible, compatPresets } = await lateProviders.chat.load()
+  const { provider, baseUrl } = options
+  const presets = Object.entries(compatPresets)
+  const host = hostOf(baseUrl)
+  const named = presets.find(([name]) => name === provider)
+  const [backend] = named ?? presets.find(([, preset]) => host !== undefined && hostOf(preset.baseUrl) === host) ?? []
+  if (backend === undefined ? baseUrl === undefined : backend === 'openai') return openai(id, options)
+  const { provider: _, ...others } = options
+  return openaiCompatible(id, {
+    ...others,
+    ...(provider !== undefined && { provider }),
+    ...(backend !== undefined && { backend: backend as keyof typeof compatPresets }), // one of its own keys
+  })
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined
+}

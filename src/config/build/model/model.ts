@@ -1,0 +1,155 @@
+import { checkOptions } from '../../../base/check-options.ts'
+import { aModel } from '../../../base/port-kinds.ts'
+import { protocolOf } from '../../../providers/shared/protocol-name.ts'
+import type { Model } from '../../../types/model/model.ts'
+import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../../types/model/model-config.ts'
+import type { CostConfig } from '../../../types/model/usage.ts'
+import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
+import type { CompatSection, CostSection, ModelSection } from '../../config-types.ts'
+import { resolveName } from '../../references/entities.ts'
+import { parseReference } from '../../references/reference.ts'
+import { protocolWords } from '../../schema/sections.ts'
+import { type Build, shared } from '../build.ts'
+import { type FactoryOptions, factories } from './factories.ts'
+
+/** Where a field says which model is meant; `model` stands for another one of the same provider. */
+export interface ModelWish {
+  provider?: string | undefined
+  model?: string | undefined
+  /** Of the field `provider`. */
+  path: Path
+}
+
+/** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
+export async function modelFor(build: Build, { provider, model, path }: ModelWish): Promise<Model> {
+  const reference = provider === undefined ? undefined : parseReference(provider)
+  if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
+  const { section, at, key } = sectionFor(build, provider, path)
+  const make = () => madeModel(build, model === undefined ? section : withModel(section, model), at)
+  return key === undefined ? make() : shared(build.made, `model ${key} ${model ?? ''}`, make)
+}
+
+function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {
+  const found = host.models !== undefined && Object.hasOwn(host.models, id) ? host.models[id] : undefined
+  if (found === undefined) {
+    const known = Object.keys(host.models ?? {}).join(', ') || 'none'
+    throw fieldError('badReference', path, `${fieldOf(path)} names the model ${JSON.stringify(id)} of the host, which has: ${known}.`)
+  }
+  if (model === undefined || model === found.config.id) return found
+  return { ...found, config: { ...found.config, id: model, name: model } }
+}
+
+function sectionFor(
+  { config, entities }: Build,
+  provider: string | undefined,
+  path: Path,
+): { section: ModelSection; at: Path; key?: string } {
+  if (provider === undefined) {
+    const { instances: _, ...section } = config.provider ?? {}
+    return { section, at: ['provider'], key: 'provider' }
+  }
+  const { entity, isShared } = resolveName(entities, provider, 'provider', path)
+  const section = config.provider?.instances?.[Number(entity.path.at(-1))] ?? {}
+  return { section, at: entity.path, ...(isShared && { key: entity.name }) }
+}
+
+/** The name is that of the other model. */
+function withModel({ name: _, ...section }: ModelSection, model: string): ModelSection {
+  return { ...section, model }
+}
+
+async function madeModel({ host }: Build, section: ModelSection, path: Path): Promise<Model> {
+  const { model: id = '' } = section
+  if (id.trim() === '') throw invalidField([...path, 'model'], section.model, 'the id of a model, such as "claude-sonnet-5"')
+  const own = await host.createModel?.(section)
+  if (own !== undefined) {
+    checkOptions(own, aModel, 'createModel()')
+    return own
+  }
+  const protocol = protocolOf((section.api ?? 'anthropic_messages').toLowerCase())
+  if (protocol === undefined) throw invalidField([...path, 'api'], section.api, protocolWords.join(', '))
+  if (!isKnown(protocol)) {
+    throw fieldError(
+      'unsupported',
+      [...path, 'api'],
+      `${fieldOf([...path, 'api'])} is "${protocol}", which only a host can play: give createModel.`,
+    )
+  }
+  checkOnlyFor(section, protocol, path)
+  const model = await factories[protocol](id, { ...factoryOptions(section), ...(host.fetch !== undefined && { fetch: host.fetch }) })
+  if (model.unusable === undefined) return model
+  const message = `${fieldOf([...path, 'api_key'])} is missing, or empty. ${model.unusable}`
+  throw fieldError('invalidField', [...path, 'api_key'], message)
+}
+
+function isKnown(protocol: string): protocol is KnownApi {
+  return Object.hasOwn(factories, protocol)
+}
+
+const onlyFor: readonly (readonly [keyof ModelSection, KnownApi, string])[] = [
+  ['resource', 'azureOpenAiResponses', 'azure_openai_responses'],
+  ['project', 'googleVertex', 'google_vertex'],
+  ['location', 'googleVertex', 'google_vertex'],
+  ['region', 'bedrockConverseStream', 'bedrock_converse_stream'],
+  ['compat', 'openAiCompletions', 'openai_completions'],
+]
+
+function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): void {
+  for (const [key, api, name] of onlyFor) {
+    if (section[key] === undefined || api === protocol) continue
+    throw invalidField([...path, key], section[key], `nothing: it is for api = "${name}"`)
+  }
+}
+
+/** The section in the words of the factories, without what it does not say. */
+function factoryOptions(section: ModelSection): FactoryOptions {
+  const { api_key, base_url, context_window, max_tokens, cost, compat, headers, name, provider, reasoning } = section
+  const { resource, project, location, region } = section
+  const options = {
+    ...{ headers, name, provider, reasoning, resource, project, location, region },
+    // A blank key is none: a local service wants none.
+    apiKey: api_key?.trim() === '' ? undefined : api_key,
+    baseUrl: base_url,
+    contextWindow: context_window,
+    maxTokens: max_tokens,
+    cost: cost && costOf(cost),
+    compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
+  }
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function costOf(cost: CostSection): CostConfig {
+  const { input_per_million = 0, output_per_million = 0, cache_read_per_million = 0, cache_write_per_million = 0 } = cost
+  return {
+    inputPerMillion: input_per_million,
+    outputPerMillion: output_per_million,
+    cacheReadPerMillion: cache_read_per_million,
+    cacheWritePerMillion: cache_write_per_million,
+  }
+}
+
+const thinkingFormats: Readonly<Record<string, ThinkingFormat>> = {
+  openai: 'openAi',
+  xai: 'xai',
+  qwen: 'qwen',
+  openrouter: 'openRouter',
+  deepseek: 'deepSeek',
+  together: 'together',
+  chattemplate: 'chatTemplate',
+}
+
+function compatOf(compat: CompatSection): Partial<OpenAiCompat> {
+  const { max_tokens_field, thinking_format } = compat
+  const format = thinking_format === undefined ? undefined : thinkingFormats[thinking_format.toLowerCase().replaceAll('_', '')]
+  const options = {
+    supportsStore: compat.supports_store,
+    supportsDeveloperRole: compat.supports_developer_role,
+    supportsReasoningEffort: compat.supports_reasoning_effort,
+    supportsUsageInStreaming: compat.supports_usage_in_streaming,
+    maxTokensField: max_tokens_field && (max_tokens_field.toLowerCase() === 'max_tokens' ? 'maxTokens' : 'maxCompletionTokens'),
+    requiresToolResultName: compat.requires_tool_result_name,
+    requiresAssistantAfterToolResult: compat.requires_assistant_after_tool_result,
+    thinkingFormat: format,
+  }
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,50 @@
+import type { JsonValue } from '../json.ts'
+import type { AgentMessage, PromptInput } from '../message/message.ts'
+import type { AgentEvent } from './event.ts'
+import type { AgentRun, Receipt } from './run.ts'
+import type { PendingApproval } from './run-facts.ts'
+
+/** What may be said about one run, wherever its agent is. */
+export interface ChatOptions {
+  /** Stops the run when it aborts; the caller owns it. */
+  signal?: AbortSignal
+  /** Any JSON, passed through to `agentStart`. */
+  metadata?: JsonValue
+}
+
+/**
+ * A conversation, wherever its agent is: an `Agent` in this process, or a `remoteSession` of `phi-core/client`. What is written against this, such as
+ * `createStore` and a page, need not know which.
+ *
+ * **Contract**
+ * - Every method returns at once. Where the agent is elsewhere, `messages` and `pendingApprovals` say what this side has heard so far.
+ * - What begins a run throws `AgentBusyError` while one is known to be on.
+ * - Approvals are given on the run: `currentRun.approve(request)`. Where none is on, `continueLoop` asks again for what waits.
+ *
+ * Source: docs/concepts/remote-sessions.md
+ */
+export interface ChatAgent {
+  readonly sessionId: string
+  /** What was said, the oldest first. */
+  readonly messages: readonly AgentMessage[]
+  /** The run that is on. */
+  readonly currentRun: AgentRun | undefined
+  readonly isStreaming: boolean
+  prompt(input: PromptInput, options?: ChatOptions): AgentRun
+  /** Says something whatever the history ends with. */
+  send(input: PromptInput, options?: ChatOptions): AgentRun
+  continueLoop(options?: ChatOptions): AgentRun
+  compact(options?: ChatOptions & { focusMessage?: string }): AgentRun
+  /** Has the last thing a user said answered again. */
+  regenerate(options?: ChatOptions): AgentRun
+  /** Says `input` instead of the user message with this id. */
+  editAndResend(messageId: string, input: PromptInput, options?: ChatOptions): AgentRun
+  steer(input: PromptInput): Receipt
+  followUp(input: PromptInput): Receipt
+  /** Stops the run that is on, if any. */
+  abort(reason?: unknown): void
+  /** Calls that wait for a person. */
+  pendingApprovals(): PendingApproval[]
+  /** Calls `listener` for every event of every run from now on; returns how to stop. */
+  subscribe(listener: (event: AgentEvent) => void): () => void
+}

@@ -1,0 +1,59 @@
+import type { AssistantMessage, MessageEnvelope } from '../message/message.ts'
+import type { ModelConfig } from '../model/model-config.ts'
+import type { StreamRequest } from '../model/provider.ts'
+import type { AgentEvent } from './event.ts'
+import type { RunFailure } from './run-facts.ts'
+
+/** A loop that is about to begin, or the whole of a parallel loop: then without a model. */
+export interface WatchedLoop {
+  runId: string
+  loopId: string
+  sessionId: string
+  agentId: string
+  /** As in `agentStart`. */
+  agentName?: string
+  model?: ModelConfig
+}
+
+/** What a model call came to. `failure` says why it failed for good. */
+export interface ModelAnswer {
+  message: AssistantMessage & MessageEnvelope
+  failure?: RunFailure
+}
+
+/**
+ * A part of a loop that takes time, for {@link LoopWatch.around}. What its work returns:
+ * - `loop`: a promise, which settles after `agentEnd`; of a parallel loop after `parallelLoopEnd`.
+ * - `modelCall`: a promise of a {@link ModelAnswer}. One per turn, retries included.
+ * - `toolCall`: what the tool's `execute` returns, or throws. `stop` says whether the call was cut off, and with what.
+ */
+export type LoopStep =
+  | { type: 'loop' }
+  | { type: 'modelCall'; turnIndex: number; model: ModelConfig }
+  | { type: 'toolCall'; toolCallId: string; toolName: string; stop: { readonly aborted: boolean; readonly reason: unknown } }
+
+/**
+ * Watches one loop from within. All optional, all synchronous; the loop waits for nothing.
+ *
+ * **Contract**
+ * - `event` gets every event of the loop, before whoever listens to the run.
+ * - `request` gets what the model is about to be sent, without a key: before the first attempt of a model call, and again after a compaction that
+ *   an overflow made necessary. Nothing in it may be changed.
+ * - `around` calls `work` once, at once, in whatever context it has: that of a trace, say. What `work` returns or throws is the loop's own, whatever
+ *   `around` makes of it; where `around` does not call it, the loop does.
+ * - `inner` gives whoever watches the loops that a call starts; of a parallel loop its branches and what the strategy asks, without an id.
+ * - What it throws is logged as `watchFailed` and costs the run nothing.
+ *
+ * Source: docs/concepts/tracing.md
+ */
+export interface LoopWatch {
+  event?(event: AgentEvent): void
+  request?(request: StreamRequest): void
+  around?(step: LoopStep, work: () => unknown): void
+  inner?(toolCallId?: string): LoopObserver | undefined
+}
+
+/** Whoever watches loops from within, such as a tracer: asked before each begins. `undefined`: not this one. Source: docs/concepts/tracing.md */
+export interface LoopObserver {
+  watch(loop: WatchedLoop): LoopWatch | undefined
+}

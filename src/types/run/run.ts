@@ -1,0 +1,143 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Programs that use this package need not name the library of `await using`.
+
+import { PhiError } from '../errors.ts'
+import type { AgentMessage, PromptInput } from '../message/message.ts'
+import type { Usage } from '../model/usage.ts'
+import type { ApprovalRef } from './approval.ts'
+import type { AgentEvent } from './event.ts'
+import type { InputAnswer, InputRef } from './input-request.ts'
+import type { PendingApproval, PendingInput, RunFailure, RunStatus } from './run-facts.ts'
+import type { ReachedLimit } from './settings.ts'
+
+/** How a run ends, and what only that ending has to say. */
+export type RunEnding =
+  | { status: 'completed' | 'aborted' }
+  | { status: 'limit'; limit: ReachedLimit }
+  | { status: 'error'; error: RunFailure }
+  | { status: 'rejected'; rejection: string }
+  | { status: 'paused'; pendingApprovals: PendingApproval[] }
+
+/** What a run came to. */
+export interface RunResult {
+  runId: string
+  loopId: string
+  sessionId: string
+  status: RunStatus
+  /** Text of the last assistant message of the run; empty if there is none. */
+  text: string
+  /** Messages the run added to the history, in order. */
+  messages: AgentMessage[]
+  /** Of the run's own model calls. */
+  usage: Usage
+  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. */
+  totalUsage: Usage
+  /**
+   * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, steering and
+   * follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
+   */
+  returned: AgentMessage[]
+  /** Present when `status` is `error`. */
+  error?: RunFailure
+  /** Present when `status` is `limit`. */
+  limit?: ReachedLimit
+  /** Present when `status` is `rejected`: who said no, and why. */
+  rejection?: string
+  /** Present when `status` is `paused`. */
+  pendingApprovals?: PendingApproval[]
+}
+
+/**
+ * A run that did not complete, as `run.text()` throws it. `code` is that of the run's error, else its status: `aborted`, `limit`, `paused`,
+ * `rejected`.
+ */
+export class RunError extends PhiError {
+  /** What the run came to all the same, with the text it had so far. */
+  declare readonly result: RunResult
+
+  constructor(result: RunResult) {
+    super(result.error?.code ?? result.status, whyNotCompleted(result))
+    this.name = 'RunError'
+    // Not enumerable: logging an error must not print a conversation.
+    Object.defineProperty(this, 'result', { value: result, enumerable: false })
+  }
+
+  static override isInstance(value: unknown): value is RunError {
+    return PhiError.isInstance(value) && value.name === 'RunError'
+  }
+}
+
+function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [] }: RunResult): string {
+  if (error !== undefined) return error.message
+  if (status === 'limit') return `The run stopped at a limit: ${limit?.reason}. Raise it in limits, or continue with agent.continueLoop().`
+  if (status === 'rejected') return `The run was rejected: ${rejection}`
+  if (status !== 'paused') return `The run was ${status} before it had an answer.`
+  const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
+  return `The run is paused: calls of ${tools} wait for an approval. Continue it with agent.continueLoop() and decide.`
+}
+
+/** Where a queued message is: waiting, in the history, or given back because its run ended first or its queue was cleared. */
+export type ReceiptStatus = 'queued' | 'delivered' | 'returned'
+
+/** The promise that a queued message is not lost. */
+export interface Receipt {
+  /** The message as it will be in the history. */
+  readonly message: AgentMessage
+  readonly status: ReceiptStatus
+  /** Resolves once, when the message is delivered or returned; never rejects. */
+  readonly settled: Promise<'delivered' | 'returned'>
+}
+
+/**
+ * One run of an agent. It proceeds whether or not anyone listens.
+ *
+ * **Contract**
+ * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
+ *   the run goes on. Any number of readers may iterate; each sees all events in order.
+ * - A reader that falls behind gets consecutive deltas of one block as one event, only the latest undelivered update of a tool call, and of child loops
+ *   no deltas and only the latest updates and status lines; no other event is dropped.
+ * - `abort()`, the caller's signal or `await using` stop the run.
+ *
+ * Source: docs/concepts/agent-and-run.md
+ */
+export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
+  readonly id: string
+  /** Settled with `agentStart`: where somebody else has begun a loop of this id in the same session meanwhile, it is the next one. */
+  readonly loopId: string
+  readonly sessionId: string
+  /** Always resolves, however the run ended. */
+  readonly result: Promise<RunResult>
+  /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
+  subscribe(listener: (event: AgentEvent) => void): () => void
+  /** Events after the cursor `after` (default 0: all). Throws `CursorExpired` when some of them are forgotten. */
+  events(options?: { after?: number }): AsyncIterable<AgentEvent>
+  /** The text of the final answer of a run that completed; rejects with `RunError` when it ended otherwise, `result` and all in it. */
+  text(): Promise<string>
+  /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
+  message(id: string): AgentMessage | undefined
+  /**
+   * Injects a message at the next checkpoint of this run. When the run ends before, whatever the reason, the message is `returned`: by its receipt
+   * and in the result. After the end the receipt is `returned` at once.
+   */
+  steer(input: PromptInput): Receipt
+  /** Adds a message that is answered when the run would otherwise stop; otherwise as `steer`. */
+  followUp(input: PromptInput): Receipt
+  /**
+   * Lets the call run that `request` showed: an `approvalRequested` event, an entry of `pendingApprovals()`, or id and hash. Throws `ConfigError`
+   * `unknownCall` when no such request waits, `argumentsChanged` when the call waits with other arguments, `invalidOption` without a hash.
+   */
+  approve(request: ApprovalRef): void
+  /** Refuses a waiting call; the model is told `reason`. A no needs no more than the id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  deny(request: ApprovalRef | string, reason?: string): void
+  /**
+   * Answers what a running call asks: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError` `unknownInput` when no
+   * such request waits, `invalidOption` for what is no answer.
+   */
+  answer(request: InputRef | string, answer: InputAnswer): void
+  /** What running calls ask now, those of sub-agents among them. */
+  pendingInputs(): PendingInput[]
+  /** Calls that wait for a decision now, those of sub-agents among them. */
+  pendingApprovals(): PendingApproval[]
+  /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */
+  abort(reason?: unknown): void
+}

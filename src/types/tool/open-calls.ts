@@ -1,0 +1,40 @@
+import type { JsonObject } from '../json.ts'
+import type { AgentMessage } from '../message/message.ts'
+import type { PendingApproval } from '../run/run-facts.ts'
+
+/**
+ * Kinds of the extension messages that say which calls of the last answer still have to be run; their data is `{ toolCallIds: string[] }`.
+ * Models never see them.
+ *
+ * - `approvalPaused`: a run ended `paused`; nobody has decided yet. `pendingApprovals` in its data are those that were shown; the others were
+ *   held back.
+ * - `callsInterrupted`: the process ended; these calls were not begun, or may be run twice without harm.
+ */
+const openCallKinds = ['approvalPaused', 'callsInterrupted']
+
+/** The calls that `message` says are still to be run; none when it is something else. */
+export function openCallsOf(message: AgentMessage): string[] {
+  if (message.role !== 'extension' || !openCallKinds.includes(message.kind)) return []
+  const { data } = message
+  const ids = data !== null && typeof data === 'object' && 'toolCallIds' in data ? data.toolCallIds : []
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
+}
+
+/** The calls that were shown to a person, and nobody has decided about, as `message` keeps them; none when it is something else. */
+export function shownApprovalsOf(message: AgentMessage): PendingApproval[] {
+  if (message.role !== 'extension' || message.kind !== 'approvalPaused') return []
+  const { data } = message
+  const shown = data !== null && typeof data === 'object' && 'pendingApprovals' in data ? data.pendingApprovals : []
+  return Array.isArray(shown) ? shown.flatMap((value) => pendingApproval(value)) : []
+}
+
+function pendingApproval(value: unknown): PendingApproval[] {
+  const { toolCallId, toolName, arguments: args, argumentsHash }: Partial<Record<keyof PendingApproval, unknown>> = Object(value)
+  if (typeof toolCallId !== 'string' || typeof toolName !== 'string' || typeof argumentsHash !== 'string' || !isJsonObject(args)) return []
+  return [{ toolCallId, toolName, arguments: args, argumentsHash }]
+}
+
+/** It stands in an extension message, so it is JSON. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,89 @@
+import type { ContextChange, RevertPolicy } from '../context/context-change.ts'
+import type { JsonObject, JsonSchema, JsonValue } from '../json.ts'
+import type { ApprovalRule, RunGuards } from '../run/approval.ts'
+import type { Budget } from '../run/budget.ts'
+import type { AgentEvent } from '../run/event.ts'
+import type { InputAnswer } from '../run/input-request.ts'
+import type { InputQuestion } from '../run/run-facts.ts'
+import type { StandardSchema } from '../standard-schema.ts'
+import type { ToolResult } from './tool-result.ts'
+
+/**
+ * What a running tool may use.
+ *
+ * **Contract**
+ * - `signal` aborts on the run's abort and on the tool's timeout; it belongs to the loop.
+ * - The functions may be called at any rate, are synchronous, and do nothing after the call ended. `update` and `progress` never throw;
+ *   `childEvent`, `changeContext` and `budget.charge` throw `ConfigError` `invalidOption` for what is no event, change or usage.
+ *
+ * Source: docs/concepts/tools.md
+ */
+export interface ToolContext {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly sessionId: string
+  readonly loopId: string
+  readonly signal: AbortSignal
+  /** What the run may use. A tool that asks models charges them here. */
+  readonly budget: Budget
+  /** What watches over the run. A tool that starts loops passes it on; absent outside of a run. */
+  readonly guards?: RunGuards
+  /** Replaces the partial result shown to people; never sent to the model. */
+  update(partial: ToolResult): void
+  /** One line of status text. */
+  progress(text: string): void
+  /**
+   * Asks a person, while the clock of the call stands still: `inputRequested`. Never rejects; `cancel` when nobody answered in time or can, the call is
+   * over, or `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for what is no question.
+   */
+  requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
+  /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
+  childEvent(event: AgentEvent): void
+  /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */
+  changeContext(change: ContextChange): void
+}
+
+/** What a tool may return: a `ToolResult`, or any JSON value, which becomes text, and `details` where it is none. */
+export type ToolOutput = ToolResult | JsonValue
+
+/** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
+export type ToolParameters = StandardSchema | JsonSchema
+
+/**
+ * Something a model may call.
+ *
+ * **Contract**
+ * - `execute` gets validated arguments (parsed by the Standard Schema, if that is what `parameters` is; `defineTool` types them). What it throws becomes an
+ *   error result for the model.
+ * - A tool that ignores `ctx.signal` is raced and detached: its late value is dropped.
+ * - `idempotent: true` promises that running the same call twice does no harm; only then may a resumed session rerun it.
+ *
+ * Source: docs/concepts/tools.md
+ */
+export interface AgentTool {
+  /** Unique, `[a-zA-Z0-9_-]{1,64}`; what the model calls. */
+  readonly name: string
+  /** For people. */
+  readonly label: string
+  /** For the model. */
+  readonly description: string
+  readonly parameters: ToolParameters
+  /** JSON Schema beside a Standard Schema that cannot produce one. */
+  readonly jsonSchema?: JsonSchema
+  /** Ask a person first: always, or as the arguments require. Only `false` does not ask. */
+  readonly needsApproval?: ApprovalRule
+  readonly idempotent?: boolean
+  /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
+  readonly timeoutMs?: number
+  /**
+   * Promises to end soon after its signal: a call that is cut off waits up to three seconds for what it still has to say (its result's
+   * `details` and `childLoopId`, reports), instead of being detached at once. For tools that run loops.
+   */
+  readonly endsOnAbort?: boolean
+  /** Only on the revert tool: an agent that has it numbers its messages and shows the numbers to the model. */
+  readonly revertPolicy?: RevertPolicy
+  execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
+}
+
+/** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */
+export type ToolExecutionStrategy = { type: 'parallel' } | { type: 'sequential' } | { type: 'batched'; size: number }
