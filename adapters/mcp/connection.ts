@@ -230,7 +230,7 @@ class Connection implements McpConnection {
       if (answer === undefined) this.#log('mcpQuestionNotAsked', { error: 'No call is under way, or those of several agents are.' })
       return answer ?? { action: 'cancel' }
     }
-    return onElicit(params, signal)
+    return this.#asking.pausing(() => onElicit(params, signal), signal)
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */

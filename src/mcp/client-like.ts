@@ -36,6 +36,8 @@ export interface McpRequestOptions {
   onelicit?: (params: unknown, signal: AbortSignal) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>
   /** Whose call it is: what is asked during calls of several is asked of nobody. */
   caller?: string
+  /** Stops the clock that the caller keeps of the call, while somebody is asked; what it returns starts it anew. */
+  pause?: () => () => void
 }
 
 /** What a call is sent with: the options of 2.x, which are the schema of 1.x as well. */

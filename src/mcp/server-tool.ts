@@ -87,6 +87,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
     timeout: Math.min(timeoutMs, 2_147_483_647),
     onprogress: progressTo(ctx),
     ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
+    ...(ctx.pauseTimeout !== undefined && { pause: ctx.pauseTimeout }),
   }
   const { name, inputSchema = { type: 'object' } } = info
   try {

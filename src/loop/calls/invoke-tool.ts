@@ -109,6 +109,7 @@ class RunningCall {
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
       requestInput: (question, signal) => this.#asks().ask(question, signal),
+      pauseTimeout: () => this.#pauseClock(),
       childEvent: (event) => {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
@@ -165,9 +166,12 @@ class RunningCall {
 
   /** The clock starts anew, once nobody is asked any more. */
   #pauseClock(): () => void {
+    let isPaused = true
     this.#asking += 1
     this.#stopTimer?.()
     return () => {
+      if (!isPaused) return
+      isPaused = false
       this.#asking -= 1
       if (this.#asking === 0 && !this.#isOver && !this.stop.aborted) this.#startClock()
     }

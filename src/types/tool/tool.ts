@@ -37,6 +37,8 @@ export interface ToolContext {
    * over, or `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for what is no question.
    */
   requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
+  /** Stops the clock of the call, as `requestInput` does, while somebody is asked in another way; what it returns starts it anew. Absent outside of a run. */
+  pauseTimeout?(): () => void
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
   /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */

@@ -145,6 +145,69 @@ describe('a server that asks a person', () => {
     expect(messages.some((message) => message.role === 'toolResult' && message.isError)).toBe(false)
   })
 
+  it('the clocks of all calls stand still that it may be asked for', async () => {
+    const both = gate()
+    let calls = 0
+    const { client, server } = await connected(
+      offering(
+        () => [{ name: 'act', inputSchema: { type: 'object' } }],
+        async (_asked, far) => {
+          calls += 1
+          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
+          await both.opened
+          return { result: { content: [{ type: 'text', text: 'ok' }] } }
+        },
+      ),
+    )
+    const tools = await mcpTools(client, { timeoutMs: 40 })
+    const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
+    const ran = new Agent({ model, tools, approvalTimeoutMs: 120 }).prompt('go').result
+    await server.got(undefined)
+    both.open()
+    const results = (await ran).messages.filter(({ role }) => role === 'toolResult')
+    expect(results).toMatchObject([{ isError: false }, { isError: false }])
+  })
+
+  it('the clock of the call stands still while a function answers', async () => {
+    const onElicit = () => new Promise<{ action: 'decline' }>((resolve) => setTimeout(resolve, 120, { action: 'decline' }))
+    const { client, server } = await connected(asking(question(form)), { onElicit })
+    const tools = await mcpTools(client, { timeoutMs: 40 })
+    const { messages } = await new Agent({ model: scripted([call, { text: 'done' }]), tools }).prompt('go').result
+    expect(messages.filter(({ role }) => role === 'toolResult')).toMatchObject([{ isError: false }])
+    expect(answerOf(server)).toMatchObject({ result: { action: 'decline' } })
+  })
+
+  it('is asked on behalf of the other call when the one that it was asked for is over', async () => {
+    let calls = 0
+    const ends = [gate(), gate()]
+    const { tools, server } = await connected(
+      offering(
+        () => [{ name: 'act', inputSchema: { type: 'object' } }],
+        async (_asked, far) => {
+          const end = ends[calls++]
+          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
+          await end?.opened
+          return { result: { content: [{ type: 'text', text: 'ok' }] } }
+        },
+      ),
+    )
+    const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
+    const agent = new Agent({ model, tools })
+    const asked: string[] = []
+    agent.subscribe((event) => {
+      if (event.type !== 'inputRequested') return
+      asked.push(event.toolCallId)
+      if (asked.length === 1) ends[1]?.open()
+      else agent.currentRun?.answer(event, { action: 'accept', content: { age: 36 } })
+    })
+    const ran = agent.prompt('go').result
+    await server.got(undefined)
+    ends[0]?.open()
+    await ran
+    expect(new Set(asked).size).toBe(2)
+    expect(answerOf(server)).toMatchObject({ result: { action: 'accept', content: { age: 36 } } })
+  })
+
   it('during calls of two agents asks neither', async () => {
     const both = gate()
     let calls = 0

@@ -51,6 +51,23 @@ describe('a running call asks a person', () => {
     expect(ofType(events, 'inputResolved')).toMatchObject([{ action: 'cancel', reason: 'nobody answered in time' }])
   })
 
+  it('a call stops its own clock, and starts it anew', async () => {
+    const waiting = tool(
+      'travel',
+      async (_args, { pauseTimeout, signal }) => {
+        const goOn = pauseTimeout?.()
+        await new Promise((resolve) => setTimeout(resolve, 60))
+        if (signal.aborted) return 'too late'
+        goOn?.()
+        goOn?.()
+        return new Promise<string>(() => undefined)
+      },
+      { timeoutMs: 20 },
+    )
+    const { events } = await play([call('travel'), { text: 'done' }], { tools: [waiting] })
+    expect(resultsOf(events)).toEqual(['Tool exceeded timeout of 20ms'])
+  })
+
   it('an abort withdraws the question before the call ends, and no answer is taken any more', async () => {
     const agent = new Agent({ model: scripted([call('travel')]), tools: [asking()] })
     const run = agent.prompt('go')
