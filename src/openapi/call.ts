@@ -7,6 +7,7 @@ import { readBody } from './answer.ts'
 import { hasDotSegment, type Operation } from './operations.ts'
 import { isHeaderValue, type OpenApiToolsOptions } from './options.ts'
 import type { Inputs, Parameter } from './parameters.ts'
+import { redirectOf } from './redirect.ts'
 import { type Authorization, authorize, secretsOfHeaders, withoutSecrets } from './security.ts'
 import { formBody, headerText, pathText, percentEncode, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
@@ -31,8 +32,6 @@ interface Prepared {
 
 /** Why arguments make no call: words for a model. */
 class Refusal extends Error {}
-
-const maxRedirects = 5
 
 /**
  * Calls an operation. What the service says, whatever its status, is text; arguments that make no call are an error result. Throws `ToolError`:
@@ -163,19 +162,19 @@ async function exchange(
   let { method, body, url } = request
   for (let hops = 0; ; hops += 1) {
     const response = await send(url.href, { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) })
-    const location = response.headers.get('location')
-    if (response.type === 'opaqueredirect') return { response, note: '(The service redirects elsewhere. Redirects are not followed here.)' }
-    if (location === null || ![301, 302, 303, 307, 308].includes(response.status)) return { response, note: '' }
-    const next = URL.parse(location, url)
+    const redirect = redirectOf(response, url, hops)
+    if (redirect === undefined) return { response, note: '' }
+    const { to, location, isFollowed } = redirect
+    if (location === '') return { response, note: '(The service redirects elsewhere. Redirects are not followed here.)' }
     const reads = method === 'GET' || method === 'HEAD' || response.status === 303
-    if (next === null || next.origin !== url.origin || !reads || hops === maxRedirects || next.username !== '') {
-      const shown = clean(next?.href ?? percentEncode(location)).slice(0, 1000)
+    if (to === undefined || !isFollowed || !reads) {
+      const shown = clean(to?.href ?? percentEncode(location)).slice(0, 1000)
       return { response, note: `\n\n(A redirect to ${shown}, which was not followed.)` }
     }
     response.body?.cancel().catch(() => undefined)
     if (method !== 'HEAD') method = 'GET'
     body = undefined
     headers.delete('content-type')
-    url = next
+    url = to
   }
 }

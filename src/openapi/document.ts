@@ -3,6 +3,7 @@ import { errorText } from '../types/errors.ts'
 import type { JsonSchema } from '../types/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
 import { OpenApiError } from './open-api-error.ts'
+import type { OpenApiToolsOptions } from './options.ts'
 
 /** A document that was read. */
 export interface OpenApiDocument {
@@ -16,21 +17,25 @@ export interface OpenApiDocument {
 /** References through which one leads on: far more than documents have, and far from the end of a stack. */
 const maxHops = 100
 
-/** Characters of YAML: reading it takes a hundred times as long as JSON, and keeps the thread. */
-const maxYaml = 16 * 1024 * 1024
+/** Characters of YAML by default: reading it takes a hundred times as long as JSON, and keeps the thread. These take about a second. */
+const defaultMaxYamlChars = 1_048_576
 
 /**
  * Reads a document: JSON where the text begins with a brace and a quote, or is JSON, else YAML. Rejects with `OpenApiError` for what is neither, and for versions
  * other than 3; with `LoadError` where the YAML parser cannot be had.
  */
-export async function readDocument(source: string | object, url?: URL): Promise<OpenApiDocument> {
-  const root = typeof source === 'string' ? await parse(source.replace(/^\uFEFF/, '')) : source
+export async function readDocument(
+  source: string | object,
+  { maxYamlChars = defaultMaxYamlChars }: Pick<OpenApiToolsOptions, 'maxYamlChars'>,
+  url?: URL,
+): Promise<OpenApiDocument> {
+  const root = typeof source === 'string' ? await parse(source.replace(/^\uFEFF/, ''), maxYamlChars) : source
   if (!isObject(root)) throw new OpenApiError('invalidDocument', 'The OpenAPI document is no object: it must have "openapi" and "paths".')
   checkVersion(root)
   return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...(url !== undefined && { url }) }
 }
 
-async function parse(text: string): Promise<unknown> {
+async function parse(text: string, maxYamlChars: number): Promise<unknown> {
   if (/^\s*[{[]/.test(text)) {
     try {
       return JSON.parse(text)
@@ -39,7 +44,10 @@ async function parse(text: string): Promise<unknown> {
       if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid('JSON', errorText(error))
     }
   }
-  if (text.length > maxYaml) throw invalid('YAML', `longer than ${maxYaml} characters it is not read; convert it to JSON.`)
+  if (text.length > maxYamlChars) {
+    const why = `The OpenAPI document has ${text.length} characters of YAML; at most ${maxYamlChars} are read, because nothing else happens meanwhile`
+    throw new OpenApiError('invalidDocument', `${why}: convert it to JSON, or raise maxYamlChars.`)
+  }
   const { parse: parseYaml } = await yamlParser.load()
   try {
     // Looking for keys that come twice takes the square of their number.

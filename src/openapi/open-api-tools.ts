@@ -16,6 +16,7 @@ import {
   readOptions,
   toolsOptions,
 } from './options.ts'
+import { redirectOf } from './redirect.ts'
 import { statusText } from './status-text.ts'
 import { operationTool } from './tool.ts'
 
@@ -40,7 +41,7 @@ import { operationTool } from './tool.ts'
 export async function openApiTools(document: string | object, options: OpenApiToolsOptions = {}): Promise<AgentTool[]> {
   checkOptions(document, aDocumentOrText, 'document')
   checkOptions(options, toolsOptions)
-  return toolsOf(await readDocument(document), options)
+  return toolsOf(await readDocument(document, options), options)
 }
 
 /** As {@link openApiTools}, of a file in a workspace. Rejects with the workspace's error where it cannot be read. */
@@ -48,7 +49,7 @@ export async function readOpenApiTools(path: string, options: ReadOpenApiOptions
   checkOptions(options, readOptions)
   const { workspace, ...rest } = options
   const bytes = await workspace.read(path)
-  return toolsOf(await readDocument(new TextDecoder().decode(bytes)), rest)
+  return toolsOf(await readDocument(new TextDecoder().decode(bytes), rest), rest)
 }
 
 /**
@@ -56,6 +57,7 @@ export async function readOpenApiTools(path: string, options: ReadOpenApiOptions
  *
  * **Contract**
  * - The document is fetched without credentials: `bearer`, `apiKey`, `credentials` and `headers` are for its operations.
+ * - Redirects are followed within the origin of `url` alone.
  * - Relative servers are relative to where it came from, and so is a document without servers. One from the open net that names an address of your own network
  *   is refused with `noServer`: only `baseUrl` leads there.
  * - Rejects with `OpenApiError` `unavailable` when it cannot be had within `timeoutMs` and `maxDocumentBytes`; with the reason of `signal`.
@@ -70,7 +72,7 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
   const stopTimer = startTimer(timeoutMs, () => scope.abort(unavailable(from, `there was no answer within ${timeoutMs} ms`)))
   try {
     const { text, place } = await scope.race(download(from, rest.fetch ?? fetch, scope.signal, maxDocumentBytes))
-    return toolsOf(await readDocument(text, place), rest)
+    return toolsOf(await readDocument(text, rest, place), rest)
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason
     throw PhiError.isInstance(error) ? error : unavailable(from, errorText(error))
@@ -81,11 +83,28 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
 }
 
 async function download(from: URL, send: typeof fetch, signal: AbortSignal, limit: number): Promise<{ text: string; place: URL }> {
-  const response = await send(from.href, { headers: { accept: 'application/json, application/yaml, */*;q=0.5' }, signal })
+  const { response, url } = await answerOf(from, send, signal)
   if (!response.ok) throw unavailable(from, `the answer was ${statusText(response.status)}`)
   const { bytes, isWhole } = await readBytes(response, limit)
   if (!isWhole) throw unavailable(from, `it is larger than ${limit} bytes; raise maxDocumentBytes`)
-  return { text: new TextDecoder().decode(bytes), place: URL.parse(response.url) ?? from }
+  return { text: new TextDecoder().decode(bytes), place: URL.parse(response.url) ?? url }
+}
+
+async function answerOf(from: URL, send: typeof fetch, signal: AbortSignal): Promise<{ response: Response; url: URL }> {
+  const init = { headers: { accept: 'application/json, application/yaml, */*;q=0.5' }, redirect: 'manual', signal } as const
+  let url = from
+  for (let hops = 0; ; hops += 1) {
+    const response = await send(url.href, init)
+    const redirect = redirectOf(response, url, hops)
+    if (redirect === undefined) return { response, url }
+    response.body?.cancel().catch(() => undefined)
+    const { to, isFollowed } = redirect
+    if (to === undefined || !isFollowed) {
+      const place = to === undefined ? 'elsewhere' : `to ${to.protocol}//${to.host}${to.pathname}`.slice(0, 1000)
+      throw unavailable(from, `it redirects ${place}, which was not followed; fetch it from there if that is where it is`)
+    }
+    url = to
+  }
 }
 
 /** Neither name nor query of an address is shown: keys stand in both. */

@@ -75,6 +75,8 @@ export interface OpenApiToolsOptions {
   timeoutMs?: number
   /** Bytes of an answer that are read and shown. Default 65,536. */
   maxResponseBytes?: number
+  /** Characters of a document that is YAML. A million takes about a second, in which the thread does nothing else. Default 1,048,576. */
+  maxYamlChars?: number
   /** Makes `prefix__operationId` of the names. */
   namePrefix?: string
   /** Names operations without an `operationId` from method and path. Default: they are skipped. */
@@ -116,6 +118,7 @@ const table: OptionTable<OpenApiToolsOptions> = {
   headers: { ...texts, inside: headersFault },
   timeoutMs: aPositiveNumber,
   maxResponseBytes: wholeFrom(1),
+  maxYamlChars: wholeFrom(1),
   namePrefix: aText,
   nameUnnamed: aFlag,
   needsApproval: either(aFlag, aFunction, oneOf('unsafe')),

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Listening, serve } from '../../examples/node/serve.ts'
-import { openApiTools } from '../../src/openapi/index.ts'
+import { fetchOpenApiTools, openApiTools } from '../../src/openapi/index.ts'
 import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
 import { callCases, caseDocument } from '../support/openapi-cases.ts'
 import { context, textOf } from '../tools/context.ts'
@@ -276,5 +276,35 @@ describe('redirects', () => {
     const { text } = await follow(method, path)
     expect(text).toMatch(new RegExp(`→ ${status}\n\n\n\n\\(A redirect to .*, which was not followed\\.\\)$`))
     expect(other.asked.length).toBe(before)
+  })
+
+  it('of a document within its origin are followed, and what comes of it is relative to the last', async () => {
+    const document = JSON.stringify(documentOf({ 'get /a': {} }, { servers: [{ url: 'v1' }] }))
+    await using docs = await service((path) => {
+      if (path === '/old.json') return new Response(null, { status: 301, headers: { location: '/new/api.json?key=sk-1' } })
+      return path === '/new/api.json' ? new Response(document) : undefined
+    })
+    const [tool] = await fetchOpenApiTools(`${docs.url}/old.json`)
+    expect(textOf((await tool?.execute({}, context())) ?? '')).toContain('"target":"/new/v1/a"')
+  })
+
+  it.each(['/away', '/file', '/circle'])('of a document, such as %s, are refused with where they lead', async (path) => {
+    const before = other.asked.length
+    const error: unknown = await fetchOpenApiTools(home.url + path).catch((thrown) => thrown)
+    expect(error).toMatchObject({
+      name: 'OpenApiError',
+      code: 'unavailable',
+      message: expect.stringMatching(/redirects to .*not followed/),
+    })
+    expect(other.asked.length).toBe(before)
+  })
+
+  it('of a document are refused where a platform does not say where they lead, and show no key', async () => {
+    const hidden = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
+    await expect(fetchOpenApiTools(home.url, { fetch: async () => hidden })).rejects.toThrow('not followed')
+    const away = new Response(null, { status: 302, headers: { location: 'https://me:sk-pass@other.test/a?key=sk-query' } })
+    const error: unknown = await fetchOpenApiTools(home.url, { fetch: async () => away }).catch((thrown) => thrown)
+    expect(String(error)).toContain('https://other.test/a')
+    expect(String(error)).not.toContain('sk-')
   })
 })

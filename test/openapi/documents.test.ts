@@ -360,6 +360,23 @@ describe('where a document comes from', () => {
     ])
   })
 
+  it('YAML that would keep the thread for longer than about a second is refused, unless it is allowed', async () => {
+    const head = 'openapi: 3.1.0\npaths: { /a: { get: { operationId: a } } }\n'
+    const long = head + '#'.repeat(1_048_577 - head.length)
+    await expect(openApiTools(long, { baseUrl })).rejects.toMatchObject({
+      name: 'OpenApiError',
+      code: 'invalidDocument',
+      message: expect.stringMatching(/1048577 characters of YAML.*convert it to JSON.*maxYamlChars/),
+    })
+    expect(await namesOf(long.slice(0, -1))).toEqual(['a'])
+    expect(await namesOf(long, { maxYamlChars: long.length })).toEqual(['a'])
+    await expect(openApiTools(head, { baseUrl, maxYamlChars: 10 })).rejects.toThrow('maxYamlChars')
+    const fetch = async () => new Response(long)
+    expect(await fetchOpenApiTools(`${baseUrl}/api.yaml`, { fetch, maxYamlChars: long.length })).toHaveLength(1)
+    const workspace = memoryWorkspace({ 'api.yaml': long })
+    expect(await readOpenApiTools('api.yaml', { workspace, baseUrl, maxYamlChars: long.length })).toHaveLength(1)
+  })
+
   it('YAML in braces is YAML', async () => {
     const paths = '{ /a: { get: { operationId: a } } }'
     const [tool] = await openApiTools(`{ openapi: 3.1.0, servers: [{ url: "${baseUrl}" }], paths: ${paths} }`)

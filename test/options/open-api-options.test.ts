@@ -18,6 +18,7 @@ const sample: { [Name in keyof Required<OpenApiToolsOptions>]: Required<OpenApiT
   headers: { 'X-A': 'b' },
   timeoutMs: 5,
   maxResponseBytes: 5,
+  maxYamlChars: 5,
   namePrefix: 'p',
   nameUnnamed: true,
   needsApproval: 'unsafe',
