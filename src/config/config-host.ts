@@ -34,8 +34,8 @@ export type McpServerConfig = { name: string; include?: readonly string[]; timeo
 export type HookScripts = { readonly [Hook in keyof LoopHooks]?: string }
 
 /**
- * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, or send what it took from the
- * environment to an address that is no known service.
+ * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, or send what is said and read, and
+ * what it took from the environment, to an address that is no known service.
  */
 export interface TrustRequest {
   kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { agentOf, provider, refusal } from '../support/agent-files.ts'
 
 describe('a model', () => {
-  const modelOf = async (text: string) => (await agentOf(text)).model.config
+  const modelOf = async (text: string) => (await agentOf(text, { trust: true })).model.config
 
   it('is that of the protocol, with what the section says', async () => {
     expect(
@@ -68,6 +68,20 @@ cost = { input_per_million = 3 }`),
     expect(await refusal(`${provider}region = "eu"`)).toMatchObject({ code: 'invalidField', field: 'provider.region' })
     expect(await refusal(`${provider}compat = { supports_store = true }`)).toMatchObject({ field: 'provider.compat' })
     expect(await refusal(`${provider}api = "scripted"`)).toMatchObject({ code: 'unsupported', field: 'provider.api' })
+  })
+
+  it.each([
+    ['api = "azure"\nresource = "a b"', 'provider.resource', 5],
+    ['api = "azure"', 'provider', 1],
+    ['api = "bedrock"\nregion = "a b"', 'provider.region', 5],
+    ['base_url = "api.test/v1"', 'provider.base_url', 4],
+    ['base_url = "ftp://api.test"', 'provider.base_url', 4],
+    ['[[provider.instances]]\nid = "a"\nmodel = "m"\napi_key = "k"\napi = "azure"\nresource = "a b"', 'provider.instances[0].resource', 9],
+  ])('that cannot be made of %j is refused with the field and the line', async (more, field, line) => {
+    const used = more.includes('instances') ? '\n[[agent.instances]]\nprovider = "{{a}}"\n' : ''
+    const error = await refusal(`${provider}${more}${used}`, { trust: true })
+    expect(error).toMatchObject({ code: 'invalidField', field, line, message: expect.stringContaining(field) })
+    expect(error.message).not.toMatch(/baseUrl|apiKey/)
   })
 
   it('keeps its key out of its configuration, and out of errors where a variable gave it', async () => {

@@ -72,7 +72,7 @@ enabled = false`
     ['http://localhost:11434/v1', false],
     ['${BASE_URL}', false],
     ...Object.values(compatPresets).map(({ baseUrl }): [string, boolean] => [baseUrl, false]),
-  ])('with a variable anywhere in the file: the address %s is foreign: %s', async (url, isForeign) => {
+  ])('the address %s is foreign: %s', async (url, isForeign) => {
     expect((await asked(`${withKey}url = "${url}"`)).map(([kind]) => kind)).toEqual(isForeign ? ['endpoint'] : [])
     const elsewhere = `[agent]\nsystem_prompt = "\${KEY}"\n[[provider.instances]]\nmodel = "m"\nurl = "${url}"`
     expect((await asked(elsewhere)).map(([kind]) => kind)).toEqual(isForeign ? ['endpoint'] : [])
@@ -89,11 +89,13 @@ enabled = false`
     expect(await asked(`${withKey}${secret}`)).toEqual([])
   })
 
-  it('is no foreign address where the file takes nothing from the environment', async () => {
-    expect(await asked(`${provider}url = "https://evil.test"`)).toEqual([])
+  it('is a foreign address also where the file takes nothing from the environment: what is said and read goes there', async () => {
+    expect(await asked(`${provider}url = "https://evil.test"`)).toEqual([['endpoint', 'provider.base_url', 'https://evil.test']])
     const server = '[[mcp.servers]]\nname = "a"\nurl = "https://evil.test"\n'
-    expect(await asked(server)).toEqual([])
-    expect(await asked(`${server}headers = { a = "\${KEY}" }`)).toEqual([['endpoint', 'mcp.servers[0].url', 'https://evil.test']])
+    expect(await asked(server)).toEqual([['endpoint', 'mcp.servers[0].url', 'https://evil.test']])
+    expect(await asked(`${server}headers = { a = "\${KEY}" }`)).toHaveLength(1)
+    expect(await asked(`${server}enabled = false`)).toEqual([])
+    expect(await asked(`${provider}url = "https://api.anthropic.com"`)).toEqual([])
   })
 })
 

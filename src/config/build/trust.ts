@@ -38,7 +38,7 @@ const whatFor: Record<TrustRequest['kind'], string> = {
   server: 'start a program',
   file: 'read a file outside of the workspace',
   workspace: 'work outside of the directory it was given',
-  endpoint: 'send what it takes from the environment to an address that is no known service',
+  endpoint: 'send what is said and read, and what it takes from the environment, to an address that is no known service',
 }
 
 function untrusted({ kind, field, what }: TrustRequest, others: number): ConfigError {

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import type { ReadStream } from 'node:tty'
 import type { TrustRequest } from '../../../../src/config/index.ts'
 import { escapeControls } from '../../../../src/index.ts'
 
@@ -7,7 +8,7 @@ const words: Readonly<Record<TrustRequest['kind'], string>> = {
   server: 'start the server',
   file: 'read',
   workspace: 'work in',
-  endpoint: 'send what it takes from the environment to',
+  endpoint: 'send what is said and read to',
 }
 
 /** Asks the person at the terminal whether an agent file may do what it wants. Nobody there, or anything but a yes, is a no. */
@@ -17,6 +18,7 @@ export async function askTrust(path: string, requests: readonly TrustRequest[]):
   stderr.write(`${escapeControls(path)} wants to\n`)
   for (const { kind, what, field } of requests)
     stderr.write(`${escapeControls(`  ${words[kind]} ${what}  (${field})`).replaceAll('\n', ' ')}\n`)
+  await forgetTyped(stdin)
   const terminal = createInterface({ input: stdin, output: stderr, terminal: false })
   const left = new AbortController()
   // A terminal that goes away answers nothing.
@@ -30,4 +32,18 @@ export async function askTrust(path: string, requests: readonly TrustRequest[]):
   } finally {
     terminal.close()
   }
+}
+
+/** How long a terminal may take to hand over what was typed, in ms. */
+const handOverMs = 50
+
+/** Throws away what was typed before the question: the terminal keeps it, half a line too, and it would be the answer. */
+async function forgetTyped(stdin: ReadStream): Promise<void> {
+  const forget = () => undefined
+  // Else only whole lines are handed over, and the half one stands before what is typed next.
+  stdin.setRawMode(true)
+  stdin.on('data', forget).resume()
+  await new Promise((resolve) => setTimeout(resolve, handOverMs))
+  stdin.off('data', forget).pause()
+  stdin.setRawMode(false)
 }

@@ -37,13 +37,11 @@ const ownMachine = /^(localhost|127\.0\.0\.1|\[::1\])$/
 /** Headers that say who pays, as keys do. */
 const keyHeaders = /^(authorization|(x-)?api-key|x-goog-api-key)$/i
 
-/** Where a file would send what it takes from the environment, but for services that whoever runs it has chosen. */
+/** Where a file would send what is said and read, and what it takes from the environment, but for services that whoever runs it has chosen. */
 export function endpointRequests(config: AgentConfig): TrustRequest[] {
-  // A key, or anything else of the environment, could be in whatever is sent.
-  if (variablesIn(config).size === 0) return []
   const models = modelsIn(config).flatMap(([section, path]) => modelRequests(config, section, path))
-  const servers = serversIn(config).flatMap(([{ url }, path]): TrustRequest[] =>
-    url !== undefined && isForeign(url) ? [{ kind: 'endpoint', field: fieldOf([...path, 'url']), what: url }] : [],
+  const servers = serversIn(config).flatMap(([{ url, enabled }, path]): TrustRequest[] =>
+    url !== undefined && enabled !== false && isForeign(url) ? [{ kind: 'endpoint', field: fieldOf([...path, 'url']), what: url }] : [],
   )
   return [...models, ...servers]
 }

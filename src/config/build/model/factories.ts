@@ -11,7 +11,7 @@ export interface FactoryOptions extends ProviderOptions {
   region?: string
 }
 
-type Factory = (id: string, options: FactoryOptions) => Model | Promise<Model>
+type Factory = (id: string, options: FactoryOptions) => Promise<Model>
 
 /** Which factory makes the models of a protocol: a file names one or two of seven, so each is loaded when it is named. */
 export const factories: Record<KnownApi, Factory> = {

@@ -1,6 +1,7 @@
 import { checkOptions } from '../../../base/check-options.ts'
 import { aModel } from '../../../base/port-kinds.ts'
 import { protocolOf } from '../../../providers/shared/protocol-name.ts'
+import { ConfigError } from '../../../types/errors.ts'
 import type { Model } from '../../../types/model/model.ts'
 import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../../types/model/model-config.ts'
 import type { CostConfig } from '../../../types/model/usage.ts'
@@ -76,10 +77,30 @@ async function madeModel({ host }: Build, section: ModelSection, path: Path): Pr
     )
   }
   checkOnlyFor(section, protocol, path)
-  const model = await factories[protocol](id, { ...factoryOptions(section), ...(host.fetch !== undefined && { fetch: host.fetch }) })
+  checkAddress(section, path)
+  const options = { ...factoryOptions(section), ...(host.fetch !== undefined && { fetch: host.fetch }) }
+  const model = await factories[protocol](id, options).catch((error: unknown) => {
+    throw inSection(error, section, path)
+  })
   if (model.unusable === undefined) return model
   const message = `${fieldOf([...path, 'api_key'])} is missing, or empty. ${model.unusable}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
+}
+
+/** Not shown: a key may stand in it. */
+function checkAddress({ base_url }: ModelSection, path: Path): void {
+  if (base_url === undefined || base_url === '' || /^https?:$/.test(URL.parse(base_url)?.protocol ?? '')) return
+  const at = [...path, 'base_url']
+  throw fieldError('invalidField', at, `${fieldOf(at)} is no address: it must be absolute, http or https.`)
+}
+
+/** What a factory refused, in the words of the file: at the key that the message begins with, else at the section. */
+function inSection(error: unknown, section: ModelSection, path: Path): unknown {
+  if (!ConfigError.isInstance(error)) return error
+  const key = Object.keys(section).find((name) => error.message.startsWith(`${name} `))
+  const at = key === undefined ? path : [...path, key]
+  const why = error.message.replaceAll('baseUrl', 'base_url').replaceAll('apiKey', 'api_key')
+  return fieldError('invalidField', at, `${fieldOf(at)} cannot be used: ${why}`, error)
 }
 
 function isKnown(protocol: string): protocol is KnownApi {

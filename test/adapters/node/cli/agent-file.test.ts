@@ -60,6 +60,17 @@ describe('phi --config', { timeout: 20_000 }, () => {
     expect(asked).toHaveLength(2)
   })
 
+  it.skipIf(pty === undefined)('takes nothing for an answer that was typed before the question', async () => {
+    const { cwd, env, asked } = await project('[[mcp.servers]]\nname = "far"\nurl = "https://mcp.test/"\n')
+    const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    phi.type('y\ry')
+    await phi.shows('Trust this file, as it is now? [y/N]')
+    expect(phi.screen.text).toContain('https://mcp.test/')
+    phi.type('\r')
+    expect(await phi.ended).toBe(2)
+    expect(asked).toEqual([])
+  })
+
   it.skipIf(pty === undefined)('asks again when what it would run is another thing, or lies elsewhere', async () => {
     const { cwd, env } = await project('[callbacks]\nbefore_turn = "check.sh"\n')
     const script = join(cwd, 'check.sh')
