@@ -89,13 +89,3 @@ test('panes are resized by their separators', async ({ page }) => {
   const inspector = page.getByRole('complementary', { name: 'Inspector' })
   await expect.poll(async () => Math.round((await inspector.boundingBox())?.width ?? 0)).toBe(before + 24)
 })
-
-test('nothing scrolls sideways from 390 to 2560 px', async ({ page }) => {
-  await page.goto('/')
-  await finish(page, 'Text')
-  for (const width of [390, 640, 720, 900, 1100, 1101, 1440, 2560]) {
-    await page.setViewportSize({ width, height: 900 })
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-    expect([width, overflow]).toEqual([width, 0])
-  }
-})

@@ -1,6 +1,4 @@
 import type { Page } from 'playwright/test'
-import { serve } from '../examples/node/serve.ts'
-import { anthropic } from '../test/harness/server/anthropic.ts'
 import { everywhere, expect, test, watched } from './browser.ts'
 
 const status = (page: Page) => page.getByTestId('run-status')
@@ -15,49 +13,6 @@ async function command(page: Page, name: string): Promise<void> {
 }
 
 test.describe('models', () => {
-  test('a visitor answers with a key of their own, which is nowhere but in memory', async ({ page }) => {
-    const key = 'sk-ant-of-the-visitor-0123456789'
-    const asked: string[] = []
-    const service = await serve(async (request) => {
-      if (request.method === 'OPTIONS') return new Response(null, { headers: cors })
-      asked.push(request.headers.get('x-api-key') ?? '')
-      const frames = anthropic.frames({ text: ['Hello ', 'from the service.'] }).join('')
-      return new Response(frames, { headers: { ...cors, 'content-type': 'text/event-stream' } })
-    })
-    try {
-      await page.goto('/')
-      await settings(page)
-      await page.getByText('Your own key').click()
-      await page.getByLabel('Address').fill(service.url)
-      await page.getByLabel('Key', { exact: true }).fill(key)
-      await page.getByLabel('Key', { exact: true }).blur()
-      await page.getByRole('tab', { name: 'View code' }).click()
-      await expect(page.getByTestId('program')).toContainText('process.env.ANTHROPIC_API_KEY')
-      await expect(page.getByTestId('program')).not.toContainText(key)
-      await page.getByRole('tab', { name: 'Model' }).click()
-      await apply(page)
-      await expect(page.getByTestId('model-button')).toContainText('claude-sonnet')
-      await expect(page.getByTestId('key-banner')).toBeVisible()
-      await composer(page).fill('Hello?')
-      await composer(page).press('Enter')
-      await expect(page.getByTestId('message-assistant')).toContainText('Hello from the service.')
-      expect(asked).toEqual([key])
-      const kept = await page.evaluate(() =>
-        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, document.documentElement.outerHTML]),
-      )
-      expect(kept).not.toContain(key)
-      await page.getByTestId('key-banner').getByRole('button', { name: 'Forget' }).click()
-      await expect(page.getByTestId('key-banner')).toHaveCount(0)
-      await composer(page).fill('And now?')
-      await composer(page).press('Enter')
-      await expect(status(page)).toHaveAttribute('data-status', 'error')
-      await expect(page.getByRole('alert').first()).toContainText('There is no key in this page')
-      expect(asked).toHaveLength(1)
-    } finally {
-      await service[Symbol.asyncDispose]()
-    }
-  })
-
   test('what was chosen is there again after a reload; a key is not', async ({ page }) => {
     await page.goto('/')
     await settings(page)
@@ -117,9 +72,3 @@ test.describe('replay and comparison', () => {
     await expect(page.getByText('Judge: 2')).toBeVisible()
   })
 })
-
-const cors = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': '*',
-  'access-control-allow-methods': 'POST',
-}

@@ -43,7 +43,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     searchbox: 'input[type=search]',
     slider: 'input[type=range],[role=slider]',
     tab: '[role=tab]',
-    textbox: 'textarea,input:not([type]),input[type=text],[role=textbox]',
+    textbox: 'textarea,input:not([type]),input[type=text],input[type=url],[role=textbox]',
   }
   const tidy = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim()
   const isShown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true })
