@@ -78,13 +78,17 @@ export function arbitrarySession(): fc.Arbitrary<Session> {
       { requiredKeys: ['model', 'provider'] },
     ),
     metadata: fc.record({ k: word }),
-    parallelGroup: fc.record({
-      allLoopIds: fc.array(word),
-      selectedLoopId: word,
-      selectedConfigIndex: fc.nat(),
-      evaluationUsage: usage,
-      isSelected: fc.boolean(),
-    }),
+    parallelGroup: fc.record(
+      {
+        allLoopIds: fc.array(word),
+        selectedLoopId: word,
+        selectedConfigIndex: fc.nat(),
+        evaluationUsage: usage,
+        reason: word,
+        isSelected: fc.boolean(),
+      },
+      { requiredKeys: ['allLoopIds', 'selectedLoopId', 'selectedConfigIndex', 'evaluationUsage', 'isSelected'] },
+    ),
     prunes: fc.array(fc.record({ id: word, at, messageIds: fc.array(word), tokensRemoved: fc.nat() })),
   }
   const loops = fc

@@ -83,6 +83,7 @@ const events: AgentEvent[] = [
   { ...base, type: 'revertApplied', category: 'tangent', target: 3, abandonedNodeIds: [], applied: false, reason: 'no such node' },
   { ...base, type: 'parallelLoopStart', loopIds: ['l', 'k'] },
   { ...base, type: 'parallelLoopEnd', selectedLoopId: 'k', selectedConfigIndex: 1, evaluationUsage: message.usage },
+  { ...base, type: 'parallelLoopEnd', selectedLoopId: 'k', selectedConfigIndex: 1, evaluationUsage: message.usage, reason: '2: shorter.' },
 ]
 
 /** Whether `whole` says everything that `part` says, null and absent being the same. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AgentContext, type AgentEvent, agentLoop } from '../../src/index.ts'
 import { elaborate, llmJudge, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { EventRecorder, exportSession, importSession, memorySessionStore } from '../../src/session/index.ts'
 import { fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 import { grammarFaults } from '../support/grammar.ts'
 
@@ -36,6 +37,26 @@ describe('parallel loops', () => {
     const strategy = llmJudge({ config: { model: scripted([{ text: '2' }]) } })
     const { result } = await parallelLoop({ prompt: 'Who?', context: blank(), configs, strategy, emit: () => undefined, signal })
     expect(result.text).toBe('second')
+  })
+
+  it('what the judge said is in the session: live, and as an EventRecorder has it', async () => {
+    const store = memorySessionStore()
+    const journal = store.journal()
+    const recorder = new EventRecorder()
+    const configs = ['first', 'second'].map((text) => ({ model: scripted([{ text }]), journal }))
+    const strategy = llmJudge({ config: { model: scripted([{ text: '2: it is the later one.' }]) } })
+    const emit = (event: AgentEvent) => recorder.accept(event)
+    const context = { ...blank(), sessionId: 's' }
+    const { reason, selectedLoopId } = await parallelLoop({ prompt: 'Who?', context, configs, strategy, emit, signal })
+    await journal.close()
+    expect(reason).toBe('2: it is the later one.')
+    const text = await exportSession(store, 's')
+    const other = memorySessionStore()
+    await importSession(other, text)
+    for (const session of [await other.load('s'), recorder.getSession('s')]) {
+      const chosen = session?.loops.find(({ loopId }) => loopId === selectedLoopId)
+      expect(chosen?.parallelGroup).toMatchObject({ isSelected: true, reason })
+    }
   })
 
   it('an abort ends all of them', async () => {

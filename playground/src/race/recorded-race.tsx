@@ -1,14 +1,13 @@
 import { escapeControls, type LoopRecord, type Session } from '../../../src/index.ts'
 import { parallelSiblings } from '../../../src/session/index.ts'
 import { initialState, reduce } from '../../../src/store/index.ts'
-import { verdicts } from '../state/race.ts'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
 import { marked, type RaceMarks } from './race-marks.ts'
 
 /** The branches that were tried beside the one that the conversation went on with. */
 export function RecordedRace({ record, loop }: { record: Session; loop: LoopRecord }) {
   const siblings = parallelSiblings(record, loop.loopId)
-  const verdict = verdicts.get(loop.loopId)
+  const verdict = loop.parallelGroup?.reason
   return (
     <details class="race" data-testid="race" data-status="done" open={verdict !== undefined}>
       <summary>{siblings.length} answers were tried at once; the conversation goes on with the one that was chosen.</summary>

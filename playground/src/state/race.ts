@@ -17,9 +17,6 @@ export interface Race {
   verdict?: string
 }
 
-/** What judges said while this page was open, by the loop that they chose: no session holds it. */
-export const verdicts = new Map<string, string>()
-
 /** Runs a prompt in several configurations. Resolves with the loop that was chosen. */
 export type RunRace = (prompt: string, emit: (event: AgentEvent) => void, signal: AbortSignal) => Promise<string>
 
@@ -31,15 +28,12 @@ export function createRace(prompt: string) {
   function accept(event: AgentEvent): void {
     if (event.type === 'parallelLoopStart') next = { ...next, loopIds: event.loopIds }
     else if (event.type === 'parallelLoopEnd') {
-      next = { ...next, isRunning: false, selectedLoopId: event.selectedLoopId }
-      if (next.verdict !== undefined) verdicts.set(event.selectedLoopId, next.verdict)
+      const { selectedLoopId, reason } = event
+      next = { ...next, isRunning: false, selectedLoopId, ...(reason !== undefined && { verdict: reason }) }
     } else {
       const run = reduce(next.runs[event.loopId] ?? initialState(), event)
       const marks = { ...next.marks, [event.loopId]: marked(next.marks[event.loopId], event) }
       next = { ...next, runs: { ...next.runs, [event.loopId]: run }, marks }
-      const isJudge = !next.loopIds.includes(event.loopId)
-      if (isJudge && event.type === 'messageEnd' && event.message.role === 'assistant')
-        next = { ...next, verdict: textIn(event.message.content) }
     }
   }
 
@@ -51,8 +45,4 @@ export function createRace(prompt: string) {
     publish()
   }
   return { race, accept, publish, end }
-}
-
-function textIn(content: readonly { type: string; text?: string }[]): string {
-  return content.map(({ text = '' }) => text).join('')
 }

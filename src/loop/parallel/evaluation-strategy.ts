@@ -36,6 +36,8 @@ export interface EvaluationInput {
 export interface Evaluation {
   selectedIndex: number
   usage: Usage
+  /** Why, in words; a judge's own. It goes into `parallelLoopEnd` and the session. */
+  reason?: string
 }
 
 /**

@@ -71,6 +71,8 @@ export interface ParallelResult {
   outcomes: ParallelOutcome[]
   /** Tokens spent on the choice; zero without a judge. */
   evaluationUsage: Usage
+  /** Why it was chosen, where the strategy says so. */
+  reason?: string
   /** All branches and the evaluation. */
   totalUsage: Usage
   /** Of the chosen branch. */
@@ -125,14 +127,15 @@ async function runBranches(
       }),
     )
     const inquiry = new Inquiry(base, events, { signal, budget })
-    const { selectedIndex, usage } = await selection.decide(prompt, outcomes, inquiry)
+    const { selectedIndex, usage, reason } = await selection.decide(prompt, outcomes, inquiry)
     // Every loop of this session is counted wherever the conversation goes on.
     for (const outcome of outcomes) outcome.context.loopCounts = { ...base.loopCounts }
-    const result = resultOf(outcomes, selectedIndex, usage)
+    const words = reason === undefined ? {} : { reason }
+    const result = { ...resultOf(outcomes, selectedIndex, usage), ...words }
     const { selectedLoopId, evaluationUsage } = result
-    const group = { allLoopIds: branches.map(({ loopId }) => loopId), selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage }
-    await recordGroup(group, { base, events, configs })
-    events.end({ type: 'parallelLoopEnd', selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage })
+    const choice = { selectedLoopId, selectedConfigIndex: selectedIndex, evaluationUsage, ...words }
+    await recordGroup({ allLoopIds: branches.map(({ loopId }) => loopId), ...choice }, { base, events, configs })
+    events.end({ type: 'parallelLoopEnd', ...choice })
     return result
   } finally {
     for (const branch of branches) branch.release()

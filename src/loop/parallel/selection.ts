@@ -49,12 +49,13 @@ export class Selection {
       this.#events.emit({ type: 'progressMessage', ...line })
     // An async function, so that a strategy that throws at once is a rejection too.
     const work = (async () => this.#strategy.evaluate({ prompt, outcomes, signal, ask, progress }))()
-    const { selectedIndex, usage } = await raceAbort(work, signal)
+    const { selectedIndex, usage, reason } = await raceAbort(work, signal)
     const own = { ...emptyUsage(), ...usage }
     for (const [name, tokens] of Object.entries(own)) {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
-    return { selectedIndex: this.#checked(selectedIndex), usage: atLeast(own, inquiry.usage) }
+    const words = typeof reason === 'string' ? { reason } : {}
+    return { selectedIndex: this.#checked(selectedIndex), usage: atLeast(own, inquiry.usage), ...words }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {

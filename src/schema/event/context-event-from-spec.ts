@@ -95,13 +95,14 @@ const parallelStarted: z.ZodType<EventBody<'parallelLoopStart'>> = z
   .transform(({ loop_ids, ...rest }) => ({ ...rest, type: 'parallelLoopStart', loopIds: loop_ids }))
 
 const parallelEnded: z.ZodType<EventBody<'parallelLoopEnd'>> = z
-  .looseObject({ selected_loop_id: z.string(), selected_config_index: count, evaluation_usage: usageSchema })
-  .transform(({ selected_loop_id, selected_config_index, evaluation_usage, ...rest }) => ({
+  .looseObject({ selected_loop_id: z.string(), selected_config_index: count, evaluation_usage: usageSchema, reason: z.string().nullish() })
+  .transform(({ selected_loop_id, selected_config_index, evaluation_usage, reason, ...rest }) => ({
     ...rest,
     type: 'parallelLoopEnd',
     selectedLoopId: selected_loop_id,
     selectedConfigIndex: selected_config_index,
     evaluationUsage: evaluation_usage,
+    ...present('reason', reason),
   }))
 
 /** Reads the events about requests, context and branches; `undefined` for others. `snapshot` says which service was asked. */

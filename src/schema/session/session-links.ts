@@ -97,6 +97,7 @@ const groupNames = {
   selectedLoopId: 'selected_loop_id',
   selectedConfigIndex: 'selected_config_index',
   evaluationUsage: 'evaluation_usage',
+  reason: 'reason',
   isSelected: 'is_selected',
 } as const satisfies Record<keyof ParallelGroupRecord, string>
 
@@ -106,6 +107,7 @@ export const groupSchema: z.ZodType<ParallelGroupRecord> = z
     selected_loop_id: z.string(),
     selected_config_index: count,
     evaluation_usage: usageSchema,
+    reason: z.string().nullish(),
     is_selected: z.boolean(),
   })
   .transform((spec) => ({
@@ -114,17 +116,19 @@ export const groupSchema: z.ZodType<ParallelGroupRecord> = z
     selectedLoopId: spec.selected_loop_id,
     selectedConfigIndex: spec.selected_config_index,
     evaluationUsage: spec.evaluation_usage,
+    ...present('reason', spec.reason),
     isSelected: spec.is_selected,
   }))
 
 export function groupToSpec(group: ParallelGroupRecord): JsonObject {
-  const { allLoopIds, selectedLoopId, selectedConfigIndex, evaluationUsage, isSelected } = group
+  const { allLoopIds, selectedLoopId, selectedConfigIndex, evaluationUsage, reason, isSelected } = group
   return {
     ...unknownKeys(group, groupNames),
     all_loop_ids: allLoopIds,
     selected_loop_id: selectedLoopId,
     selected_config_index: selectedConfigIndex,
     evaluation_usage: usageCodec.encode(evaluationUsage),
+    ...(reason !== undefined && { reason }),
     is_selected: isSelected,
   }
 }

@@ -57,7 +57,10 @@ const entries: Readonly<Record<string, Fields>> = {
   history: { messages: list(message), state: contextState },
   childLoop: { ref: object({ toolCallId: string, toolName: string, childLoopId: string, childSessionId: string }) },
   parallelGroup: {
-    group: object({ allLoopIds: list(string), selectedLoopId: string, selectedConfigIndex: number, evaluationUsage: json }),
+    group: object({
+      ...{ allLoopIds: list(string), selectedLoopId: string, selectedConfigIndex: number, evaluationUsage: json },
+      'reason?': string,
+    }),
   },
   loop: {
     loop: object({

@@ -58,6 +58,7 @@ const loop = object({
     selectedLoopId: string,
     selectedConfigIndex: number,
     evaluationUsage: usage,
+    'reason?': string,
     isSelected: flag,
   }),
   'overlay?': overlay,

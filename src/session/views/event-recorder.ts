@@ -256,14 +256,14 @@ export class EventRecorder {
   }
 
   #choose(event: ParallelLoopEndEvent): void {
-    const { selectedLoopId, selectedConfigIndex, evaluationUsage, sessionId } = event
+    const { selectedLoopId, selectedConfigIndex, evaluationUsage, reason, sessionId } = event
+    const choice = { selectedLoopId, selectedConfigIndex, evaluationUsage, ...(reason !== undefined && { reason }) }
     const selected = this.#loops.get(selectedLoopId)
     const allLoopIds = selected && groupOf(selected.record)
     for (const loopId of allLoopIds ?? []) {
       const loop = this.#loops.get(loopId)
       if (loop === undefined || loop.record.parallelGroup !== undefined) continue
-      const isSelected = loopId === selectedLoopId
-      loop.record.parallelGroup = { allLoopIds: [...(allLoopIds ?? [])], selectedLoopId, selectedConfigIndex, evaluationUsage, isSelected }
+      loop.record.parallelGroup = { allLoopIds: [...(allLoopIds ?? [])], ...choice, isSelected: loopId === selectedLoopId }
       loop.keep(event)
     }
     this.#changed(sessionId)

@@ -262,6 +262,8 @@ export interface ParallelLoopEndEvent extends EventBase {
   selectedConfigIndex: number
   /** Tokens of the judge; zero without one. */
   evaluationUsage: Usage
+  /** Why, in the words of the judge, where it said so. Somebody's text: show it as such. */
+  reason?: string
 }
 
 /** An event of a loop that a tool started, where the tool passes them on. `event` carries the ids and the cursor of that loop. */

@@ -39,6 +39,8 @@ export interface ParallelGroupRecord {
   selectedLoopId: string
   selectedConfigIndex: number
   evaluationUsage: Usage
+  /** Why it was chosen, in the words of the judge, where it said so. */
+  reason?: string
   /** Whether this loop is the chosen one. */
   isSelected: boolean
 }

@@ -51,7 +51,7 @@ export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
       if (result.status !== 'completed') throw new Error(`the judge ended with status ${result.status}: ${result.error?.message ?? ''}`)
       const named = judged[parseJudgeReply(result.text, judged.length) ?? -1]
       if (named === undefined) throw new Error(`the judge named no response from 1 to ${judged.length}: ${excerpt(result.text)}`)
-      return { selectedIndex: named.index, usage: result.usage }
+      return { selectedIndex: named.index, usage: result.usage, reason: result.text }
     },
   }
 }
