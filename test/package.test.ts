@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -90,6 +90,12 @@ describe('the package', () => {
     }
   })
 
+  it('brings along the pages that README links to', () => {
+    const links = Array.from(readFileSync('README.md', 'utf8').matchAll(/\]\((docs\/[^)#]+\.md)/g), ([, page]) => page ?? '')
+    expect(links.length).toBeGreaterThan(20)
+    expect(links.filter((page) => !files.includes(page))).toEqual([])
+  })
+
   it('passes publint', { timeout: 60_000 }, () => {
     expect(run(local('publint'), ['run', tarball, '--strict'])).toContain('All good')
   })
@@ -160,6 +166,16 @@ describe('the package', () => {
       // What a new project has.
       const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable']
       run(local('tsc'), [...options, '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'types.ts'], project)
+    })
+
+    it('needs no types of browsers in a project for Node', { timeout: 60_000 }, () => {
+      const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
+      writeFileSync(join(project, 'node.ts'), names.map((name, index) => `export * as entry${index} from '${name}'`).join('\n'))
+      const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node']
+      const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext']
+      const { stdout } = spawnSync(local('tsc'), [...options, ...roots, 'node.ts'], { cwd: project, encoding: 'utf8' })
+      // Types of others, those of the MCP SDK among them, may lack some.
+      expect(stdout.split('\n').filter((line) => line.includes('phi-core') || line.startsWith('node.ts'))).toEqual([])
     })
   })
 })

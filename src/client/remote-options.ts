@@ -25,6 +25,9 @@ export interface ReconnectOptions {
   idleTimeoutMs?: number
 }
 
+/** Headers of a request. Not `HeadersInit`: projects for Node have no such type. */
+type RequestHeaders = Headers | Readonly<Record<string, string>>
+
 /** Where a session is, and how it is reached. */
 export interface RemoteSessionOptions {
   /** Where `createAgentApp` is mounted, such as `https://agents.example/api`. In a page it may be relative. */
@@ -34,7 +37,7 @@ export interface RemoteSessionOptions {
   /** Sends the requests. Default: the platform's. `app.fetch` reaches an app in the same process. */
   fetch?: (request: Request) => Response | Promise<Response>
   /** Sent with each request. A function is asked before each, so that tokens can be renewed, and once more after a 401. */
-  headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
   /** Learns of lost connections, and of what could not be told to anybody. Default: silence. */
   logger?: Logger

@@ -32,7 +32,7 @@ export interface RecordedCall {
 
 /** A `fetch` that answers by script. */
 export interface FaultFetch {
-  (input: RequestInfo | URL, init?: RequestInit): Promise<Response>
+  (input: Request | string | URL, init?: RequestInit): Promise<Response>
   /** In the order they were made. */
   readonly calls: readonly RecordedCall[]
   /** Bodies that are neither read to their end, nor broken, nor cancelled. */
@@ -100,7 +100,7 @@ function bodyStream(script: FaultScript, signal: AbortSignal | undefined, onClos
   )
 }
 
-function recorded(input: RequestInfo | URL, init: RequestInit | undefined): RecordedCall {
+function recorded(input: Request | string | URL, init: RequestInit | undefined): RecordedCall {
   const request = input instanceof Request ? input : undefined
   return {
     url: request?.url ?? String(input),
@@ -124,7 +124,7 @@ export function faultFetch(first: FaultScript, ...more: readonly FaultScript[]):
   const scripts = [first, ...more]
   const calls: RecordedCall[] = []
   let openStreams = 0
-  const respond = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  const respond = async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
     const script = scripts[Math.min(calls.length, scripts.length - 1)] ?? first
     calls.push(recorded(input, init))
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
