@@ -14,6 +14,9 @@ import { Questions } from './questions.ts'
 /** How often the part that changes is drawn, in ms. */
 const frameMs = 80
 
+const takenOver = (sessionId: string) =>
+  `This session was taken over elsewhere. /resume ${sessionId} goes on with it as it is there now; /clear begins another one.`
+
 /** What a REPL needs to know. */
 export interface ReplOptions {
   assistant: Assistant
@@ -201,6 +204,8 @@ class Repl implements LineListener, CommandHost {
       if (event.type === 'inputRequested') this.#questions.cancel(run, event)
       if (event.type !== 'agentEnd') return
       this.#lastStatus = event.status
+      // Whose session was taken over can only take it back.
+      if (event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
       this.#finish(run)
     })
     run.result
