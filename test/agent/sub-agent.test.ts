@@ -6,12 +6,14 @@ import {
   type AgentEvent,
   type AgentTool,
   ConfigError,
+  memoryWorkspace,
   type ToolContext,
   type ToolResult,
   textOf,
   type Usage,
 } from '../../src/index.ts'
 import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
+import { loadSkills } from '../../src/skills/index.ts'
 import type { Budget } from '../../src/types/run/budget.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { add, fastRetry, gate, ofType, outline, play, tool } from '../support/play.ts'
@@ -63,6 +65,14 @@ const callAdd = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
 const delegate = (...tasks: string[]) => ({ toolCalls: tasks.map((task) => ({ name: 'helper', arguments: { task } })) })
 
 describe('SubAgentTool', () => {
+  it('is told of its skills after its system prompt', async () => {
+    const files = { 'skills/roses/SKILL.md': '---\nname: roses\ndescription: How to prune roses.\n---\nCut.\n' }
+    const skills = await loadSkills(memoryWorkspace(files), ['skills'])
+    const { model } = await work([{ text: 'ok' }], { systemPrompt: 'You garden.', skills })
+    expect(model.provider.requests[0]?.systemPrompt).toMatch(/^You garden\.\n\n<available_skills>[\s\S]*How to prune roses\./)
+    expect(() => subAgent(scripted([]), { skills: ['roses'] as never })).toThrow('skills')
+  })
+
   it('gives back what the sub-agent said last (sub_agent_basic)', async () => {
     const { result, model, text } = await work([{ text: 'found it', usage: { input: 3, output: 4 } }], { systemPrompt: 'Be brief.' })
     expect(text).toBe('found it')

@@ -152,7 +152,7 @@ checkedOptions<SubAgentOptions>(
   'SubAgentTool',
   {
     ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, maxTokens: 1, temperature: 0 },
-    ...{ approvalTimeoutMs, hooks, inputFilters },
+    ...{ approvalTimeoutMs, hooks, inputFilters, skills },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
   },

@@ -5,6 +5,7 @@ import { aFlag, aFunction, anything, aText, either, type Kind, kind, options as 
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
+import type { McpConnectOptions } from '../../mcp/index.ts'
 import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
 import { type NodeToolsOptions, nodeTools, nodeToolTable } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
@@ -20,6 +21,8 @@ export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFil
   nodeTools?: Omit<NodeToolsOptions, 'root'>
   /** Tools beside the built-in ones; of two with one name this one is taken. */
   tools?: Iterable<AgentTool>
+  /** Answers what MCP servers ask a person; `'event'`: the run asks, as `inputRequested`. Default: they are told that there is nobody. */
+  onElicit?: McpConnectOptions['onElicit']
 }
 
 const { root: _root, ...ofTools } = nodeToolTable
@@ -29,6 +32,8 @@ export const nodeHostOptions: Kind = optionsOf<NodeHostOptions>({
   root: aText,
   nodeTools: optionsOf<Omit<NodeToolsOptions, 'root'>>(ofTools),
   tools: kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
+  // Checked by the connection, which is loaded late.
+  onElicit: anything,
   env: anything,
   sessions: anything,
   fetch: anything,
@@ -43,11 +48,11 @@ export const nodeHostOptions: Kind = optionsOf<NodeHostOptions>({
 
 /** What this machine gives an agent file. */
 export function hostOfNode(options: NodeHostOptions): ConfigHost {
-  const { root: given = '.', nodeTools: settings = {}, tools = [], ...others } = options
+  const { root: given = '.', nodeTools: settings = {}, tools = [], onElicit, ...others } = options
   const root = resolve(given)
   return {
     env: process.env,
-    connectMcp: (server) => connect(server, root, others),
+    connectMcp: (server) => connect(server, root, { ...others, ...(onElicit !== undefined && { onElicit }) }),
     scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts),
     ...others,
     workspace: (path) => workspaceAt(root, path, settings),
@@ -104,11 +109,13 @@ function hooksAt(root: string, scripts: HookScripts): LoopHooks {
 interface Connecting {
   fetch?: typeof fetch
   logger?: Logger
+  onElicit?: NonNullable<McpConnectOptions['onElicit']>
 }
 
-async function connect(server: McpServerConfig, root: string, { fetch, logger }: Connecting): Promise<McpToolSet> {
+async function connect(server: McpServerConfig, root: string, { fetch, logger, onElicit }: Connecting): Promise<McpToolSet> {
   const { name, include, timeoutMs } = server
-  const shared = logger === undefined ? {} : { logger }
+  const log = logger === undefined ? {} : { logger }
+  const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client =
     server.transport === 'stdio'
       ? await connectMcpStdio({
@@ -122,7 +129,7 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger }:
   try {
     const { mcpTools } = await import('../../../src/mcp/index.ts')
     return await mcpTools(client, {
-      ...shared,
+      ...log,
       prefix: name,
       ...(include !== undefined && { include }),
       ...(timeoutMs !== undefined && { timeoutMs }),

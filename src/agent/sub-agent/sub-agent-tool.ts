@@ -9,6 +9,7 @@ import {
   options as optionsOf,
   required,
 } from '../../base/check-options.ts'
+import { withSkills } from '../../base/with-skills.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
 import { limitTable } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
@@ -18,6 +19,7 @@ import { newId } from '../../types/message/ids.ts'
 import type { ExecutionLimits } from '../../types/run/settings.ts'
 import type { SpawnRef } from '../../types/session/session.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
+import type { SkillSet } from '../../types/tool/skills.ts'
 import type { AgentTool, ToolContext } from '../../types/tool/tool.ts'
 import type { ToolResult } from '../../types/tool/tool-result.ts'
 import { agentTable, checkToolNames } from '../agent-options.ts'
@@ -52,6 +54,8 @@ export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLi
   description: string
   /** Default: none. */
   systemPrompt?: string
+  /** What it can read how to do; their index stands after its system prompt. Give it a tool that reads them. Default: none. */
+  skills?: SkillSet
   /** Tools of the sub-agent; no sub-agents among them. Default: none. */
   tools?: readonly AgentTool[]
   /** Model calls per task. Default 10. */
@@ -83,6 +87,7 @@ const subAgentOptions = optionsOf<SubAgentOptions>({
   label: aText,
   description: required(aText),
   systemPrompt: aText,
+  skills: agentTable.skills,
   tools: agentTable.tools,
   thinking: agentTable.thinking,
   timeoutMs: aPositiveNumber,
@@ -142,6 +147,7 @@ export class SubAgentTool implements AgentTool {
       label = name,
       description,
       systemPrompt = '',
+      skills,
       tools = [],
       forward,
       session,
@@ -159,7 +165,7 @@ export class SubAgentTool implements AgentTool {
     this.#config = childConfig(settings)
     // A copy: a sub-agent that is put into the list later is not taken along.
     this.#tools = [...tools]
-    this.#systemPrompt = systemPrompt
+    this.#systemPrompt = withSkills(systemPrompt, skills)
     this.#passEvents = forward === 'events'
     this.#session = session
     markAsSubAgent(this)

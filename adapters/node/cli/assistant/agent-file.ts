@@ -33,6 +33,7 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
     root,
     sessions: store,
     logger,
+    onElicit: 'event',
     nodeTools: hasSandbox ? {} : { bash: { sandbox: 'none' } },
   })
   const requests = trustRequests(loaded.config)

@@ -13,6 +13,7 @@ import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
 import { localTools } from './local-tools.ts'
 import { defaultModelName, modelNamed } from './models.ts'
+import { OpenSessions } from './open-sessions.ts'
 import { projectAt } from './project.ts'
 
 /** The agent of a command line, and what it lives in. */
@@ -26,8 +27,10 @@ export interface Assistant {
   readonly notes: readonly string[]
   /** MCP servers whose tools the agent has, by their names. */
   readonly servers: readonly string[]
-  /** Goes on with another session of the store: `agent` is another one then. */
-  reopen(sessionId: string): Promise<void>
+  /** Goes on with another session of the store: `agent` is another one then. Resolves with what the person should know about it. */
+  reopen(sessionId: string): Promise<string[]>
+  /** Begins a new session; the one before is kept. */
+  renew(): void
   /** Gives back everything; what was said is stored then. */
   close(): Promise<void>
 }
@@ -38,6 +41,8 @@ Claim only what you have seen. Answer briefly, in markdown.`
 
 /** An agent and the place it lives in. */
 interface Beginning extends Pick<Assistant, 'agent' | 'root' | 'store' | 'sessions' | 'notes' | 'servers'> {
+  /** Absent where sessions are in memory: nobody else can open them. */
+  open?: OpenSessions
   remove?: () => void
 }
 
@@ -53,7 +58,8 @@ export async function openAssistant(args: CliArguments, { isLive, logger }: Surr
   const assistant = new OpenAssistant(beginning)
   try {
     if (isLevel(args.thinking)) assistant.agent.thinking = args.thinking
-    if (args.resume !== undefined) await assistant.reopen(await chosen(args.resume, beginning.store))
+    if (args.resume !== undefined) assistant.notes.push(...(await assistant.reopen(await chosen(args.resume, beginning.store))))
+    else assistant.enter()
     return assistant
   } catch (error) {
     await assistant.close()
@@ -66,27 +72,44 @@ class OpenAssistant implements Assistant {
   readonly store: SessionStore
   readonly sessions: string | undefined
   readonly root: string
-  readonly notes: readonly string[]
+  readonly notes: string[]
   readonly servers: readonly string[]
+  readonly #open: OpenSessions | undefined
   readonly #remove: (() => void) | undefined
   readonly #opened: Agent[]
 
-  constructor({ agent, store, sessions, root, notes, servers, remove }: Beginning) {
+  constructor({ agent, store, sessions, root, notes, servers, open, remove }: Beginning) {
     this.agent = agent
     this.store = store
     this.sessions = sessions
     this.root = root
-    this.notes = notes
+    this.notes = [...notes]
     this.servers = servers
+    this.#open = open
     this.#remove = remove
     this.#opened = [agent]
   }
 
-  async reopen(sessionId: string): Promise<void> {
+  async reopen(sessionId: string): Promise<string[]> {
     const { session: _same, journal: _none, ...settings } = this.agent.settings
     const next = await resumeAgent(this.store, sessionId, settings)
     this.agent = next
     this.#opened.push(next)
+    return this.enter()
+  }
+
+  renew(): void {
+    this.agent.reset()
+    this.agent.newSession()
+    this.enter()
+  }
+
+  /** Says that the session is open here; gives what the person should know about others who have it open. */
+  enter(): string[] {
+    const others = this.#open?.enter(this.agent.sessionId) ?? []
+    if (others.length === 0) return []
+    const which = others.length === 1 ? `another phi, process ${others[0]}` : `other phis, processes ${others.join(', ')}`
+    return [`This session is open in ${which}. With the first thing you say it is yours; there, nothing more can be said in it.`]
   }
 
   async close(): Promise<void> {
@@ -94,6 +117,7 @@ class OpenAssistant implements Assistant {
       for (const agent of this.#opened) agent.abort()
       await Promise.all(this.#opened.map((agent) => agent.close()))
     } finally {
+      this.#open?.leave()
       this.#remove?.()
     }
   }
@@ -115,7 +139,7 @@ async function own({ config, model, sandbox, trust }: CliArguments, logger: Logg
   const project = projectAt(process.cwd())
   const { root, sessions } = project
   const store = fileSessionStore(sessions)
-  const place = { root, store, sessions }
+  const place = { root, store, sessions, open: new OpenSessions(project.open) }
   if (config === undefined) {
     const chosenModel = await modelNamed(model ?? defaultModelName() ?? noModel())
     const { tools, notes } = localTools(root, sandbox !== false)

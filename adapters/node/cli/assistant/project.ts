@@ -13,6 +13,8 @@ export interface Project {
   home: string
   /** The sessions of this one. */
   sessions: string
+  /** Which of them are open. */
+  open: string
 }
 
 /**
@@ -27,7 +29,8 @@ export function projectAt(directory: string, env: Env = process.env): Project {
     basename(root)
       .replace(/[^\w.-]+/g, '-')
       .slice(0, 40) || 'root'
-  return { root, home, sessions: join(home, 'projects', `${name}-${key}`, 'sessions') }
+  const place = join(home, 'projects', `${name}-${key}`)
+  return { root, home, sessions: join(place, 'sessions'), open: join(place, 'open') }
 }
 
 function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {

@@ -33,11 +33,10 @@ export const clear: Command = {
   argument: '',
   help: 'begin a new session; this one is kept',
   isAnytime: false,
-  run({ assistant: { agent }, meter, screen }) {
-    agent.reset()
-    agent.newSession()
-    meter.begin(agent)
-    screen.line(screen.paint.plain(`  new session ${agent.sessionId}`))
+  run({ assistant, meter, screen }) {
+    assistant.renew()
+    meter.begin(assistant.agent)
+    screen.line(screen.paint.plain(`  new session ${assistant.agent.sessionId}`))
   },
 }
 
@@ -56,9 +55,10 @@ export const resume: Command = {
     }
     const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.sessionId : wanted
     if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list; /resume shows it.`)
-    await assistant.reopen(numbered)
+    const notes = await assistant.reopen(numbered)
     meter.begin(assistant.agent)
     screen.line(plain(`  session ${assistant.agent.sessionId}, ${assistant.agent.messages.length} messages`))
+    for (const note of notes) screen.line(paint('yellow', `  ${note}`))
     const last = assistant.agent.messages.findLast(({ role }) => role === 'user')
     if (last !== undefined) screen.line(paint('dim', `  last said: ${firstLine(last)}`))
   },

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRun, ApprovalRequestedEvent, RunResult } from '../../../../src/index.ts'
+import type { AgentEvent, AgentRun, ApprovalRequestedEvent, InputRequestedEvent, RunResult } from '../../../../src/index.ts'
 import { asEmitted } from '../../../../src/ui/native/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { RunView } from '../render/run-view.ts'
@@ -79,9 +79,9 @@ class Desk {
   }
 
   event(run: AgentRun, event: AgentEvent): void {
-    if (event.type === 'approvalRequested') this.#ask(run, event)
-    else if (event.type === 'inputRequested') this.#questions.cancel(run, event)
-    else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#questions.withdraw(event)
+    if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#ask(run, event)
+    else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd')
+      this.#questions.withdraw(event)
     else return
     if (!this.#questions.isAsking) this.close()
     this.draw(this.#live)
@@ -90,7 +90,7 @@ class Desk {
   draw(live: readonly Painted[]): void {
     this.#live = live
     const { typed } = this.#lines ?? {}
-    const prompt = this.#screen.paint.paint('yellow', 'Allow? [y/N] ')
+    const prompt = this.#screen.paint.paint('yellow', this.#questions.prompt)
     this.#screen.show(live, typed && { prompt, ...typed })
   }
 
@@ -100,11 +100,19 @@ class Desk {
     this.#screen.show(this.#live, undefined)
   }
 
-  #ask(run: AgentRun, event: ApprovalRequestedEvent): void {
+  #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
+    const { stdin, stderr } = process
+    const isAnybodyThere = stdin.isTTY && this.#screen.isLive
+    if (event.type === 'inputRequested' && !isAnybodyThere) {
+      this.#screen.line(
+        this.#screen.paint.paint('yellow', `${event.toolName} asks something, and nobody can be asked here: it is declined.`),
+      )
+      run.answer(event, { action: 'decline' })
+      return
+    }
     this.#questions.ask(run, event)
     if (!this.#questions.isAsking || this.#lines !== undefined) return
-    const { stdin, stderr } = process
-    if (!stdin.isTTY || !this.#screen.isLive) {
+    if (!isAnybodyThere) {
       this.#questions.denyAll('Nobody is there to be asked.')
       this.#screen.line(this.#screen.paint.paint('yellow', 'Nobody can be asked here, so the answer is no. With --yes it is yes.'))
       return
@@ -114,13 +122,20 @@ class Desk {
       stdin,
       stderr,
       {
-        line: (text) => this.#questions.answer(text),
+        line: (text) => this.#answered(() => this.#questions.answer(text)),
         change: () => this.draw(this.#live),
-        interrupt: () => process.emit('SIGINT', 'SIGINT'),
+        escape: () => this.#answered(() => this.#questions.dismiss()),
+        interrupt: () => this.#answered(() => this.#questions.dismiss() || process.emit('SIGINT', 'SIGINT')),
         end: nobody,
         note: (text) => this.#screen.line(this.#screen.paint.paint('yellow', text)),
       },
       () => [],
     )
+  }
+
+  #answered(act: () => void): void {
+    act()
+    if (this.#questions.isAsking) this.draw(this.#live)
+    else this.close()
   }
 }

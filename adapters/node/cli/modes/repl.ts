@@ -1,4 +1,4 @@
-import type { AgentRun, ApprovalRequestedEvent, RunStatus } from '../../../../src/index.ts'
+import type { AgentRun, ApprovalRequestedEvent, InputRequestedEvent, RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { CommandHost } from '../commands/command.ts'
 import { commandNames, runCommand } from '../commands/commands.ts'
@@ -9,10 +9,14 @@ import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { errorLine } from './error-line.ts'
 import { Meter } from './meter.ts'
+import type { QuestionEnd } from './question.ts'
 import { Questions } from './questions.ts'
 
 /** How often the part that changes is drawn, in ms. */
 const frameMs = 80
+
+const takenOver = (sessionId: string) =>
+  `This session was taken over elsewhere. /resume ${sessionId} goes on with it as it is there now; /clear begins another one.`
 
 /** What a REPL needs to know. */
 export interface ReplOptions {
@@ -117,6 +121,7 @@ class Repl implements LineListener, CommandHost {
   #answer(text: string): void {
     try {
       this.#questions.answer(text)
+      if (this.#questions.isAsking && !this.screen.isLive) this.note(this.#promptText())
     } catch (error) {
       this.fail(error)
     }
@@ -130,8 +135,17 @@ class Repl implements LineListener, CommandHost {
     this.screen.line(this.screen.paint.paint('yellow', text))
   }
 
+  escape(): void {
+    if (!this.#questions.dismiss()) return
+    if (!this.#questions.isAsking) this.#giveBackDraft()
+    this.#draw()
+  }
+
   interrupt(): void {
-    if (this.#run !== undefined && !this.#isStopping) {
+    if (this.#questions.dismiss()) {
+      if (!this.#questions.isAsking) this.#giveBackDraft()
+      this.#draw()
+    } else if (this.#run !== undefined && !this.#isStopping) {
       this.#isStopping = true
       this.note('Stopping. Ctrl-C again leaves at once.')
       this.#run.abort()
@@ -196,11 +210,12 @@ class Repl implements LineListener, CommandHost {
     run.subscribe((event) => {
       this.#view.event(event)
       this.meter.event(event)
-      if (event.type === 'approvalRequested') this.#ask(run, event)
-      else if (event.type === 'approvalResolved' || event.type === 'agentEnd') this.#withdraw(event)
-      if (event.type === 'inputRequested') this.#questions.cancel(run, event)
+      if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#ask(run, event)
+      else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
       if (event.type !== 'agentEnd') return
       this.#lastStatus = event.status
+      // Whose session was taken over can only take it back.
+      if (event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
       this.#finish(run)
     })
     run.result
@@ -221,7 +236,7 @@ class Repl implements LineListener, CommandHost {
     this.#draw()
   }
 
-  #ask(run: AgentRun, event: ApprovalRequestedEvent): void {
+  #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
     const isFirst = this.#questions.ask(run, event)
     // A yes must have been typed after the question was seen.
     if (isFirst) this.#draft ??= this.#lines.take()
@@ -229,7 +244,7 @@ class Repl implements LineListener, CommandHost {
     this.#draw()
   }
 
-  #withdraw(event: { runId: string; toolCallId?: string; type: string }): void {
+  #withdraw(event: QuestionEnd): void {
     const wasAsking = this.#questions.isAsking
     this.#questions.withdraw(event)
     if (wasAsking && !this.#questions.isAsking) this.#giveBackDraft()
@@ -245,7 +260,7 @@ class Repl implements LineListener, CommandHost {
   // The screen
 
   #promptText(): string {
-    if (this.#questions.isAsking) return 'Allow? [y/N] '
+    if (this.#questions.isAsking) return this.#questions.prompt
     return `${this.meter.line(this.assistant.agent)} › `
   }
 

@@ -22,6 +22,8 @@ export interface LineListener {
   change(): void
   /** Ctrl-C. */
   interrupt(): void
+  /** The escape key. */
+  escape(): void
   /** Nothing will come any more. */
   end(): void
   /** Something to tell the person. */
@@ -77,7 +79,7 @@ export function editedLines(
   control.write(bracketedPaste.on)
   // Also when the process ends in another way.
   process.once('exit', giveBack)
-  keys.on('keypress', () => on.change())
+  keys.on('keypress', (_text: unknown, key?: { name?: string }) => (key?.name === 'escape' ? on.escape() : on.change()))
   editor.on('line', (line) => {
     const whole = line.replace(/\[paste (\d+): \d+ lines, \d+ characters\]/g, (mark, number) => pastes[Number(number) - 1] ?? mark)
     pastes.length = 0

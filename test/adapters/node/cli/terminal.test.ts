@@ -146,6 +146,34 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () 
     expect(await resumed.ended).toBe(0)
   })
 
+  it('says that a session is open elsewhere, and there that it was taken over', async () => {
+    const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
+    const shared = { env: environment(env), cwd: directory() }
+    const first = inTerminal(args, shared)
+    await first.shows('› ')
+    first.type(`The number is 42.${enter}`)
+    await first.shows('[done')
+    const second = inTerminal([...args, '--resume'], shared)
+    await second.shows(`open in another phi, process ${first.pid}`)
+    second.type(`What was it?${enter}`)
+    await second.shows('Answer 2.')
+    first.type(`Are you there?${enter}`)
+    await first.shows(/taken over.*\/resume/s)
+    second.type(`/clear${enter}`)
+    await second.shows('new session')
+    first.type(`/resume 1${enter}`)
+    await first.shows('last said: What was it?')
+    expect(first.screen.text).not.toContain('open in another phi')
+    first.type(`And now?${enter}`)
+    await first.shows('Answer 3.')
+    first.kill('SIGKILL')
+    await first.ended
+    // Who was killed is nowhere.
+    second.type(`/resume 1${enter}`)
+    await second.shows('last said: And now?')
+    expect(second.screen.text.match(/open in another phi/g)).toHaveLength(1)
+  })
+
   it('writes no escape that a model, a tool or a question brought along', async () => {
     const bad = '\x1b]0;pwned\x07\x1b[2J\x9b1m\u202e\x08'
     const cwd = directory()

@@ -1,0 +1,87 @@
+import type { AgentRun, InputAnswer, InputRequestedEvent, JsonObject } from '../../../../src/index.ts'
+import { linesOf } from '../terminal/paint.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { type FormField, fieldsOf } from './form-fields.ts'
+import type { Decision, Question, QuestionEnd } from './question.ts'
+
+/** What a tool asks a person: one line for each field, and at the end whether it may be sent. */
+export class InputForm implements Question {
+  readonly #screen: Screen
+  readonly #run: AgentRun
+  readonly #event: InputRequestedEvent
+  readonly #fields: readonly FormField[]
+  readonly #content: JsonObject = Object.create(null)
+  #at = 0
+
+  constructor(screen: Screen, run: AgentRun, event: InputRequestedEvent) {
+    this.#screen = screen
+    this.#run = run
+    this.#event = event
+    this.#fields = event.url === undefined ? fieldsOf(event) : []
+  }
+
+  get prompt(): string {
+    const field = this.#fields[this.#at]
+    if (field === undefined) return this.#fields.length === 0 ? 'Agree? [y/N] ' : 'Send it? [y/N] '
+    const preset = field.preset === undefined ? '' : ` [${shownValue(field.preset)}]`
+    return `${field.name.slice(0, 60)} (${field.expected})${preset}: `
+  }
+
+  show(): void {
+    const { paint, plain } = this.#screen.paint
+    const { toolName, subAgent, message, url, problem } = this.#event
+    const who = subAgent === undefined ? '' : ` (for ${subAgent.toolName})`
+    this.#screen.line(paint('yellow', `? ${toolName}${who} asks:`))
+    for (const line of linesOf(plain(message))) this.#screen.line(paint('bold', `  ${line}`))
+    if (url !== undefined) this.#screen.line(plain(`  Open this page yourself, if you trust it: ${url}`))
+    if (problem !== undefined) this.#screen.line(paint('yellow', `  Your answer was not taken: ${problem}`))
+    this.#screen.line(paint('dim', '  What you fill in goes to the tool. Esc answers nothing.'))
+    this.#showField()
+  }
+
+  answer(text: string): Decision | undefined {
+    const field = this.#fields[this.#at]
+    if (field === undefined) return this.#decided(/^y(es)?$/i.test(text.trim()) ? this.#accepted() : { action: 'decline' })
+    const reading = field.read(text)
+    if ('problem' in reading) {
+      this.#screen.line(this.#screen.paint.paint('yellow', `  ${reading.problem}`))
+      return undefined
+    }
+    if (reading.value !== undefined) this.#content[field.name] = reading.value
+    this.#at += 1
+    this.#showField()
+    return undefined
+  }
+
+  refuse(): Decision {
+    return this.#decided({ action: 'cancel' })
+  }
+
+  isEndedBy(event: QuestionEnd): boolean {
+    return event.type === 'agentEnd'
+      ? event.runId === this.#event.runId
+      : event.type === 'inputResolved' && event.inputId === this.#event.inputId
+  }
+
+  #accepted(): InputAnswer {
+    return this.#fields.length === 0 ? { action: 'accept' } : { action: 'accept', content: { ...this.#content } }
+  }
+
+  #decided(answer: InputAnswer): Decision {
+    const { inputId } = this.#event
+    return () => {
+      // Nobody waits for what was taken back meanwhile.
+      if (this.#run.pendingInputs().some((pending) => pending.inputId === inputId)) this.#run.answer(this.#event, answer)
+    }
+  }
+
+  #showField(): void {
+    const field = this.#fields[this.#at]
+    if (field === undefined) return
+    const { paint, plain } = this.#screen.paint
+    if (field.description !== '') for (const line of linesOf(plain(field.description))) this.#screen.line(paint('dim', `  ${line}`))
+    for (const [at, { title }] of field.choices.entries()) this.#screen.line(plain(`  ${String(at + 1).padStart(2)}  ${title}`))
+  }
+}
+
+const shownValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 60)

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { directory, environment, piped } from './command.ts'
+import { calling, modelServer } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+const enter = '\r'
+
+/** A project whose agent has one tool, which asks. */
+async function project() {
+  const { env, asked } = await modelServer(({ attempt }) => (attempt % 2 === 1 ? calling('desk__book', {}) : { text: ['It is done.'] }))
+  const cwd = directory()
+  const server = resolve('test/adapters/node/cli/asking-server.mjs')
+  writeFileSync(
+    join(cwd, 'agent.toml'),
+    `
+[provider]
+model = "test"
+api = "openai_completions"
+base_url = "${env.OPENAI_BASE_URL}"
+api_key = "k"
+[[mcp.servers]]
+name = "desk"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(server)}]`,
+  )
+  /** What the tool was answered, the last time. */
+  const answer = () =>
+    /answered (\{.*?\})"/.exec(JSON.stringify(asked.at(-1)?.messages.at(-1)).replaceAll('\\"', "'"))?.[1]?.replaceAll("'", '"')
+  return { cwd, env: environment(env), answer: () => JSON.parse(answer() ?? 'null') }
+}
+
+const args = ['--config', 'agent.toml', '--trust']
+
+describe.skipIf(pty === undefined)('what a tool asks, in a terminal', { timeout: 20_000 }, () => {
+  it('is a form, field by field, and goes out after a yes', async () => {
+    const { cwd, env, answer } = await project()
+    const phi = inTerminal(args, { cwd, env })
+    await phi.shows('› ')
+    phi.type(`book${enter}`)
+    await phi.shows('? desk__book asks:\n  Which table?')
+    await phi.shows('name (text) [Ada]: ')
+    expect(phi.screen.text).toContain('In whose name?')
+    phi.type(enter)
+    await phi.shows('guests (a whole number): ')
+    phi.type(`many${enter}`)
+    await phi.shows('A whole number.')
+    phi.type(`0${enter}`)
+    await phi.shows('At least 1.')
+    phi.type(`3${enter}`)
+    await phi.shows('window (y or n, or nothing): ')
+    phi.type(enter)
+    await phi.shows(/2 {2}Fish [\s\S]*meal \(a number\): /)
+    phi.type(`7${enter}`)
+    await phi.shows('One of the numbers 1 to 2.')
+    phi.type(`2${enter}`)
+    await phi.shows('extras (numbers, with commas, or nothing): ')
+    phi.type(`1, 3${enter}`)
+    await phi.shows('Send it? [y/N]')
+    phi.type(`y${enter}`)
+    await phi.shows('It is done.')
+    expect(answer()).toEqual({ action: 'accept', content: { name: 'Ada', guests: 3, meal: 'fish', extras: ['bread', 'cake'] } })
+  })
+
+  it.each([
+    ['escape', '\x1b', 'cancel'],
+    ['Ctrl-C', '\x03', 'cancel'],
+    ['a no at the end', `${enter}2${enter}${enter}1${enter}${enter}n${enter}`, 'decline'],
+  ])('%s sends nothing of it, and the run goes on', async (_name, keys, action) => {
+    const { cwd, env, answer } = await project()
+    const phi = inTerminal(args, { cwd, env })
+    await phi.shows('› ')
+    phi.type(`book${enter}`)
+    await phi.shows('name (text) [Ada]: ')
+    phi.type('Eve')
+    await phi.shows(': Eve')
+    phi.type(keys)
+    await phi.shows('It is done.')
+    expect(answer()).toEqual({ action })
+  })
+
+  it('is asked in place also with -p', async () => {
+    const { cwd, env, answer } = await project()
+    const phi = inTerminal([...args, '-p', 'book'], { cwd, env })
+    await phi.shows('name (text) [Ada]: ')
+    phi.type('\x1b')
+    expect(await phi.ended).toBe(0)
+    expect(answer()).toEqual({ action: 'cancel' })
+  })
+})
+
+describe('what a tool asks', { timeout: 20_000 }, () => {
+  it('is declined where nobody is there, and said so', async () => {
+    const { cwd, env, answer } = await project()
+    const { code, stderr } = await piped([...args, '-p', 'book'], { cwd, env })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('desk__book asks something, and nobody can be asked here')
+    expect(answer()).toEqual({ action: 'decline' })
+  })
+})
