@@ -16,7 +16,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const state = conversation.state.value
   const race = conversation.race.value
   const isRunning = state.status === 'running' || race?.isRunning === true
-  const isElsewhere = desk.interference.value !== undefined
+  const isElsewhere = desk.interference.value !== undefined || desk.isMoving.value
   const { warning } = desk
   const { replay } = conversation
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
