@@ -141,7 +141,7 @@ const expected: Record<string, string> = {
     AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
   './client': `
     RemoteError remoteSession
-    ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
+    QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './testing': `
     AgentEndpointSuiteOptions AskEndpoint agentEndpointSuite endpointAgent
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite

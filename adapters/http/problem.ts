@@ -75,3 +75,10 @@ export const leaving: Problem = {
   code: 'unavailable',
   detail: 'The session has just left the memory of this server. Ask again.',
 }
+
+/** A loop was named that the session does not have. */
+export const unknownLoop: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'The session has no such loop. Take loopId from its events, or from GET …/history.',
+}

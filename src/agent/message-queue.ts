@@ -11,9 +11,11 @@ class QueuedMessage implements Receipt {
   readonly input: readonly AgentMessage[]
   readonly settled: Promise<'delivered' | 'returned'>
   status: ReceiptStatus = 'queued'
+  readonly #queue: MessageQueue
   #resolve: (status: 'delivered' | 'returned') => void = () => undefined
 
-  constructor(message: AgentMessage, input: readonly AgentMessage[], owner: RunQueue | undefined) {
+  constructor(queue: MessageQueue, message: AgentMessage, input: readonly AgentMessage[], owner: RunQueue | undefined) {
+    this.#queue = queue
     this.message = message
     this.input = input
     this.owner = owner
@@ -26,6 +28,10 @@ class QueuedMessage implements Receipt {
     this.status = status
     this.#resolve(status)
     return this
+  }
+
+  withdraw(): void {
+    this.#queue.settle('returned', ({ input }) => input === this.input)
   }
 }
 
@@ -48,7 +54,7 @@ export class MessageQueue {
 
   /** Queues `messages` for the run of `owner`, or for the next one. The receipt is that of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
-    const items = messages.map((message) => new QueuedMessage(message, messages, owner))
+    const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
     return lastOf(items)
   }

@@ -55,6 +55,16 @@ export function before(messageId: string): Rewind {
   }
 }
 
+/** Whether a run that somebody else has begun goes on from something else than the end of `lastLoopId`, where that is known. */
+export function goesElsewhere({ continuationKind, loopId, parentLoopId }: AgentStartEvent, lastLoopId: string | undefined): boolean {
+  if (loopId === lastLoopId) return false
+  const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
+  return goesBack || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
+}
+
+/** All of it: what the run goes on from was read. */
+export const asRead: Rewind = (messages) => messages
+
 function rewindOf({ continuationKind }: AgentStartEvent): Rewind {
   return continuationKind.kind === 'rerun' ? beforeLastAnswer : (messages) => messages
 }

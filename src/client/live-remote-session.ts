@@ -8,11 +8,12 @@ import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 import type { AgentEvent } from '../types/run/event.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { PendingApproval } from '../types/run/run-facts.ts'
-import { before, beforeLastAnswer, Conversation, type Rewind } from './conversation.ts'
+import { asRead, before, beforeLastAnswer, Conversation, goesElsewhere, type Rewind } from './conversation.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
-import { RemoteError } from './remote-error.ts'
+import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
-import { RemoteReceipt } from './run/receipt.ts'
+import { Outbox } from './run/outbox.ts'
+import type { QueuedReceipt } from './run/receipt.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
 import { endIn } from './run/run-progress.ts'
 import { shownRequest } from './run/waiting-calls.ts'
@@ -40,10 +41,13 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #ended = new Set<string>()
   readonly #stopped = new WeakSet<RemoteRun>()
   #run: RemoteRun | undefined
+  /** The loop that the history here ends with, where it is known. */
+  #lastLoopId: string | undefined
+  /** The loop from whose end the next run goes on, where that is not the newest one. */
+  #place: string | undefined
   /** Settles when the server has the run that begins, or has refused it. */
   #starting: Promise<void> | undefined
-  /** What was queued goes out in the order in which it was said. */
-  #sending: Promise<unknown> = Promise.resolve()
+  readonly #outbox: Outbox
   #hasWatched = false
   readonly #host: RunHost
 
@@ -51,11 +55,12 @@ export class LiveRemoteSession implements ChatAgent {
     this.sessionId = options.sessionId
     this.#wire = new Wire(options)
     this.#feed = new SessionFeed(this.#wire, this.#owner())
+    this.#outbox = new Outbox(this.#wire, { starting: () => this.#starting, warn: (event, error) => this.#warn(event, error) })
     this.#host = {
       sessionId: options.sessionId,
       logger: options.logger,
       stop: (run) => void this.#stop(run),
-      queue: (path, input, run) => this.#queue(path, input, run),
+      queue: (kind, input, run) => this.#outbox.queue(kind, input, run),
       answer: (inputId, answer) => {
         const asked = { method: 'POST', path: `/inputs/${encodeURIComponent(inputId)}`, body: { ...answer } } as const
         this.#wire.json(asked).catch((error: unknown) => this.#warn('answerFailed', error))
@@ -114,11 +119,15 @@ export class LiveRemoteSession implements ChatAgent {
   }
 
   steer(input: PromptInput): Receipt {
-    return this.#queue('/steer', input, this.#run)
+    return this.#outbox.queue('steer', input, this.#run)
   }
 
   followUp(input: PromptInput): Receipt {
-    return this.#queue('/follow-up', input, this.#run)
+    return this.#outbox.queue('followUp', input, this.#run)
+  }
+
+  get queued(): readonly QueuedReceipt[] {
+    return this.#run?.queued ?? []
   }
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
@@ -138,11 +147,18 @@ export class LiveRemoteSession implements ChatAgent {
 
   // The session
 
-  async load(): Promise<readonly AgentMessage[]> {
-    const { messages, approvals, runningLoopId } = await readHistory(this.#wire)
+  async load({ loopId: place }: { loopId?: string } = {}): Promise<readonly AgentMessage[]> {
+    const { messages, approvals, queued, loopId, runningLoopId } = await readHistory(this.#wire, { loopId: place })
+    if (place !== undefined && (this.#run !== undefined || runningLoopId !== undefined)) throw busyElsewhere()
     this.#conversation.replace(messages, approvals)
     this.#hasWatched = true
+    this.#lastLoopId = loopId
+    this.#place = place
     if (runningLoopId !== undefined) this.#attach(runningLoopId)
+    const run = this.#run
+    for (const { kind, message, loopId: of } of queued) {
+      if (of === run?.loopId) run.expect(this.#outbox.receiptOf(kind, message))
+    }
     this.#feed.read()
     return messages
   }
@@ -172,7 +188,8 @@ export class LiveRemoteSession implements ChatAgent {
     if (this.#run !== undefined) throw new AgentBusyError()
     const run = this.#newRun(said?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
-    const json = said === undefined ? body : { ...body, prompt: said.prompt, ...(metadata !== undefined && { metadata }) }
+    const place = this.#place === undefined ? {} : { from: this.#place }
+    const json = { ...body, ...place, ...(said !== undefined && { prompt: said.prompt, ...(metadata !== undefined && { metadata }) }) }
     const starting = this.#start(run, path, json, said?.key ?? newId()).then(() => {
       if (this.#starting === starting) this.#starting = undefined
     })
@@ -188,20 +205,28 @@ export class LiveRemoteSession implements ChatAgent {
     run.subscribe((event) => {
       this.#conversation.add(event, rewindOnce)
       if (event.type === 'agentStart') rewindOnce = undefined
+      // A run that was refused has an end alone.
+      if (event.type !== 'agentEnd') this.#isIn(event.loopId)
     })
     for (const listener of this.#listeners) run.subscribe(listener)
     return run
   }
 
+  /** The conversation goes on in this loop. */
+  #isIn(loopId: string): void {
+    this.#lastLoopId = loopId
+    this.#place = undefined
+  }
+
   /** Sends what begins the run until the server has said what came of it. */
-  async #start(run: RemoteRun, path: string, body: JsonObject | undefined, key: string): Promise<void> {
+  async #start(run: RemoteRun, path: string, body: JsonObject, key: string): Promise<void> {
     // Whoever begins it may subscribe, and stop it, first.
     await undefined
     if (this.#stopped.has(run)) return run.refuse(undefined)
     const since = this.#feed.connection
     for (let failures = 1; !run.hasEnded; failures++) {
       try {
-        return await this.#startOnce(run, { method: 'POST', path, key, ...(body !== undefined && { body }) }, since)
+        return await this.#startOnce(run, { method: 'POST', path, key, body }, since)
       } catch (error) {
         await this.#wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
       }
@@ -221,6 +246,7 @@ export class LiveRemoteSession implements ChatAgent {
       // An earlier attempt was accepted, and the server restarted since.
       if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
       run.adopt(error.loopId)
+      this.#isIn(error.loopId)
       this.#feed.reopen()
     }
   }
@@ -249,22 +275,7 @@ export class LiveRemoteSession implements ChatAgent {
     this.#feed.read()
   }
 
-  // What is said during a run
-
-  #queue(path: '/steer' | '/follow-up', input: PromptInput, run: RemoteRun | undefined): Receipt {
-    const { last, prompt, key } = saidIn(input)
-    const receipt = new RemoteReceipt(last)
-    if (run === undefined || run.hasEnded) return receipt.settle('returned')
-    run.expect(receipt)
-    this.#sending = this.#sending
-      .then(() => this.#starting)
-      .then(() => this.#wire.json({ method: 'POST', path, key, body: { prompt, loopId: run.loopId } }))
-      .catch((error: unknown) => {
-        receipt.settle('returned')
-        if (codeOf(error) !== 'notRunning') this.#warn('queueFailed', error)
-      })
-    return receipt
-  }
+  // What is decided
 
   async #decide({ toolCallId, argumentsHash }: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
     const body = { approved, ...(argumentsHash !== undefined && { argumentsHash }), ...(reason !== undefined && { reason }) }
@@ -316,21 +327,42 @@ export class LiveRemoteSession implements ChatAgent {
     // It may be the one that begins: its own answer says.
     if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
     if (run !== undefined) throw new RemoteError('gone', 'Another run has begun before this one was seen to end.', { isRetryable: true })
+    if (event.type === 'agentStart' && (this.#place !== undefined || goesElsewhere(event, this.#lastLoopId)))
+      return this.#followElsewhere(event)
     this.#newRun().accept(event)
     return undefined
+  }
+
+  /** What somebody else has begun goes on from something else than what is known here. */
+  async #followElsewhere(event: AgentEvent): Promise<void> {
+    const { messages, approvals } = await readHistory(this.#wire)
+    if (this.#run !== undefined) return
+    this.#conversation.replace(messages, approvals)
+    this.#newRun(undefined, asRead).accept(event)
   }
 
   /** Runs that began while nobody here listened are told from their records, and read on where they go on. */
   async #opened(): Promise<boolean> {
     if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
+    // Who has gone back to a loop misses nothing of what came after it.
+    if (this.#place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
-    const { messages, approvals, isRest } = await readHistory(this.#wire, isFirst ? undefined : this.messages.at(-1)?.id)
+    const after = isFirst ? undefined : this.messages.at(-1)?.id
+    const { messages, approvals, isRest, loopId } = await readHistory(this.#wire, { after })
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
+    // What was gone back behind meanwhile is out of sight before the rest is told.
+    if (!isRest && !isFirst)
+      this.#conversation.replace(
+        messages.filter(({ id }) => known.has(id)),
+        this.#conversation.approvals,
+      )
     if (!isFirst && missed.size > 0) await this.#tell(missed)
-    if (this.#run === undefined) this.#conversation.replace(isRest ? this.messages : messages, approvals)
-    return this.#run === undefined
+    if (this.#run !== undefined) return false
+    this.#conversation.replace(isRest ? this.messages : messages, approvals)
+    this.#lastLoopId = loopId
+    return true
   }
 
   async #tell(missed: ReadonlySet<string>): Promise<void> {
@@ -355,8 +387,8 @@ export class LiveRemoteSession implements ChatAgent {
   }
 }
 
-function codeOf(error: unknown): string {
-  return RemoteError.isInstance(error) ? error.code : 'other'
+function busyElsewhere(): RemoteError {
+  return new RemoteError('busy', 'A run is on in this session. Wait for its end, or stop it, before you go back to a loop.')
 }
 
 function follow(signal: AbortSignal, run: AgentRun): void {

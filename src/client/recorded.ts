@@ -2,36 +2,51 @@ import type { AgentMessage } from '../types/message/message.ts'
 import type { PendingApproval } from '../types/run/run-facts.ts'
 import type { LoopRecord } from '../types/session/session.ts'
 import { RemoteError } from './remote-error.ts'
+import type { QueuedReceipt } from './run/receipt.ts'
 import type { RemoteRun } from './run/remote-run.ts'
 import { endIn } from './run/run-progress.ts'
 import type { Wire } from './wire/wire.ts'
+
+/** What waits to be said in a run. */
+interface Queued {
+  kind: QueuedReceipt['kind']
+  loopId: string
+  message: AgentMessage
+}
 
 /** What was said in a session. */
 export interface History {
   messages: AgentMessage[]
   approvals: PendingApproval[]
+  queued: Queued[]
   /** Whether `messages` are only those after the one that was asked for. */
   isRest: boolean
+  /** The loop that it ends with. */
+  loopId?: string
   runningLoopId?: string
 }
 
-/** The history of a session; where it has message `after`, only what follows it. */
-export async function readHistory(wire: Wire, after?: string): Promise<History> {
-  const path = after === undefined ? '/history' : `/history?after=${encodeURIComponent(after)}`
+/** The history of a session, or up to the end of `loopId`; where it has message `after`, only what follows it. */
+export async function readHistory(wire: Wire, asked: { after?: string | undefined; loopId?: string | undefined } = {}): Promise<History> {
+  const { after } = asked
+  const query = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
+  const path = query.length === 0 ? '/history' : `/history?${query.join('&')}`
   const answer: Partial<Omit<History, 'isRest'>> & { after?: string } = Object(await wire.json({ method: 'GET', path }))
-  const { messages, approvals, runningLoopId } = answer
-  if (!Array.isArray(messages) || !Array.isArray(approvals)) throw noHistory()
+  const { messages, approvals, queued = [], loopId, runningLoopId } = answer
+  if (!Array.isArray(messages) || !Array.isArray(approvals) || !Array.isArray(queued)) throw noHistory()
   return {
-    messages,
-    approvals,
+    ...{ messages, approvals, queued },
     isRest: after !== undefined && answer.after === after,
+    ...(loopId !== undefined && { loopId }),
     ...(runningLoopId !== undefined && { runningLoopId }),
   }
 }
 
 /** The records of a session's loops, and which of them is on. Rejects with `notFound` where there is no such session. */
 export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; runningLoopId?: string }> {
-  const answer: { session?: { loops?: LoopRecord[] }; runningLoopId?: string } = Object(await wire.json({ method: 'GET', path: '' }))
+  const answer: { session?: { loops?: LoopRecord[] }; runningLoopId?: string } = Object(
+    await wire.json({ method: 'GET', path: '?events=false' }),
+  )
   const loops = answer.session?.loops
   if (!Array.isArray(loops)) throw noHistory()
   return { loops, ...(answer.runningLoopId !== undefined && { runningLoopId: answer.runningLoopId }) }

@@ -45,3 +45,8 @@ export class RemoteError extends PhiError {
     return PhiError.isInstance(value) && value.name === 'RemoteError'
   }
 }
+
+/** The code of a `RemoteError`; of anything else `other`. */
+export function codeOf(error: unknown): RemoteErrorCode {
+  return RemoteError.isInstance(error) ? error.code : 'other'
+}

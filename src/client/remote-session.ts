@@ -3,14 +3,19 @@ import type { ApprovalRef } from '../types/run/approval.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
+import type { QueuedReceipt } from './run/receipt.ts'
 
 /** A session on a server, with the surface of a local agent. See `remoteSession`. */
 export interface RemoteSession extends ChatAgent {
   /**
-   * Reads what was said so far, and the run that is on: `messages`, `pendingApprovals()` and `currentRun` know it then. Also after a connection was
-   * given up. Rejects with `RemoteError`.
+   * Reads what was said so far, and the run that is on: `messages`, `pendingApprovals()`, `queued` and `currentRun` know it then. Also after a connection
+   * was given up. With `loopId` it goes back to the end of that loop: what begins a run next goes on from there, and is a branch where the session had
+   * gone on. Until then the server remembers nothing of it. Rejects with `RemoteError`: `notFound` for a loop that is none of the session, `busy` where a
+   * run is on.
    */
-  load(): Promise<readonly AgentMessage[]>
+  load(options?: { loopId?: string }): Promise<readonly AgentMessage[]>
+  /** What waits to be said in the run that is on, in order: what was queued here, and what `load` found. */
+  readonly queued: readonly QueuedReceipt[]
   /**
    * Lets the call run that was shown, also one that a run has left when it ended `paused`: it is continued. Rejects with `RemoteError` `notFound` where no
    * such call waits, `argumentsChanged`, and when the server cannot be reached.

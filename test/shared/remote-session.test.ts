@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
-import type { AgentEvent, ChatAgent } from '../../src/index.ts'
-import { Agent } from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, type ChatAgent, textOf } from '../../src/index.ts'
 import { memorySessionStore } from '../../src/session/index.ts'
 import { allMessages, createStore } from '../../src/store/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
@@ -33,6 +32,10 @@ async function eventsOf(run: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
   const all: AgentEvent[] = []
   for await (const event of run) all.push(event)
   return all
+}
+
+function said(message: AgentMessage): string {
+  return message.role === 'extension' ? '' : textOf(message.content)
 }
 
 const slowText = Array.from({ length: 150 }, (_, at) => `${at} `).join('')
@@ -94,6 +97,89 @@ describe('a session on a server', () => {
     expect(messages.map(({ id }) => id)).toContain(receipt.message.id)
     expect(session.steer('Too late.').status).toBe('returned')
     expect(await run.followUp('Too late.').settled).toBe('returned')
+  })
+
+  it('goes back to the end of a loop, and goes on from there', async () => {
+    const session = open('talk')
+    const first = await session.prompt('First.').result
+    const second = await session.prompt('Second.').result
+    const told: AgentEvent[] = []
+    session.subscribe((event) => told.push(event))
+    expect((await session.load({ loopId: first.loopId })).map(({ id }) => id)).toEqual(first.messages.map(({ id }) => id))
+    const other = session.send('Otherwise.')
+    const start = (await eventsOf(other))[0]
+    expect([start?.type === 'agentStart' && start.parentLoopId, session.messages.map(said)]).toEqual([
+      first.loopId,
+      ['First.', 'one two three four', 'Otherwise.', 'one two three four'],
+    ])
+    await session.prompt('And on.').result
+    expect(session.messages.map(said).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Otherwise.', 'And on.'])
+    await session.load({ loopId: second.loopId })
+    expect((await session.regenerate().result).status).toBe('completed')
+    expect(session.messages.map(said).filter((text) => text !== 'one two three four')).toEqual(['First.', 'Second.'])
+    expect(await open('talk', { sessionId: session.sessionId }).load()).toEqual(session.messages)
+    // Nothing of what lies on another branch was taken for news.
+    expect(new Set(told.map(({ loopId }) => loopId)).size).toBe(3)
+    await expect(session.load({ loopId: 'none' })).rejects.toMatchObject({ name: 'RemoteError', code: 'notFound' })
+  })
+
+  it('cannot go back while a run is on', async () => {
+    const session = open('slow')
+    const { loopId } = await session.prompt('Go.').result
+    const run = session.prompt('Again.')
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    await expect(session.load({ loopId })).rejects.toMatchObject({ code: 'busy' })
+    await expect(open('slow', { sessionId: session.sessionId }).load({ loopId })).rejects.toMatchObject({ code: 'busy' })
+    session.abort()
+    await run.result
+  })
+
+  it('follows others who go back in it', async () => {
+    const session = open('talk')
+    const { loopId, messages } = await session.prompt('First.').result
+    await session.prompt('Second.').result
+    let heard = 0
+    const ends: (() => void)[] = []
+    const ended = () => new Promise<void>((resolve) => ends.push(resolve))
+    session.subscribe((event) => {
+      if (event.type === 'agentEnd') ends.shift()?.()
+      heard += 1
+    })
+    const other = open('talk', { sessionId: session.sessionId })
+    const steps: (() => Promise<unknown>)[] = [
+      async () => other.editAndResend((await other.load())[2]?.id ?? '', 'Second, in other words.').result,
+      async () => other.regenerate().result,
+      async () => other.load({ loopId }).then(() => other.send('Otherwise.').result),
+      async () => other.editAndResend(messages[0]?.id ?? '', 'From the beginning.').result,
+    ]
+    for (const step of steps) {
+      const seen = ended()
+      await step()
+      await seen
+      expect(session.messages).toEqual(other.messages)
+    }
+    expect(heard).toBeGreaterThan(steps.length)
+  })
+
+  it('takes back what waits to be said, also after it was opened anew', async () => {
+    const session = open('slow')
+    const run = session.prompt('Go.')
+    for await (const event of run) if (event.type === 'messageUpdate') break
+    const [kept, dropped, other] = [session.followUp('Kept.'), session.steer('Dropped.'), session.followUp('Dropped elsewhere.')]
+    expect(session.queued).toEqual([kept, dropped, other])
+    dropped.withdraw()
+    expect(await dropped.settled).toBe('returned')
+    const again = open('slow', { sessionId: session.sessionId })
+    await again.load()
+    expect(again.queued.map(({ kind, message }) => [kind, message.id])).toEqual(
+      [kept, other].map(({ message }) => ['followUp', message.id]),
+    )
+    again.queued[1]?.withdraw()
+    const { messages } = await run.result
+    expect(await Promise.all([kept.settled, other.settled])).toEqual(['delivered', 'returned'])
+    expect(messages.filter(({ role }) => role === 'user').map(said)).toEqual(['Go.', 'Kept.'])
+    kept.withdraw()
+    expect([kept.status, session.queued]).toEqual(['delivered', []])
   })
 
   it('is stopped', async () => {

@@ -29,6 +29,19 @@ describe('steer', () => {
     expect(agent.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user', 'assistant'])
   })
 
+  it.each(wires)('%s: what is taken back while it waits is not said; too late, it is', async (wire) => {
+    const { model, requests } = fixtureModel(wire, 'text')
+    const run = new Agent({ model }).prompt('Say hello.')
+    const [kept, dropped] = [run.followUp('And once more.'), run.followUp('Never mind.')]
+    dropped.withdraw()
+    const { returned } = await run.result
+    kept.withdraw()
+    expect([kept.status, dropped.status, await dropped.settled, returned]).toEqual(['delivered', 'returned', 'returned', []])
+    const [, second] = await requests()
+    expect(second).toContain('And once more.')
+    expect(second).not.toContain('Never mind.')
+  })
+
   it.each(wires)('%s: after the end, what was meant for the run comes back', async (wire) => {
     const run = new Agent({ model: fixtureModel(wire, 'text').model }).prompt('Say hello.')
     await run.result

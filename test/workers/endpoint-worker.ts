@@ -11,6 +11,7 @@ interface Bindings {
 
 export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly imports = true
+  protected override readonly keptEvents = { includeStreamingEvents: true }
 
   protected agentOptions({ sessionId }: { sessionId: string }) {
     return endpointAgent(sessionId)

@@ -5,7 +5,6 @@ import {
   type AgentMessage,
   type AgentRun,
   ConfigError,
-  type Receipt,
   resumeAgent,
   SessionError,
   type SessionRecord,
@@ -13,15 +12,17 @@ import {
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import { leaving, ProblemError } from '../problem.ts'
+import { assertLoop, type History, historyAt } from './history-at.ts'
 import { KeptByKey } from './kept-by-key.ts'
 import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
+import { type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { RunFollowers } from './run-followers.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
-/** What a run was handed while it was on. */
-export interface QueuedInput {
-  loopId: string
-  receipt: Receipt
+/** Where in a session a run begins. Default: where it was said last. */
+export interface Place {
+  /** The end of this loop. */
+  from?: string
 }
 
 /** A run, and how long the history of its agent was when it began. */
@@ -45,9 +46,10 @@ export class LiveSession {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
-  /** What clients have asked for under keys of theirs: loops, and receipts. */
+  /** The loops that clients have asked for under keys of theirs. */
   readonly #begunByKey = new KeptByKey<string>()
-  readonly #queuedByKey = new KeptByKey<QueuedInput>()
+  /** What clients have said to runs that were on. */
+  readonly queued = new QueuedInputs()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
   #turn: Promise<unknown> = Promise.resolve()
   #hasLeft = false
@@ -89,30 +91,37 @@ export class LiveSession {
    * As `start`, once for each `key`: whoever asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
    * a prompt is known by its message, where `key` is the id of that.
    */
-  startOnce(key: string, begin: (agent: Agent) => AgentRun): Promise<string> {
+  startOnce(key: string, begin: (agent: Agent) => AgentRun, place: Place = {}): Promise<string> {
     return this.#begunByKey.get(key, async () => {
       const agent = await this.agent()
       const isSaid = agent.messages.some(({ id }) => id === key)
       const said = isSaid ? (await this.#records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
-      return said?.loopId ?? (await this.start(begin)).loopId
+      return said?.loopId ?? (await this.start(begin, place)).loopId
     })
   }
 
   /** What `add` hands to the run that is on, if any; once for each `key`. */
   queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
-    return this.#queuedByKey.get(key, async () => add(await this.currentRun()))
+    return this.queued.once(key, async () => add(await this.currentRun()))
   }
 
   /**
    * Begins a run with what `begin` does to the agent; with `from`, from the end of that loop, not from what was said last. Throws `ProblemError`
-   * where none may begin, `AgentBusyError` while one is on, `SessionError` `notFound` for an unknown loop, and what `begin` throws.
+   * where none may begin, 404 for a loop that is none of the session, `AgentBusyError` while one is on, and what `begin` throws; then the session is
+   * where it was.
    */
-  start(begin: (agent: Agent) => AgentRun, { from }: { from?: string } = {}): Promise<AgentRun> {
+  start(begin: (agent: Agent) => AgentRun, { from }: Place = {}): Promise<AgentRun> {
     return this.#inTurn(async () => {
       await this.#dropOutdated()
-      if (from !== undefined) await this.#goBackTo(from)
-      return this.#start(begin)
+      return from === undefined ? this.#start(begin) : this.#startFrom(from, begin)
     })
+  }
+
+  /** What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. */
+  async history(loopId?: string): Promise<History> {
+    const agent = await this.agent()
+    if (loopId !== undefined && agent.lastLoopId !== loopId) return historyAt(await this.#records(), loopId, agent)
+    return { messages: agent.messages, approvals: agent.pendingApprovals() }
   }
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
@@ -257,14 +266,24 @@ export class LiveSession {
     }
   }
 
-  /** The agent goes on from the end of this loop; until it says something, a restart forgets that. */
-  async #goBackTo(loopId: string): Promise<void> {
+  /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
+  async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
     if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
     const before = await this.#agent?.catch(() => undefined)
+    if (before?.lastLoopId === loopId) return this.#start(begin)
+    // Before an agent is made, which may open connections.
+    assertLoop(await this.#records(), loopId)
     const agent = await this.#make({ loopId })
     // Its writer would be a second one.
     await before?.close()
     this.#agent = Promise.resolve(agent)
+    try {
+      return await this.#start(begin)
+    } catch (error) {
+      this.#agent = undefined
+      await agent.close()
+      throw error
+    }
   }
 
   async #release(): Promise<void> {

@@ -1,7 +1,8 @@
 import { Hono } from 'hono'
-import { type Agent, type AgentRun, type JsonObject, type Session, SessionError, type SessionStore } from '../../../src/index.ts'
+import { type Agent, type AgentRun, type JsonObject, type Session, SessionError, type SessionStore, type Turn } from '../../../src/index.ts'
+import { isWithheld } from '../../../src/ui/native/index.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
-import type { LiveSession } from '../live/live-session.ts'
+import type { LiveSession, Place } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
@@ -42,20 +43,26 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     const run = await live.currentRun()
     const session = await sessionIn(live.store, live.sessionId)
     if (session === undefined) return refuseUnknown()
-    return c.json({ session, ...(run !== undefined && { runningLoopId: run.loopId }) })
+    const shown = c.req.query('events') === 'false' ? outlineOf(session) : forClients(session, options)
+    return c.json({ session: shown, ...(run !== undefined && { runningLoopId: run.loopId }) })
   })
   app.get('/history', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
-    if (run === undefined && !(await live.isKnown())) return c.json({ messages: [], approvals: [] })
-    const agent = await live.agent()
+    const place = c.req.query('loopId')
+    if (run === undefined && !(await live.isKnown())) return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
+    const loopId = place ?? (await live.agent()).lastLoopId
+    const { messages, approvals } = await live.history(loopId)
     const after = c.req.query('after')
-    const at = after === undefined ? -1 : agent.messages.findLastIndex(({ id }) => id === after)
+    const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
+    const queued = live.queued.waiting().map(({ kind, loopId: ofRun, receipt: { message } }) => ({ kind, loopId: ofRun, message }))
     return c.json({
-      messages: agent.messages.slice(at + 1),
-      approvals: agent.pendingApprovals(),
+      messages: messages.slice(at + 1),
+      approvals,
       ...(at >= 0 && { after }),
+      ...(loopId !== undefined && { loopId }),
       ...(run !== undefined && { runningLoopId: run.loopId }),
+      ...(queued.length > 0 && { queued }),
     })
   })
   app.post('/title', async (c) => {
@@ -82,16 +89,22 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
-    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    const body = await readJsonObject(c, options.body)
+    const { messages, metadata } = promptOf(body)
     const said = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(said, metadata === undefined ? {} : { metadata }))
+    return answerWithRun(c, options, (agent) => agent.prompt(said, metadata === undefined ? {} : { metadata }), placeIn(body))
   })
   app.post('/send', async (c) => {
-    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    const body = await readJsonObject(c, options.body)
+    const { messages, metadata } = promptOf(body)
     const said = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.send(said, metadata === undefined ? {} : { metadata }))
+    return answerWithRun(c, options, (agent) => agent.send(said, metadata === undefined ? {} : { metadata }), placeIn(body))
   })
-  app.post('/continue', (c) => answerWithRun(c, options, (agent) => agent.continueLoop()))
+  app.post('/continue', async (c) => {
+    const isEmpty = c.req.header('content-type') === undefined
+    const place = isEmpty ? {} : placeIn(await readJsonObject(c, options.body))
+    return answerWithRun(c, options, (agent) => agent.continueLoop(), place)
+  })
   app.get('/runs/:loopId/events', async (c) => {
     options.streams.assertRoom()
     const run = await runOf(c.env.live, c.req.param('loopId'))
@@ -114,14 +127,14 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
 
 /** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  const queued = async (c: SessionContext, queue: 'steer' | 'followUp') => {
+  const queued = async (c: SessionContext, kind: 'steer' | 'followUp') => {
     const body = await readJsonObject(c, options.body)
     const { messages } = promptOf(body)
     const key = keyOf(c)
     const { loopId, receipt } = await c.env.live.queueOnce(key, (run) => {
       const isMeant = body.loopId === undefined || body.loopId === run?.loopId
       if (run === undefined || !isMeant) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
-      return { loopId: run.loopId, receipt: run[queue](withKey(messages, key)) }
+      return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
     })
     const { message, status } = receipt
     if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
@@ -129,6 +142,10 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
   }
   app.post('/steer', (c) => queued(c, 'steer'))
   app.post('/follow-up', (c) => queued(c, 'followUp'))
+  app.delete('/queue/:messageId', async (c) => {
+    if (c.env.live.queued.withdraw(c.req.param('messageId'))) return c.body(null, 204)
+    refuse(404, 'notFound', 'No such message waits: the run has taken it in, or has ended.')
+  })
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
@@ -180,41 +197,51 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     return body
   }
   app.post('/compact', async (c) => {
-    const { focusMessage } = await bodyOf(c)
+    const body = await bodyOf(c)
+    const { focusMessage } = body
     if (focusMessage !== undefined && typeof focusMessage !== 'string')
       refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
-    return answerWithRun(c, options, (agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }))
+    return answerWithRun(c, options, (agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }), placeIn(body))
   })
   app.post('/regenerate', async (c) => {
-    await bodyOf(c)
-    return answerWithRun(c, options, (agent) => agent.regenerate())
+    const body = await bodyOf(c)
+    return answerWithRun(c, options, (agent) => agent.regenerate(), placeIn(body))
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)
     const { messageId } = body
     if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
     const messages = withKey(promptOf(body).messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, messages))
+    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, messages), placeIn(body))
   })
   app.post('/branch', async (c) => {
     const body = await bodyOf(c)
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
-    const { messages } = promptOf(body)
-    options.streams.assertRoom()
-    const run = await c.env.live.start((agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }), { from: loopId })
-    return runStream(run, undefined, options)
+    const messages = withKey(promptOf(body).messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }), { from: loopId })
   })
 }
 
 /** Begins a run and streams it; with an `Idempotency-Key` once for that key, however often it is asked for. */
-async function answerWithRun(c: SessionContext, options: SessionRouteOptions, begin: (agent: Agent) => AgentRun): Promise<Response> {
+async function answerWithRun(
+  c: SessionContext,
+  options: SessionRouteOptions,
+  begin: (agent: Agent) => AgentRun,
+  place: Place,
+): Promise<Response> {
   const { live } = c.env
   options.streams.assertRoom()
   const key = keyOf(c)
-  const run = key === undefined ? await live.start(begin) : await runOf(live, await live.startOnce(key, begin))
+  const run = key === undefined ? await live.start(begin, place) : await runOf(live, await live.startOnce(key, begin, place))
   return runStream(run, undefined, options)
+}
+
+/** The loop from whose end a run is to go on, where a body names one. */
+function placeIn({ from }: JsonObject): Place {
+  if (from !== undefined && typeof from !== 'string') refuse(400, 'invalidBody', 'from must name a loop of the session, or be left out.')
+  return from === undefined ? {} : { from }
 }
 
 /** The run of this loop. Refuses with 410 where its events are gone, and 404 where it never was. */
@@ -234,7 +261,7 @@ function refuseUnknown(): never {
 
 async function sessionIn(store: SessionStore, sessionId: string): Promise<Session | undefined> {
   try {
-    return forClients(await store.load(sessionId))
+    return await store.load(sessionId)
   } catch (error) {
     if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
     throw error
@@ -242,7 +269,19 @@ async function sessionIn(store: SessionStore, sessionId: string): Promise<Sessio
 }
 
 /** What the model was sent holds the system prompt; it stays on the server, as in the stream of events. */
-function forClients(session: Session): Session {
-  const loops = session.loops.map((loop) => ({ ...loop, turns: loop.turns.map(({ requestPayload: _withheld, ...turn }) => turn) }))
+function forClients(session: Session, shown: Pick<SessionRouteOptions, 'turnRequests'>): Session {
+  const loops = session.loops.map((loop) => {
+    const events = loop.events.filter(({ event }) => !isWithheld(event, shown))
+    return { ...loop, events, turns: shown.turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
+  })
   return { ...session, loops }
+}
+
+/** The same without events and requests, which are most of it. */
+function outlineOf(session: Session): Session {
+  return { ...session, loops: session.loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) })) }
+}
+
+function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {
+  return turn
 }

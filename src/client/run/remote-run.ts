@@ -15,7 +15,7 @@ import type { LoopRecord } from '../../types/session/session.ts'
 import type { RemoteError } from '../remote-error.ts'
 import { AskedInputs } from './asked-inputs.ts'
 import { FailingReader } from './failing-reader.ts'
-import type { RemoteReceipt } from './receipt.ts'
+import type { QueuedReceipt, RemoteReceipt } from './receipt.ts'
 import { type EventBody, endIn, RunProgress } from './run-progress.ts'
 import { shownRequest, WaitingCalls } from './waiting-calls.ts'
 
@@ -24,7 +24,7 @@ export interface RunHost {
   readonly sessionId: string
   readonly logger: Logger | undefined
   stop(run: RemoteRun): void
-  queue(path: '/steer' | '/follow-up', input: PromptInput, run: RemoteRun): Receipt
+  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun): Receipt
   answer(inputId: string, answer: InputAnswer): void
   decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
   /** Called once, before its last event is seen. */
@@ -124,11 +124,11 @@ export class RemoteRun implements AgentRun {
   }
 
   steer(input: PromptInput): Receipt {
-    return this.#host.queue('/steer', input, this)
+    return this.#host.queue('steer', input, this)
   }
 
   followUp(input: PromptInput): Receipt {
-    return this.#host.queue('/follow-up', input, this)
+    return this.#host.queue('followUp', input, this)
   }
 
   approve(request: ApprovalRef): void {
@@ -173,7 +173,12 @@ export class RemoteRun implements AgentRun {
   /** A receipt that the events of this run settle; at once where there are none left. */
   expect(receipt: RemoteReceipt): void {
     if (this.#hasEnded) receipt.settle('returned')
-    else this.#receipts.set(receipt.message.id, receipt)
+    else if (!this.#receipts.has(receipt.message.id)) this.#receipts.set(receipt.message.id, receipt)
+  }
+
+  /** What waits to be said in it. */
+  get queued(): RemoteReceipt[] {
+    return [...this.#receipts.values()].filter(({ status }) => status === 'queued')
   }
 
   /** Takes the next event of the present loop, or one that is known already. */

@@ -12,7 +12,7 @@ import { EventStream, stalled } from './event-stream.ts'
 
 /** What is asked of a session. */
 export interface Ask {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   /** Behind the address of the session: `/runs`. */
   path: string
   body?: JsonObject

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../types/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
+import { placeTests } from './agent-endpoint-places.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */
@@ -23,6 +24,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask }: AgentEndpo
     stopTests(runner, clientOf)
     approvalTests(runner, clientOf)
     treeTests(runner, clientOf)
+    placeTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
   })
 }
@@ -105,7 +107,7 @@ function runTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
     const { messages } = await (await client.get('/history')).json()
     expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
     const rest = await (await client.get(`/history?after=${next['idempotency-key']}`)).json()
-    expect(rest).toEqual({ messages: messages.slice(3), approvals: [], after: next['idempotency-key'] })
+    expect(rest).toEqual({ messages: messages.slice(3), approvals: [], after: next['idempotency-key'], loopId: first?.[0]?.loopId })
   })
 
   it('refuses bodies it cannot use, and says why', async () => {

@@ -37,8 +37,8 @@ export class EndpointClient {
     return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'POST', body }, this.#user)
   }
 
-  delete(): Promise<Response> {
-    return this.#ask(`/sessions/${this.sessionId}`, { method: 'DELETE' }, this.#user)
+  delete(path = ''): Promise<Response> {
+    return this.#ask(`/sessions/${this.sessionId}${path}`, { method: 'DELETE' }, this.#user)
   }
 
   list(): Promise<Response> {

@@ -86,6 +86,11 @@ export interface Receipt {
   readonly status: ReceiptStatus
   /** Resolves once, when the message is delivered or returned; never rejects. */
   readonly settled: Promise<'delivered' | 'returned'>
+  /**
+   * Takes the message back, with those it was said together with, as long as it waits: it is then `returned`, and in no result, because whoever took it
+   * back has it. Where it comes too late nothing happens; `settled` tells.
+   */
+  withdraw(): void
 }
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { defineTool } from '../../../src/index.ts'
+import { Agent, defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
+import { EventRecorder, memorySessionStore } from '../../../src/session/index.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 /** A gate that is closed until it is opened. */
@@ -81,6 +81,50 @@ describe('the events of a run', () => {
     const { session } = await (await after.ask('/s')).json()
     expect(session.loops.map(({ status }: { status: string }) => status)).toEqual(['interrupted', 'completed'])
     before.open()
+  })
+})
+
+describe('what is kept of a session', () => {
+  const secret = 'the secret recipe'
+
+  /** A session whose model was sent a secret, and whose tool ran an agent that was sent it too; as it is answered with. */
+  async function answered(query: string, turnRequests: boolean): Promise<string> {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: scripted(() => ({ text: 'hello' })), systemPrompt: secret, captureTurnRequests: true, sessionId: 's' })
+    const recorder = new EventRecorder({ captureTurnRequests: true })
+    agent.subscribe((event) => {
+      recorder.accept(event)
+      const { runId, seq, at, sessionId, loopId } = event
+      const within = { type: 'childEvent' as const, toolCallId: 'call', toolName: 'ask', event }
+      if (event.type === 'turnRequest')
+        recorder.sessions()[0]?.loops[0]?.events.push({ sequence: 99, event: { runId, seq, at, sessionId, loopId, ...within } })
+    })
+    await agent.prompt('hi').result
+    for (const session of recorder.checkpoint()) await store.save(session)
+    const sessions = memoryLiveSessions({ store, agent: () => ({ model: scripted([]) }) })
+    const app = createAgentApp({ sessions, authorize: () => true, turnRequests })
+    const text = await (await app.request(`/sessions/s${query}`)).text()
+    await sessions.close()
+    return text
+  }
+
+  it('is sent with its events, but not what models were sent', async () => {
+    const text = await answered('', false)
+    expect([text.includes('"type":"agentEnd"'), text.includes('childEvent'), text.includes(secret)]).toEqual([true, false, false])
+  })
+
+  it('is sent with what models were sent, where the server shows it', async () => {
+    const { session } = JSON.parse(await answered('', true))
+    const [loop] = session.loops
+    expect(JSON.stringify(loop.turns[0].requestPayload).includes(secret)).toBe(true)
+    expect(loop.events.map(({ event }: { event: { type: string } }) => event.type)).toEqual(
+      expect.arrayContaining(['turnRequest', 'childEvent']),
+    )
+  })
+
+  it('is sent without either to whoever wants neither', async () => {
+    const text = await answered('?events=false', true)
+    expect([text.includes('hello'), text.includes('"events":[]'), text.includes(secret)]).toEqual([true, true, false])
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
 import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../../http/index.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
@@ -63,6 +63,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly imports: boolean = false
   /** Whether `turnRequest` events, which hold the system prompt, leave the server. */
   protected readonly turnRequests: boolean = false
+  /** Which events of runs are kept with the session, for `replayEvents` and pages; see `withEvents`. Default: none. */
+  protected readonly keptEvents: EventKeeping | undefined = undefined
   /** Milliseconds between the comments that keep an idle connection open. */
   protected readonly pingMs: number = 15_000
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
@@ -126,7 +128,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const { storage } = this.state
     const namespace = this.index()
     const index = namespace && new SessionIndex(namespace, tenant)
-    const store = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
+    const log = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
+    const store = this.keptEvents === undefined ? log : withEvents(log, this.keptEvents)
     const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseSession } from '../../../../src/session/index.ts'
 import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../src/testing/index.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
@@ -15,6 +16,19 @@ const ask: AskEndpoint = (path, init = {}, user = 'ada') => {
 agentEndpointSuite({ describe, it, expect }, { name: 'sessions in Durable Objects', ask })
 
 describe('one Durable Object', () => {
+  it('keeps the events of runs where it is told to, and sends them to whoever wants them', async () => {
+    const client = new EndpointClient(ask, 'talk')
+    const told = await allEvents(await client.prompt())
+    const kept = async (query: string) => {
+      const { session } = await (await client.get(query)).json()
+      const { loops } = parseSession(JSON.stringify(session))
+      return loops.flatMap(({ events }) => events.map(({ event }) => [event.type, event.seq]))
+    }
+    // The last of them are written with the end of the loop, which nobody waits for.
+    await expect.poll(() => kept('')).toEqual(told.map(({ type, seq }) => [type, seq]))
+    expect(await kept('?events=false')).toEqual([])
+  })
+
   it('streams one run to 100 at once, and refuses the next', async () => {
     const client = new EndpointClient(ask, 'ask')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)

@@ -1,0 +1,66 @@
+import type { PromptInput } from '../../types/message/message.ts'
+import type { Receipt } from '../../types/run/run.ts'
+import { codeOf } from '../remote-error.ts'
+import { saidIn } from '../said.ts'
+import type { Wire } from '../wire/wire.ts'
+import { type QueuedReceipt, RemoteReceipt } from './receipt.ts'
+import type { RemoteRun } from './remote-run.ts'
+
+/** What an outbox needs of its session. */
+export interface OutboxOwner {
+  /** Settles when the server has the run that begins, or has refused it. */
+  starting(): Promise<void> | undefined
+  warn(event: string, error: unknown): void
+}
+
+const paths = { steer: '/steer', followUp: '/follow-up' } as const
+
+/** What is said during runs, and taken back: it goes out in the order in which it was said. */
+export class Outbox {
+  readonly #wire: Wire
+  readonly #owner: OutboxOwner
+  #sending: Promise<unknown> = Promise.resolve()
+
+  constructor(wire: Wire, owner: OutboxOwner) {
+    this.#wire = wire
+    this.#owner = owner
+  }
+
+  /** Queues `input` for `run`; where none is on it is returned at once. */
+  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun | undefined): Receipt {
+    const { last, prompt, key } = saidIn(input)
+    const receipt = this.receiptOf(kind, last)
+    if (run === undefined || run.hasEnded) return receipt.settle('returned')
+    run.expect(receipt)
+    this.#send(async () => {
+      await this.#owner.starting()
+      await this.#wire.json({ method: 'POST', path: paths[kind], key, body: { prompt, loopId: run.loopId } })
+    }).catch((error: unknown) => {
+      receipt.settle('returned')
+      if (codeOf(error) !== 'notRunning') this.#owner.warn('queueFailed', error)
+    })
+    return receipt
+  }
+
+  /** The receipt of a message that waits. */
+  receiptOf(kind: QueuedReceipt['kind'], message: RemoteReceipt['message']): RemoteReceipt {
+    return new RemoteReceipt(kind, message, (receipt) => this.#takeBack(receipt))
+  }
+
+  #takeBack(receipt: RemoteReceipt): void {
+    this.#send(async () => {
+      if (receipt.status !== 'queued') return
+      await this.#wire.json({ method: 'DELETE', path: `/queue/${encodeURIComponent(receipt.message.id)}` })
+      receipt.settle('returned')
+    }).catch((error: unknown) => {
+      // It waits no more: the events tell what became of it.
+      if (codeOf(error) !== 'notFound') this.#owner.warn('withdrawFailed', error)
+    })
+  }
+
+  #send(send: () => Promise<void>): Promise<void> {
+    const sent = this.#sending.then(send)
+    this.#sending = sent.catch(() => undefined)
+    return sent
+  }
+}

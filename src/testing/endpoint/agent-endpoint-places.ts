@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../types/json.ts'
+import type { AgentEvent } from '../../types/run/event.ts'
+import type { TestRunner } from '../test-runner.ts'
+import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
+
+/** A conversation of two loops. */
+interface Talk {
+  client: EndpointClient
+  first: string
+  second: string
+  /** Of what was said first. */
+  messageId: string
+}
+
+interface History {
+  messages: { role: string; id: string; content: { text?: string }[] }[]
+  loopId?: string
+  queued?: { kind: string; message: { id: string } }[]
+}
+
+/** A session has loops to go back to, and a queue that can be changed. */
+export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
+  const talked = async (kind = 'talk'): Promise<Talk> => {
+    const client = clientOf(kind)
+    const first = await allEvents(await client.prompt('First.'))
+    const second = await allEvents(await client.prompt('Second.'))
+    const { messages } = await historyOf(client)
+    return { client, first: loopOf(first), second: loopOf(second), messageId: messages[0]?.id ?? '' }
+  }
+
+  it('shows the conversation as it was at the end of a loop', async () => {
+    const { client, first, second } = await talked()
+    expect(await saidIn(client)).toEqual(['First.', 'Second.'])
+    expect(await saidIn(client, first)).toEqual(['First.'])
+    expect((await historyOf(client)).loopId).toBe(second)
+    expect((await historyOf(client, first)).loopId).toBe(first)
+    expect((await problemOf(await client.get('/history?loopId=none'))).code).toBe('notFound')
+  })
+
+  it('begins a run at the end of any of its loops, whatever begins it', async () => {
+    const { client, first, messageId } = await talked()
+    const cases: [string, JsonObject, string[]][] = [
+      ['/runs', { prompt: 'Otherwise.' }, ['First.', 'Otherwise.']],
+      ['/send', { prompt: 'Or so.' }, ['First.', 'Or so.']],
+      ['/regenerate', {}, ['First.']],
+      ['/edit', { messageId, prompt: 'Other words.' }, ['Other words.']],
+      ['/compact', {}, ['First.']],
+    ]
+    for (const [path, body, said] of cases) {
+      const [start] = await allEvents(await client.post(path, { ...body, from: first }))
+      expect([path, start?.type === 'agentStart' && start.parentLoopId]).toEqual([path, first])
+      expect([path, await saidIn(client)]).toEqual([path, said])
+    }
+    // The next one goes on from there.
+    await allEvents(await client.prompt('And on.'))
+    expect(await saidIn(client)).toEqual(['First.', 'And on.'])
+  })
+
+  it('stays where it was when nothing begins', async () => {
+    const { client, first } = await talked()
+    const refused: [string, JsonObject, string][] = [
+      ['/continue', { from: first }, 'nothingToContinue'],
+      ['/edit', { messageId: 'none', prompt: 'x', from: first }, 'notFound'],
+      ['/runs', { prompt: 'x', from: 'none' }, 'notFound'],
+      ['/runs', { prompt: 'x', from: 7 }, 'invalidBody'],
+    ]
+    for (const [path, body, code] of refused) expect([path, (await problemOf(await client.post(path, body))).code]).toEqual([path, code])
+    expect(await saidIn(client)).toEqual(['First.', 'Second.'])
+    await allEvents(await client.prompt('Third.'))
+    expect(await saidIn(client)).toEqual(['First.', 'Second.', 'Third.'])
+  })
+
+  it('branches once for each key', async () => {
+    const { client, first } = await talked()
+    for (const [path, body] of [
+      ['/runs', { prompt: 'Once.', from: first }],
+      ['/branch', { prompt: 'Once more.', loopId: first }],
+    ] as const) {
+      const key = { 'idempotency-key': crypto.randomUUID() }
+      const twins = await Promise.all([client.post(path, body, key), client.post(path, body, key)])
+      const [one, other] = await Promise.all(twins.map(allEvents))
+      expect(loopOf(other ?? [])).toBe(loopOf(one ?? []))
+    }
+    expect((await client.session()).session.loops.length).toBe(4)
+  })
+
+  it('takes back what waits to be said, once', async () => {
+    const client = clientOf('slow')
+    const [start] = await eventsUntil(await client.prompt(), 'messageUpdate')
+    const ids: string[] = []
+    for (const prompt of ['Kept.', 'Dropped.']) ids.push((await (await client.post('/follow-up', { prompt })).json()).messageId)
+    expect((await historyOf(client)).queued?.map(({ kind, message }) => [kind, message.id])).toEqual(ids.map((id) => ['followUp', id]))
+    expect((await client.delete(`/queue/${ids[1]}`)).status).toBe(204)
+    expect((await problemOf(await client.delete(`/queue/${ids[1]}`))).code).toBe('notFound')
+    expect((await historyOf(client)).queued?.map(({ message }) => message.id)).toEqual([ids[0]])
+    expect((await problemOf(await client.post('/runs', { prompt: 'x', from: loopOf(start ? [start] : []) }))).code).toBe('busy')
+    await allEvents(await client.events(start?.loopId ?? ''))
+    expect(await saidIn(client)).toEqual(['Go.', 'Kept.'])
+    expect((await problemOf(await client.delete(`/queue/${ids[0]}`))).code).toBe('notFound')
+  })
+}
+
+async function historyOf(client: EndpointClient, loopId?: string): Promise<History> {
+  return (await client.get(loopId === undefined ? '/history' : `/history?loopId=${encodeURIComponent(loopId)}`)).json()
+}
+
+/** What the user has said. */
+async function saidIn(client: EndpointClient, loopId?: string): Promise<string[]> {
+  const { messages } = await historyOf(client, loopId)
+  return messages.flatMap(({ role, content }) => (role === 'user' ? [content.map(({ text = '' }) => text).join('')] : []))
+}
+
+function loopOf(events: readonly AgentEvent[]): string {
+  return events[0]?.loopId ?? ''
+}
