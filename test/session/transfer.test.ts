@@ -79,4 +79,12 @@ describe('exportSession and importSession', () => {
     expect(await exportSession(store, 's')).toBe(text)
     await expect(exportSession(store, 'none')).rejects.toMatchObject({ code: 'notFound' })
   })
+
+  it('put no session of nothing in the place of one', async () => {
+    const store = await waiting()
+    const text = await exportSession(store, 's')
+    const nothing = '{"format":"phi-core session","version":1,"sessionId":"s","agentId":"a","records":0}\n'
+    await expect(importSession(store, nothing, { replace: true })).rejects.toMatchObject({ code: 'invalidSession' })
+    expect(await exportSession(store, 's')).toBe(text)
+  })
 })

@@ -1,4 +1,5 @@
 import type { Context, Env, Hono } from 'hono'
+import { ConfigError } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
 import { refuse } from '../problem.ts'
@@ -19,8 +20,10 @@ const maxPage = 200
 export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, routes, body }: SessionsOptions<E>): void {
   app.get('/sessions', async (c) => {
     const caller = await access(c)
+    const limit = limitOf(c.req.query('limit'))
     const cursor = c.req.query('cursor')
-    return c.json(await sessions(c).list(caller, { limit: limitOf(c.req.query('limit')), ...(cursor !== undefined && { cursor }) }))
+    if (cursor === undefined) return c.json(await sessions(c).list(caller, { limit }))
+    return c.json(await sessions(c).list(caller, { limit, cursor }).catch(refuseCursor))
   })
   app.post('/chat', (c) => ofBody(c, '/chat', 'id'))
   app.post('/agui', (c) => ofBody(c, '/agui', 'threadId'))
@@ -76,6 +79,12 @@ async function within(request: Request, path: string): Promise<Request> {
   const { method, headers, signal } = request
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(url, { method, headers, signal, ...(hasBody && { body: await request.arrayBuffer() }) })
+}
+
+/** Only the store knows the form of its cursors. */
+function refuseCursor(error: unknown): never {
+  if (ConfigError.isInstance(error) && error.code === 'invalidOption') refuse(400, 'invalidCursor', error.message)
+  throw error
 }
 
 function limitOf(given: string | undefined): number {

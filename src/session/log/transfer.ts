@@ -95,6 +95,7 @@ function parseExport(text: string): { head: ExportHead; records: SessionRecord[]
   const head = headOf(first)
   const { records, damage, hasNewer } = readLog(lines)
   if (hasNewer) throw newer()
+  if (head.records === 0) throw invalid('it has no records.')
   if (damage !== undefined || records.length !== head.records) {
     throw invalid(damage?.reason ?? `it has ${records.length} of ${head.records} records.`)
   }

@@ -128,6 +128,16 @@ describe('what is kept of a session', () => {
   })
 })
 
+describe('the list of sessions', () => {
+  it('has a problem for a cursor that no list gave', async () => {
+    const { ask } = hosted()
+    for (const cursor of ['', 'x', '%00%ff', '1e9/s', '1/../s']) {
+      const response = await ask(`?cursor=${cursor}`)
+      expect([cursor, response.status, await response.json()]).toMatchObject([cursor, 400, { code: 'invalidCursor' }])
+    }
+  })
+})
+
 describe('sessions in memory', () => {
   it('leave it when nothing happens, and come back from the store', async () => {
     vi.useFakeTimers()
