@@ -1,4 +1,4 @@
-import { startTimer } from '../base/abort.ts'
+import { type AbortScope, startTimer } from '../base/abort.ts'
 import { kindOf } from '../base/json/json-fault.ts'
 import { retryDelayMs } from '../base/retry-delay.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
@@ -10,7 +10,7 @@ import { defaultRetry, type RetryConfig } from '../types/run/settings.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { makeRoom } from './compaction.ts'
 import type { LoopState } from './loop-state.ts'
-import { captureRequest, deriveRequest } from './request.ts'
+import { captureRequest, type DerivedRequest, deriveRequest } from './request.ts'
 
 /** What one turn has tried so far. */
 interface Tries {
@@ -52,7 +52,8 @@ async function tryModel(loop: LoopState): Promise<ModelAnswer> {
     const stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
-      request ??= await prepareRequest(loop, tries.hasCompacted)
+      const preparing = request ?? prepareRequest(loop, tries.hasCompacted)
+      request = preparing instanceof Promise ? await preparing : preparing
       const answer = await streamAnswer(loop, request, stream)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
@@ -72,37 +73,63 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
   return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...retry }
 }
 
-/** What is sent this turn, reported where that is asked for. */
-async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
-  const deriving = deriveRequest(loop)
-  const derived = deriving instanceof Promise ? await deriving : deriving
+/** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */
+function prepareRequest(loop: LoopState, afterOverflow: boolean): StreamRequest | Promise<StreamRequest> {
+  const derived = deriveRequest(loop)
+  if (derived instanceof Promise || loop.config.captureTurnRequests) return reportedRequest(loop, derived, afterOverflow)
+  return announced(loop, derived)
+}
+
+async function reportedRequest(
+  loop: LoopState,
+  deriving: DerivedRequest | Promise<DerivedRequest>,
+  afterOverflow: boolean,
+): Promise<StreamRequest> {
+  const derived = await deriving
   if (loop.config.captureTurnRequests) await captureRequest(loop, derived, afterOverflow)
-  loop.watches?.request(derived.request)
-  return derived.request
+  return announced(loop, derived)
+}
+
+function announced({ watches }: LoopState, { request }: DerivedRequest): StreamRequest {
+  watches?.request(request)
+  return request
 }
 
 async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<ModelAnswer> {
   const { provider, credentials } = loop.config.model
   const { stop } = loop
   let sent = request
-  if (credentials !== undefined && !stop.aborted) sent = { ...request, credential: await keyOf(loop, credentials) }
+  if (credentials !== undefined && !stop.aborted) {
+    const key = keyOf(loop, credentials)
+    sent = { ...request, credential: typeof key === 'string' ? key : await key }
+  }
   stop.throwIfAborted()
   const message = stream.finish(await stop.race(provider.stream(sent, stream.accept, stop.signal)))
   if (message.stopReason !== 'error') return { message }
   return { message, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
 }
 
-/** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
-async function keyOf({ stop }: LoopState, credentials: CredentialProvider): Promise<string> {
+/**
+ * The key of this call; no promise for one that is there. What a credential provider throws is named, unless it is a failure of a model call, which
+ * may be repeated.
+ */
+function keyOf({ stop }: LoopState, credentials: CredentialProvider): string | Promise<string> {
   try {
     const given: unknown = credentials.current(stop.signal)
-    const key = typeof given === 'string' ? given : await stop.race(Promise.resolve(given))
-    if (typeof key === 'string') return key
-    throw new ConfigError('invalidOption', `the credential provider gave ${kindOf(key)} instead of a key`)
+    return typeof given === 'string' ? given : stop.race(Promise.resolve(given).then(aKey)).catch((error) => noKey(stop, error))
   } catch (error) {
-    if (stop.aborted || ProviderError.isInstance(error)) throw error
-    throw callbackFailed('credentials', error)
+    return noKey(stop, error)
   }
+}
+
+function noKey(stop: AbortScope, error: unknown): never {
+  if (stop.aborted || ProviderError.isInstance(error)) throw error
+  throw callbackFailed('credentials', error)
+}
+
+function aKey(given: unknown): string {
+  if (typeof given === 'string') return given
+  throw new ConfigError('invalidOption', `the credential provider gave ${kindOf(given)} instead of a key`)
 }
 
 function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unknown): ModelAnswer {

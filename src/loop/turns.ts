@@ -3,7 +3,8 @@ import type { ToolCallContent } from '../types/message/content.ts'
 import { extensionMessage, toolCallsOf, userMessage, withId } from '../types/message/message.ts'
 import { emptyUsage, type Usage } from '../types/model/usage.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
-import type { PendingApproval, RunFailure, TurnTrigger } from '../types/run/run-facts.ts'
+import type { RunFailure, TurnTrigger } from '../types/run/run-facts.ts'
+import type { ReachedLimit } from '../types/run/settings.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
@@ -57,19 +58,22 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
     const refused = await loop.hooks.beforeTurn()
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
-    const ended = await endedBy(loop, resumed)
+    if (resumed.waiting.length > 0) await markPaused(loop, resumed)
+    const ended = endedBy(loop, resumed)
     if (ended !== undefined) return end(ended)
     trigger = 'continuation'
   }
   for (let hasLookedInVain = false; ; ) {
-    const refused = await mayBegin(loop, input)
+    const asked = mayBegin(loop, input)
+    const refused = asked instanceof Promise ? await asked : asked
     if (refused !== undefined) return end(refused)
     const intake = loop.inputs.take(input)
     input = {}
     if (mustAnswer || intake.hasWords) {
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
-      const ended = await endedBy(loop, outcome)
+      if (outcome.waiting.length > 0) await markPaused(loop, outcome)
+      const ended = endedBy(loop, outcome)
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
@@ -88,24 +92,23 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
   }
 }
 
-/** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. */
-async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> {
+/** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. A promise where one of these is asked. */
+function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> | RunEnding | undefined {
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
   const limit = loop.budget.reached()
-  if (limit !== undefined) {
-    await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
-    return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
-  }
+  if (limit !== undefined) return limitEnding(loop, limit)
   const filtering = loop.inputs.filter(input)
-  const refused = filtering && (await filtering)
-  return refused ?? loop.hooks.beforeTurn()
+  return filtering === undefined ? loop.hooks.beforeTurn() : filtering.then((refused) => refused ?? loop.hooks.beforeTurn())
+}
+
+async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
+  await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
+  return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */
-async function endedBy(loop: LoopState, { waiting, heldBack, message, failure }: TurnOutcome): Promise<RunEnding | undefined> {
-  // Whatever else ended the run: what still waits can be continued.
-  if (waiting.length > 0) await markPaused(loop, waiting, heldBack)
+function endedBy(loop: LoopState, { waiting, message, failure }: TurnOutcome): RunEnding | undefined {
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
   if (waiting.length > 0) return { status: 'paused', pendingApprovals: waiting }
@@ -132,50 +135,53 @@ async function acceptInput(loop: LoopState, intake: Intake): Promise<void> {
   }
 }
 
-/** Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue. Models never see it. */
-function markPaused(loop: LoopState, waiting: readonly PendingApproval[], heldBack: readonly string[]): Promise<void> {
+/**
+ * Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue, whatever else ended the
+ * run. Models never see it.
+ */
+function markPaused(loop: LoopState, { waiting, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting.map((pending) => pending.toolCallId), ...heldBack]
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
   return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds, pendingApprovals }))
 }
 
 /**
- * Opens and closes a turn around `body`, which never rejects. `turnStart` and `turnEnd` always come as a pair. Nothing depends on the record of the
- * start alone: a journal may write it with the next one, so `body` waits for it only after that.
+ * Opens a turn. `turnStart` and `turnEnd` always come as a pair. Nothing depends on the record of the start alone: a journal may write it with the next
+ * one, so what it returns is waited for only after that.
  */
-async function turn(
-  loop: LoopState,
-  triggeredBy: TurnTrigger,
-  body: (started: Promise<unknown> | undefined) => Promise<TurnOutcome>,
-): Promise<TurnOutcome> {
-  const { turnIndex } = loop
-  loop.events.emit({ type: 'turnStart', turnIndex, triggeredBy })
-  const outcome = await body(loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error)))
-  const { message, usage, results, failure } = outcome
-  if (failure !== undefined) await loop.hooks.onError(failure)
-  loop.events.emit({ type: 'turnEnd', turnIndex, message, usage, toolResults: results })
+function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> | undefined {
+  loop.events.emit({ type: 'turnStart', turnIndex: loop.turnIndex, triggeredBy })
+  return loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error))
+}
+
+/** Closes a turn, once its hooks have run. Never rejects. */
+function closeTurn(loop: LoopState, outcome: TurnOutcome): TurnOutcome | Promise<TurnOutcome> {
+  const observed = outcome.failure && loop.hooks.onError(outcome.failure)
+  return observed === undefined ? endTurn(loop, outcome) : observed.then(() => endTurn(loop, outcome))
+}
+
+function endTurn(loop: LoopState, outcome: TurnOutcome): TurnOutcome | Promise<TurnOutcome> {
+  const { message, usage, results } = outcome
+  loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
   const observed = loop.hooks.afterTurn(message, usage, results)
-  if (observed !== undefined) await observed
-  return outcome
+  return observed === undefined ? outcome : observed.then(() => outcome)
 }
 
 /** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */
-function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
-  return turn(loop, triggeredBy, async (started) => {
-    const { message, calls, failure } = await answer(loop, intake, started)
-    // Also when the run has failed by now: each is answered then, and none is run.
-    const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
-    return { ...outcome, message, usage: message.usage, failure }
-  })
+async function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
+  const started = openTurn(loop, triggeredBy)
+  const { message, calls, failure } = await answer(loop, intake, started)
+  // Also when the run has failed by now: each is answered then, and none is run.
+  const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
+  return closeTurn(loop, { ...outcome, message, usage: message.usage, failure })
 }
 
 /** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
 async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
-  const outcome = await turn(loop, triggeredBy, async (started) => {
-    const outcome = await runCalls(loop, planCalls(loop, calls, false))
-    if (outcome.results.length > 0) await started
-    return { ...outcome, message, usage: emptyUsage() }
-  })
+  const started = openTurn(loop, triggeredBy)
+  const ran = await runCalls(loop, planCalls(loop, calls, false))
+  if (ran.results.length > 0) await started
+  const outcome = await closeTurn(loop, { ...ran, message, usage: emptyUsage() })
   loop.turnIndex += 1
   return outcome
 }

@@ -46,7 +46,9 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
     encode: async (request) => publicForm(await encoded(codec, request)),
     stream: async (request, emit, signal) => {
       try {
-        return await callService(definition, request, emit, signal)
+        const encoding = encoded(codec, request)
+        const call = encoding instanceof Promise ? await encoding : encoding
+        return await callService(definition, call, contextOf(definition, request, emit), signal)
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
       }
@@ -54,19 +56,34 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   }
 }
 
-async function callService<Call extends EncodedCall>(
-  definition: ProviderDefinition<Call>,
+function contextOf<Call extends EncodedCall>(
+  { service, transport }: ProviderDefinition<Call>,
   request: StreamRequest,
   emit: (event: StreamEvent) => void,
+): DecoderContext {
+  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
+  return { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
+}
+
+function callService<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  call: Call,
+  context: DecoderContext,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
-  const { codec, service, transport } = definition
-  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
-  const context: DecoderContext = { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
-  const encoding = encoded(codec, request)
-  const call = encoding instanceof Promise ? await encoding : encoding
   const exchange = exchangeOf(definition, call, context, signal)
-  if (codec.recover === undefined) return await sendStreaming(exchange)
+  const { recover } = definition.codec
+  return recover === undefined ? sendStreaming(exchange) : sendRecoverably(definition, exchange, call, context)
+}
+
+/** Asks the codec what to do instead, where the service has refused the call before anything was emitted. */
+async function sendRecoverably<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  exchange: Exchange,
+  call: Call,
+  context: DecoderContext,
+): Promise<AssistantMessage> {
+  const { signal } = exchange
   let refused: { body: unknown } | undefined
   const onRefusal = (body: unknown): void => {
     refused = { body }
@@ -76,7 +93,7 @@ async function callService<Call extends EncodedCall>(
     return await sendStreaming({ ...exchange, onRefusal })
   } catch (error) {
     if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
-      recovery = codec.recover(refused.body, call, { ...context, secrets: exchange.secrets() })
+      recovery = definition.codec.recover?.(refused.body, call, { ...context, secrets: exchange.secrets() })
     if (recovery === undefined) throw error
   }
   return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
