@@ -1,6 +1,8 @@
+import { useEffect } from 'preact/hooks'
 import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
 import { scenarios } from '../demo/scenarios/index.ts'
+import { loadMarkdown } from '../markdown/lazy-markdown.tsx'
 import { LinkQuestion } from '../markdown/link-question.tsx'
 import { KeyBanner } from '../models/key-banner.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -19,6 +21,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const isElsewhere = desk.interference.value !== undefined || desk.isMoving.value
   const { warning } = desk
   const { replay } = conversation
+  useEffect(loadMarkdown, [])
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
 
   return (

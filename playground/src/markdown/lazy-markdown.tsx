@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals'
 import type { Markdown } from './markdown.tsx'
 
-/** The parser is loaded with the first text; until it is there, text is shown as it is. */
+/** The parser comes after the first picture; until it is there, text is shown as it is. */
 const loaded = signal<typeof Markdown | undefined>(undefined)
 let isLoading = false
 
-function loadMarkdown(): void {
+/** Begins to load the parser, so that the first answer does not wait for it. */
+export function loadMarkdown(): void {
   if (isLoading) return
   isLoading = true
   import('./markdown.tsx').then(

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { demoSetup } from '../demo/agent.ts'
 import type { Backend, ChatPort, ExportFormat, SessionFile, StoredSession } from '../state/chat-port.ts'
 import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
 import { keepSettings, readSettings, type Settings } from './settings.ts'
@@ -41,7 +42,6 @@ class Places {
 
 async function setUpFor(settings: Settings): Promise<() => AgentSetup> {
   if (settings.model.source !== 'scripted') return (await import('./agent-setup.ts')).agentSetup(settings)
-  const { demoSetup } = await import('../demo/agent.ts')
   return () => demoSetup(settings)
 }
 
