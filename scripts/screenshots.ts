@@ -1,16 +1,33 @@
-/** Takes the pictures of the playground that README shows, in `docs/images/`: `npm run screenshots`. */
-import { mkdirSync } from 'node:fs'
-import { chromium } from 'playwright'
+/**
+ * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of
+ * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all.
+ * `npm run screenshots -- trace request --width 390 --theme dark` takes only these.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type Browser, chromium } from 'playwright'
 import { build, preview } from 'vite'
 import { findChromium } from './chromium.ts'
+import { finish, openPage, settle, tab } from './screenshots/steps.ts'
+import { type Choice, takeView } from './screenshots/take.ts'
+import { views } from './screenshots/views.ts'
 
-const folder = 'docs/images'
+const folder = 'node_modules/.cache/screenshots'
+const committed = 'docs/images'
 const pictures = [
-  { name: 'playground-light', colorScheme: 'light', scenario: 'Thinking and tools', tab: 'Trace' },
-  { name: 'playground-dark', colorScheme: 'dark', scenario: 'Compaction', tab: 'Request' },
+  { name: 'playground-light', colorScheme: 'light', scenario: 'Thinking and tools', tabName: 'Trace' },
+  { name: 'playground-dark', colorScheme: 'dark', scenario: 'Compaction', tabName: 'Request' },
 ] as const
 
-mkdirSync(folder, { recursive: true })
+const { values, positionals: wanted } = parseArgs({
+  options: { width: { type: 'string' }, theme: { type: 'string' } },
+  allowPositionals: true,
+})
+const choice: Choice = { width: values.width === undefined ? undefined : Number(values.width), theme: values.theme }
+const unknown = wanted.filter((name) => !views.some((view) => view.name === name))
+if (unknown.length > 0)
+  throw new Error(`No view is called ${unknown.join(' or ')}. There are: ${views.map(({ name }) => name).join(', ')}.`)
+
 const config = { root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn' } as const
 await build(config)
 const server = await preview({ ...config, preview: { port: 0, strictPort: false } })
@@ -18,17 +35,47 @@ const address = server.resolvedUrls?.local[0]
 if (address === undefined) throw new Error('The preview has no address.')
 const browser = await chromium.launch({ ...(await findChromium()).launchOptions, headless: true })
 
-for (const { name, colorScheme, scenario, tab } of pictures) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: 'reduce' })
-  await page.goto(address)
-  await page.getByRole('button', { name: scenario, exact: true }).click()
-  await page.locator('[data-testid=run-status][data-status=completed]').waitFor()
-  await page.getByRole('tab', { name: tab }).click()
-  // Thinking folds a second after it ended.
-  await page.waitForTimeout(1500)
-  await page.screenshot({ path: `${folder}/${name}.png` })
-  await page.close()
+mkdirSync(folder, { recursive: true })
+const failures: string[] = []
+for (const view of wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
+  const before = Date.now()
+  try {
+    await takeView(browser, address, view, folder, choice)
+    console.log(`${view.name} (${((Date.now() - before) / 1000).toFixed(1)} s)`)
+  } catch (error) {
+    failures.push(view.name)
+    console.error(`${view.name}: ${error instanceof Error ? error.message : error}`)
+  }
 }
+const isAll = process.argv.length === 2
+if (isAll) await takePictures(browser, address)
+writeIndex()
 
 await browser.close()
 await server.close()
+if (failures.length > 0) process.exitCode = 1
+
+/** The two pictures that are committed. */
+async function takePictures(browser: Browser, address: string): Promise<void> {
+  for (const { name, colorScheme, scenario, tabName } of pictures) {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: 'reduce' })
+    await openPage(page, address)
+    await finish(page, scenario)
+    await tab(page, tabName)
+    await settle(page)
+    await page.screenshot({ path: `${committed}/${name}.png` })
+    await page.close()
+  }
+}
+
+/** All pictures on one page, to be looked through. */
+function writeIndex(): void {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.png'))
+  const figures = files.map(
+    (file) => `<figure><a href="${file}"><img src="${file}" width="480"></a><figcaption>${file}</figcaption></figure>`,
+  )
+  writeFileSync(
+    `${folder}/index.html`,
+    `<!doctype html><title>Views</title><style>figure{display:inline-block;margin:8px}</style>${figures.join('\n')}`,
+  )
+}

@@ -1,7 +1,14 @@
 import { signal } from '@preact/signals'
 
+const preference = matchMedia('(prefers-color-scheme: dark)')
+
 /** Light, dark, or what the system prefers. Not remembered: the page stores conversations and nothing else. */
-export const isDark = signal(matchMedia('(prefers-color-scheme: dark)').matches)
+export const isDark = signal(preference.matches)
+
+// Until somebody chooses, the page goes with the system, which may turn dark in the evening.
+preference.addEventListener('change', ({ matches }) => {
+  if (document.documentElement.dataset.theme === undefined) isDark.value = matches
+})
 
 export function toggleTheme(): void {
   isDark.value = !isDark.value
