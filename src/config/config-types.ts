@@ -206,6 +206,7 @@ export interface SubAgentSection {
   max_turns?: number
   max_total_tokens?: number
   max_duration_secs?: number
+  skills?: string[]
   tools?: string[]
 }
 

@@ -46,6 +46,27 @@ thinking_level = "high"
     expect(JSON.stringify(messages)).toContain('About bees.')
   })
 
+  it('have the skills that they name, and no others', async () => {
+    const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\n`
+    const files = { 'skills/review/SKILL.md': skill('review'), 'skills/debug/SKILL.md': skill('debug'), 'research.md': 'Read.' }
+    const promptOf = async (more: string) => {
+      const helper = scripted([{ text: 'Done.' }])
+      const agent = await agentOf(`${text}${more}[skills]\npaths = ["skills"]\n`, {
+        workspace: memoryWorkspace(files),
+        createModel: ({ model }) =>
+          model === 'o' ? helper : scripted([{ toolCalls: [{ name: 'coder', arguments: { task: 'x' } }] }, { text: 'ok' }]),
+      })
+      await agent.prompt('go').result
+      return helper.provider.requests[0]?.systemPrompt ?? ''
+    }
+    expect(await promptOf('')).not.toContain('<skill>')
+    const prompt = await promptOf('skills = ["debug"]\n')
+    expect(prompt).toContain('About debug.')
+    expect(prompt).not.toContain('About review.')
+    const wrong = await refusal(`${text}skills = ["debag"]\n[skills]\npaths = ["skills"]\n`, { workspace: memoryWorkspace(files) })
+    expect(wrong).toMatchObject({ code: 'invalidField', field: 'sub_agents.instances[1].skills' })
+  })
+
   it('may be named among the tools; that changes nothing', async () => {
     for (const name of ['coder', '{{sub_agent.coder}}', '{{%coder%}}']) {
       const agent = await agentOf(`${text}[tools]\nenabled = ["${name}"]`, { workspace })

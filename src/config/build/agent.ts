@@ -1,22 +1,18 @@
 import { Agent } from '../../agent/agent.ts'
 import type { AgentOptions } from '../../agent/agent-options.ts'
-import { logWarning } from '../../base/log-warning.ts'
 import type { McpToolSet } from '../../mcp/index.ts'
-import { loadSkills } from '../../skills/load-skills.ts'
-import { ConfigError, errorText } from '../../types/errors.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
-import type { SkillSet } from '../../types/tool/skills.ts'
-import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
+import { invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import type { Build } from './build.ts'
 import { hooksOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
 import { modelFor } from './model/model.ts'
-import { isOutside } from './paths.ts'
 import { placeOfAgent } from './place.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
 import { type AgentSource, said, thinkingOf } from './settings.ts'
+import { skillsAt } from './skills.ts'
 import { isSubAgentName, subAgentsAt, subAgentWishes } from './sub-agents.ts'
 import { chosenTools, type ToolWish, toolboxAt } from './tools.ts'
 
@@ -29,7 +25,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const { provider, path } = source
   const model = await modelFor(build, { provider, path: [...path, 'provider'] })
   const own = await ownTools(build, place)
-  const skills = await skillsOf(build, source, place)
+  const skills = await skillsAt(build, place, said(source.layers, 'skills'))
   const options: AgentOptions = {
     model,
     ...(await profileOptions(build, source, place)),
@@ -94,31 +90,4 @@ function sessionStoreOf({ config, host }: Build): SessionStore | undefined {
   if (scope !== 'persistent') throw invalidField(['session', 'scope'], scope, '"ephemeral", "persistent"')
   if (host.sessions === undefined) throw needs(['session', 'scope'], 'is "persistent"', 'sessions, a store')
   return host.sessions
-}
-
-async function skillsOf(build: Build, { layers }: AgentSource, place: AgentPlace): Promise<SkillSet | undefined> {
-  const names = said(layers, 'skills')
-  const all = await allSkills(build, place)
-  if (names === undefined) return all
-  if (all === undefined) throw needs(names.path, 'names skills', 'skills, or [skills] their paths')
-  try {
-    return all.select(names.value)
-  } catch (error) {
-    if (!ConfigError.isInstance(error)) throw error
-    throw fieldError('invalidField', names.path, `${fieldOf(names.path)}: ${errorText(error)}`)
-  }
-}
-
-async function allSkills({ config, host }: Build, { workspace }: AgentPlace): Promise<SkillSet | undefined> {
-  const { paths = [] } = config.skills ?? {}
-  if (paths.length === 0) return host.skills
-  if (workspace === undefined) throw needs(['skills', 'paths'], 'names directories', 'a workspace')
-  const outside = paths.findIndex(isOutside)
-  if (outside >= 0) {
-    throw invalidField(['skills', 'paths', outside], paths[outside], 'a directory within the workspace', 'A host can give other skills.')
-  }
-  const loaded = await loadSkills(workspace, paths)
-  for (const { code, path, message } of [...loaded.errors, ...loaded.warnings])
-    logWarning(host.logger, 'skillProblem', { code, path, message })
-  return host.skills === undefined ? loaded : loaded.merge(host.skills)
 }

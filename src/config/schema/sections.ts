@@ -239,6 +239,7 @@ const subAgent: Section<SubAgentSection> = {
   max_turns: whole(1, 'Model calls of a task.', { fallback: '10' }),
   max_total_tokens: whole(1, 'Tokens of a task.', { fallback: '1,000,000' }),
   max_duration_secs: number(0.001, 'Seconds of a task.', { fallback: '300' }),
+  skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', { fallback: 'none' }),
   tools: texts('Names of its tools; no sub-agents.', { fallback: 'none' }),
 }
 

@@ -15,6 +15,7 @@ import { localTools } from './local-tools.ts'
 import { defaultModelName, modelNamed } from './models.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { projectAt } from './project.ts'
+import { withUserSkills } from './user-skills.ts'
 
 /** The agent of a command line, and what it lives in. */
 export interface Assistant {
@@ -142,9 +143,11 @@ async function own({ config, model, sandbox, trust }: CliArguments, logger: Logg
   const place = { root, store, sessions, open: new OpenSessions(project.open) }
   if (config === undefined) {
     const chosenModel = await modelNamed(model ?? defaultModelName() ?? noModel())
-    const { tools, notes } = localTools(root, sandbox !== false)
-    const agent = new Agent({ model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store, logger })
-    return { ...place, agent, notes, servers: [] }
+    const local = localTools(root, sandbox !== false)
+    const { tools, skills, notes } = await withUserSkills(project, local.tools)
+    const settings = { model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store, logger }
+    const agent = new Agent({ ...settings, ...(skills !== undefined && { skills }) })
+    return { ...place, agent, notes: [...local.notes, ...notes], servers: [] }
   }
   const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
   const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, logger }

@@ -11,6 +11,8 @@ export interface Project {
   root: string
   /** What phi keeps about all projects. */
   home: string
+  /** The skills that a person has for all projects, if there are any. */
+  skills: string
   /** The sessions of this one. */
   sessions: string
   /** Which of them are open. */
@@ -30,11 +32,17 @@ export function projectAt(directory: string, env: Env = process.env): Project {
       .replace(/[^\w.-]+/g, '-')
       .slice(0, 40) || 'root'
   const place = join(home, 'projects', `${name}-${key}`)
-  return { root, home, sessions: join(place, 'sessions'), open: join(place, 'open') }
+  return { root, home, skills: skillsOf(env), sessions: join(place, 'sessions'), open: join(place, 'open') }
 }
 
 function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {
   if (PHI_HOME) return PHI_HOME
   if (process.platform === 'win32') return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'phi')
   return join(XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'phi')
+}
+
+function skillsOf({ PHI_HOME, XDG_CONFIG_HOME, APPDATA }: Env): string {
+  if (PHI_HOME) return join(PHI_HOME, 'skills')
+  if (process.platform === 'win32') return join(APPDATA || join(homedir(), 'AppData', 'Roaming'), 'phi', 'skills')
+  return join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'phi', 'skills')
 }

@@ -1,0 +1,102 @@
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, relative, sep } from 'node:path'
+import { type AgentTool, type SkillSet, type Workspace, WorkspaceError } from '../../../../src/index.ts'
+import { loadSkills } from '../../../../src/skills/index.ts'
+import { listFilesTool, readFileTool, resolvePath } from '../../../../src/tools/index.ts'
+import { nodeWorkspace } from '../../index.ts'
+import type { Project } from './project.ts'
+
+/** What tools are there with the skills of a person, and what the person should know. */
+export interface Skilled {
+  tools: AgentTool[]
+  skills?: SkillSet
+  notes: string[]
+}
+
+/**
+ * The skills that a person has for all projects. They lie outside of the workspace, so that no tool and no repository can plant one; of `tools` those that
+ * read files reach them, by the path that the index of skills says, and nothing changes them.
+ */
+export async function withUserSkills({ root, skills: directory }: Project, tools: AgentTool[]): Promise<Skilled> {
+  if (!isDirectory(directory) || !tools.some(({ name }) => name === 'read_file')) return { tools, notes: [] }
+  if (!leadsOut(relative(root, realpathSync(directory)))) {
+    return { tools, notes: [`The skills in ${directory} are not used here: tools may change what is in this directory.`] }
+  }
+  const place = placeOf(directory)
+  const workspace = new Mounted(nodeWorkspace(root), place, nodeWorkspace(directory))
+  const skills = await loadSkills(workspace, [place])
+  const reading = new Map([readFileTool({ workspace }), listFilesTool({ workspace })].map((tool) => [tool.name, tool]))
+  const failed = skills.errors.length
+  return {
+    tools: tools.map((tool) => reading.get(tool.name) ?? tool),
+    skills,
+    notes: failed === 0 ? [] : [`${failed} of your skills could not be loaded; /skills says why.`],
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function leadsOut(path: string): boolean {
+  return path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)
+}
+
+/** As a shell knows it too, where it lies in the home directory. */
+function placeOf(directory: string): string {
+  const inHome = relative(homedir(), directory)
+  return leadsOut(inHome) ? '~phi/skills' : `~/${inHome.split(sep).join('/')}`
+}
+
+/** A workspace in which another one can be read at `place`. */
+class Mounted implements Workspace {
+  readonly root: string
+  readonly #base: Workspace
+  readonly #place: string
+  readonly #inner: Workspace
+
+  constructor(base: Workspace, place: string, inner: Workspace) {
+    this.root = base.root
+    this.#base = base
+    this.#place = place
+    this.#inner = inner
+  }
+
+  async read(path: string, options?: Parameters<Workspace['read']>[1]): ReturnType<Workspace['read']> {
+    const inner = this.#within(path)
+    return inner === undefined ? this.#base.read(path, options) : this.#inner.read(inner, options)
+  }
+
+  async stat(path: string, options?: Parameters<Workspace['stat']>[1]): ReturnType<Workspace['stat']> {
+    const inner = this.#within(path)
+    return inner === undefined ? this.#base.stat(path, options) : this.#inner.stat(inner, options)
+  }
+
+  async list(path: string, options?: Parameters<Workspace['list']>[1]): ReturnType<Workspace['list']> {
+    const inner = this.#within(path)
+    if (inner === undefined) return this.#base.list(path, options)
+    const entries = await this.#inner.list(inner, options)
+    return entries.map((entry) => ({ ...entry, path: `${this.#place}/${entry.path}` }))
+  }
+
+  async write(path: string, data: Uint8Array, options?: Parameters<Workspace['write']>[2]): ReturnType<Workspace['write']> {
+    this.#refuse(path)
+    return this.#base.write(path, data, options)
+  }
+
+  async remove(path: string, options?: Parameters<Workspace['remove']>[1]): ReturnType<Workspace['remove']> {
+    this.#refuse(path)
+    return this.#base.remove(path, options)
+  }
+
+  #within(path: string): string | undefined {
+    const whole = resolvePath(path)
+    if (whole === this.#place) return '.'
+    return whole.startsWith(`${this.#place}/`) ? whole.slice(this.#place.length + 1) : undefined
+  }
+
+  #refuse(path: string): void {
+    if (this.#within(path) !== undefined) throw new WorkspaceError('protected', `${path} is one of the user's skills, which are only read.`)
+  }
+}
