@@ -35,7 +35,11 @@ export function Transcript({ state, race, selection, actions, isScripted, ...res
   const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
 
   function follow(): void {
-    if (isFollowing.value && box.current !== null) box.current.scrollTop = box.current.scrollHeight
+    if (!isFollowing.value || box.current === null) return
+    const { scrollHeight, clientHeight } = box.current
+    box.current.scrollTop = scrollHeight
+    // Who scrolls up before the browser tells of this has scrolled up.
+    lastTop.current = scrollHeight - clientHeight
   }
 
   /** Lines that come into sight may turn out to be taller than was thought: only who scrolls up stops following. */

@@ -69,11 +69,16 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 
   function listen(conversation: Conversation): Conversation {
-    conversation.chat.agent.subscribe((event) => {
+    const { agent } = conversation.chat
+    let run = agent.currentRun
+    const readAgain = () => void Promise.all([refresh(), conversation.refresh()])
+    agent.subscribe((event) => {
+      run = agent.currentRun ?? run
       // By then what was said is stored.
       const wasSaid = event.type === 'messageEnd' && event.message.role === 'user'
       if (wasSaid) void refresh()
-      if (event.type === 'agentEnd') void Promise.all([refresh(), conversation.refresh()])
+      // The end of a run is stored after its last event.
+      if (event.type === 'agentEnd') void Promise.resolve(run?.result).then(readAgain, readAgain)
     })
     return conversation
   }
