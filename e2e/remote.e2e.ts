@@ -5,7 +5,7 @@ import type { Page } from 'playwright/test'
 import { browserName, expect, test } from './browser.ts'
 import { cuttable } from './cuttable.ts'
 import { type RunningWorker, startDeployment } from './deployment.ts'
-import { card, say, status, tab } from './playground-page.ts'
+import { card, composer, pick, say, status, tab } from './playground-page.ts'
 
 const nothing = () => undefined
 
@@ -75,7 +75,7 @@ test('talks to the agent on the worker, through a cut connection and a reload, a
   await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
 })
 
-async function chooseServer(page: Page, address: string): Promise<void> {
+async function toServer(page: Page, address = worker.url): Promise<void> {
   await page.goto(address)
   await page.getByTestId('model-button').click()
   await page.getByText('On a server').click()
@@ -100,7 +100,7 @@ test('an answer that is cut off goes on where it was: no event is lost, and none
   await using way = await cuttable(worker.url)
   // Room for all events: those that are out of sight are not in the page.
   await page.setViewportSize({ width: 1440, height: 1400 })
-  await chooseServer(page, way.url)
+  await toServer(page, way.url)
   const answer = page.getByTestId('message-assistant').first().locator('.text').first()
 
   async function talk(onWords: () => unknown, onQuestion: () => unknown) {
@@ -137,4 +137,114 @@ test('an answer that is cut off goes on where it was: no event is lost, and none
   await page.reload()
   await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
   expect(await said(page)).toEqual({ texts: whole.texts, calls: whole.calls })
+})
+
+/** Says something, and lets the model remember what it asks to remember. */
+async function sayAndApprove(page: Page, text: string): Promise<void> {
+  await say(page, text)
+  await approve(page)
+}
+
+async function approve(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+}
+
+const loops = (page: Page, kind: string) => page.locator(`[data-testid=loop][data-kind=${kind}]`)
+
+test('a conversation on the worker is answered again, edited and branched, as one in the tab', async ({ page, context }) => {
+  test.setTimeout(90_000)
+  await toServer(page)
+  await sayAndApprove(page, 'First.')
+  await page.getByRole('button', { name: 'Answer the last question again' }).last().click()
+  await approve(page)
+  await expect(loops(page, 'rerun')).toHaveCount(1)
+  await expect(page.getByTestId('message-user')).toHaveCount(1)
+  await sayAndApprove(page, 'Second.')
+  await expect(page.getByTestId('message-user')).toHaveText([/First/, /Second/])
+  await page.getByTestId('message-assistant').first().getByRole('button', { name: 'Branch from here' }).click()
+  await expect(page.getByTestId('message-user')).toHaveText([/First/])
+  const watcher = await context.newPage()
+  await watcher.goto(page.url())
+  await expect(watcher.getByTestId('message-user')).toHaveText([/First/, /Second/])
+  await sayAndApprove(page, 'Another way.')
+  await expect(watcher.getByTestId('message-user')).toHaveText([/First/, /Another way/])
+  await watcher.close()
+  await expect(page.getByTestId('message-user')).toHaveText([/First/, /Another way/])
+  await page.reload()
+  await expect(page.getByTestId('message-user')).toHaveText([/First/, /Another way/])
+  await expect(page.getByTestId('loop')).toHaveCount(4)
+  await expect(page.locator('[data-testid=loop][data-path=off]')).toHaveCount(1)
+  await page.getByRole('button', { name: 'Edit and send again' }).last().click()
+  await page.getByRole('textbox', { name: 'Edited message' }).fill('In other words.')
+  await page.getByRole('button', { name: 'Send instead' }).click()
+  await approve(page)
+  await expect(page.getByTestId('message-user')).toHaveText([/First/, /In other words/])
+})
+
+test('what waits on the worker can be changed, also after a reload, and another conversation stops nothing', async ({ page }) => {
+  test.setTimeout(90_000)
+  await toServer(page)
+  await composer(page).fill('Wait for me.')
+  await composer(page).press('Enter')
+  await expect(page.getByRole('button', { name: 'Approve' })).toBeVisible()
+  for (const text of ['Later.', 'Never.', 'At last.']) {
+    await composer(page).fill(text)
+    await composer(page).press('Alt+Enter')
+  }
+  await page.getByRole('button', { name: 'Remove “Never.”' }).click()
+  await expect(page.getByTestId('queued')).toHaveText([/Later/, /At last/])
+  await page.reload()
+  await expect(page.getByTestId('queued')).toHaveText([/Later/, /At last/])
+  await page.getByRole('button', { name: 'Edit “Later.”' }).click()
+  await expect(page.getByTestId('queued')).toHaveText([/At last/])
+  await expect(composer(page)).toHaveValue('Later.')
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await expect(page.getByTestId('message-user')).toHaveCount(0)
+  await page
+    .getByRole('button', { name: /Wait for me/ })
+    .first()
+    .click()
+  await expect(page.getByTestId('queued')).toHaveText([/At last/])
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await expect(page.getByTestId('message-user')).toHaveText([/Wait for me/, /At last/])
+  await approve(page)
+})
+
+test('durations, trace, requests and a replay are there after a reload of a conversation on the worker', async ({ page }) => {
+  test.setTimeout(90_000)
+  await toServer(page)
+  await sayAndApprove(page, 'Show me.')
+  await page.reload()
+  const call = page.getByTestId('tool-card').first()
+  await expect(call).toContainText(/done · /i)
+  await expect(page.locator('[data-testid=span][data-kind=tool]')).toHaveCount(2)
+  await expect(page.locator('[data-testid=span][data-kind=model]')).toHaveCount(3)
+  await tab(page, 'Request')
+  await expect(page.getByTestId('request-block').first()).toBeVisible()
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await expect(page.getByTestId('replay')).toBeVisible()
+  await page.getByRole('button', { name: '10×' }).click()
+  await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
+})
+
+test('why the judge has chosen is there after a reload, and on the worker', async ({ page }) => {
+  test.setTimeout(90_000)
+  await page.goto(worker.url)
+  await pick(page, 'Parallel with judge')
+  const verdict = page.getByText('Judge: 2: it alone says how cold it was')
+  const race = page.locator('details[data-testid=race]')
+  await expect(race).toHaveCount(1)
+  await expect(verdict).toBeVisible()
+  await page.reload()
+  await expect(verdict).toBeVisible()
+  await expect(race.getByTestId('race-column')).toHaveCount(3)
+  await page.getByRole('button', { name: 'To server' }).click()
+  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(verdict).toBeVisible()
+  await page.reload()
+  await expect(verdict).toBeVisible()
+  await expect(race.locator('[data-chosen=true]')).toContainText('open water came in sight')
+  await sayAndApprove(page, 'And on.')
+  await expect(verdict).toBeVisible()
 })

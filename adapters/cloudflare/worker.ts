@@ -60,6 +60,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
   // Its only user is who deployed it: the playground shows them what was sent, and takes their sessions to it and back.
   protected override readonly turnRequests = true
   protected override readonly imports = true
+  protected override readonly keptEvents = { includeStreamingEvents: true }
   protected override readonly maxBodyBytes = maxBodyBytes
 
   protected agentOptions(): LiveAgentOptions {

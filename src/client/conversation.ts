@@ -42,9 +42,12 @@ export class Conversation {
   }
 }
 
-/** Without the last answer. */
-export function beforeLastAnswer(messages: readonly AgentMessage[]): readonly AgentMessage[] {
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1)
+/** Without the answer that the message of this id belongs to, by default the last one, and what followed. */
+export function beforeAnswer(messageId?: string): Rewind {
+  return (messages) => {
+    const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId)
+    return until < 0 ? messages : messages.slice(0, messages.findLastIndex(({ role }, at) => role === 'user' && at <= until) + 1)
+  }
 }
 
 /** Without the message of this id, and what followed. */
@@ -66,7 +69,7 @@ export function goesElsewhere({ continuationKind, loopId, parentLoopId }: AgentS
 export const asRead: Rewind = (messages) => messages
 
 function rewindOf({ continuationKind }: AgentStartEvent): Rewind {
-  return continuationKind.kind === 'rerun' ? beforeLastAnswer : (messages) => messages
+  return continuationKind.kind === 'rerun' ? beforeAnswer() : asRead
 }
 
 function withMessage(messages: readonly AgentMessage[], message: AgentMessage): readonly AgentMessage[] {

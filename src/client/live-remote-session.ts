@@ -8,10 +8,11 @@ import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 import type { AgentEvent } from '../types/run/event.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { PendingApproval } from '../types/run/run-facts.ts'
-import { asRead, before, beforeLastAnswer, Conversation, goesElsewhere, type Rewind } from './conversation.ts'
+import { asRead, before, beforeAnswer, Conversation, goesElsewhere, type Rewind } from './conversation.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
+import { decide } from './run/decide.ts'
 import { Outbox } from './run/outbox.ts'
 import type { QueuedReceipt } from './run/receipt.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
@@ -90,8 +91,9 @@ export class LiveRemoteSession implements ChatAgent {
     return this.#begin({ path: '/compact', body: focusMessage === undefined ? {} : { focusMessage } }, options)
   }
 
-  regenerate(options: ChatOptions = {}): AgentRun {
-    return this.#begin({ path: '/regenerate', body: {}, rewind: beforeLastAnswer }, options)
+  regenerate({ messageId, ...options }: ChatOptions & { messageId?: string } = {}): AgentRun {
+    const body = messageId === undefined ? {} : { messageId }
+    return this.#begin({ path: '/regenerate', body, rewind: beforeAnswer(messageId) }, options)
   }
 
   editAndResend(messageId: string, input: PromptInput, options: ChatOptions = {}): AgentRun {
@@ -277,21 +279,9 @@ export class LiveRemoteSession implements ChatAgent {
 
   // What is decided
 
-  async #decide({ toolCallId, argumentsHash }: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
-    const body = { approved, ...(argumentsHash !== undefined && { argumentsHash }), ...(reason !== undefined && { reason }) }
-    let mayBeDone = false
-    const answer = await this.#wire.insist(async () => {
-      try {
-        return await this.#wire.ask({ method: 'POST', path: `/approvals/${encodeURIComponent(String(toolCallId))}`, body })
-      } catch (error) {
-        // The answer to the attempt before was lost: nothing waits because that was taken.
-        if (mayBeDone && codeOf(error) === 'notFound') return {}
-        mayBeDone = true
-        throw error
-      }
-    })
-    const { loopId }: { loopId?: unknown } = Object(answer)
-    if (typeof loopId === 'string') this.#attach(loopId)
+  async #decide(request: Partial<ApprovalRef>, approved: boolean, reason?: string): Promise<void> {
+    const loopId = await decide(this.#wire, request, { approved, ...(reason !== undefined && { reason }) })
+    if (loopId !== undefined) this.#attach(loopId)
   }
 
   // The feed

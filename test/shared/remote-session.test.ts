@@ -84,6 +84,10 @@ describe('a session on a server', () => {
     expect(await open('talk', { sessionId: session.sessionId }).load()).toEqual(session.messages)
     expect((await session.send('More.').result).status).toBe('completed')
     expect(session.messages).toHaveLength(4)
+    expect((await session.regenerate({ messageId: session.messages[1]?.id ?? '' }).result).status).toBe('completed')
+    expect(session.messages).toHaveLength(2)
+    expect(await session.regenerate({ messageId: 'none' }).result).toMatchObject({ status: 'error', error: { code: 'notFound' } })
+    expect(await open('talk', { sessionId: session.sessionId }).load()).toEqual(session.messages)
     expect((await session.compact().result).status).toBe('completed')
   })
 

@@ -205,7 +205,10 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   })
   app.post('/regenerate', async (c) => {
     const body = await bodyOf(c)
-    return answerWithRun(c, options, (agent) => agent.regenerate(), placeIn(body))
+    const { messageId } = body
+    if (messageId !== undefined && typeof messageId !== 'string')
+      refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
+    return answerWithRun(c, options, (agent) => agent.regenerate(messageId === undefined ? {} : { messageId }), placeIn(body))
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)

@@ -36,12 +36,11 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
     <form class="composer" onSubmit={onSubmit}>
       <MessageQueue
         queued={queued.value}
-        onWithdraw={withdraw}
+        onWithdraw={withdraw && ((message) => void withdraw(message))}
         onEdit={
           withdraw &&
-          ((message) => {
-            withdraw(message)
-            draft.value = message.text
+          (async (message) => {
+            if (await withdraw(message)) draft.value = message.text
           })
         }
       />

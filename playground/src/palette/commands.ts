@@ -20,9 +20,11 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
   const conversation = desk.current.value
   const isRunning = conversation.state.value.status === 'running'
   const isEmpty = conversation.state.value.messages.length === 0
+  // They are of the model of this tab.
+  const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
   const runs = isRunning
     ? [{ id: 'stop', group: 'Run', name: 'Stop the run', keys: 'Esc', run: conversation.abort }]
-    : scenarios.map((scenario) => ({
+    : (isScripted ? scenarios : []).map((scenario) => ({
         id: `scenario ${scenario.name}`,
         group: 'Scripted scenarios',
         name: `${scenario.name} · ${scenario.shows}`,

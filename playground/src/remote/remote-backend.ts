@@ -1,6 +1,6 @@
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
-import { type Session, SessionError } from '../../../src/index.ts'
-import { parseSession } from '../../../src/session/index.ts'
+import { memorySessionStore, type Session, SessionError } from '../../../src/index.ts'
+import { exportSession, parseSession } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/chat-port.ts'
@@ -34,22 +34,40 @@ class RemoteBackend implements Backend {
   }
 
   begin(sessionId: string = crypto.randomUUID()): ChatPort {
-    return this.#port(remoteSession({ url: this.#url, sessionId, headers: this.#headers }))
+    return this.#port(this.#agent(sessionId))
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
-    if (loopId !== undefined) throw new Error('A conversation on the server goes on where it ended. Take it into this tab to branch it.')
-    const agent = remoteSession({ url: this.#url, sessionId, headers: this.#headers })
-    await agent.load()
-    return this.#port(agent)
+    const agent = this.#agent(sessionId)
+    // Read before the run that is on is listened to: whoever shows it must miss nothing of that.
+    const session = await this.read(sessionId).catch(undefinedWhereUnknown)
+    await agent.load(loopId === undefined ? {} : { loopId })
+    const isOutdated = agent.currentRun === undefined && session?.loops.at(-1)?.status === 'running'
+    return this.#port(agent, isOutdated ? await this.read(sessionId) : session)
   }
 
-  #port(agent: RemoteSession): ChatPort {
+  #agent(sessionId: string): RemoteSession {
+    return remoteSession({ url: this.#url, sessionId, headers: this.#headers })
+  }
+
+  #port(agent: RemoteSession, session?: Session): ChatPort {
+    let opened = session
+    // Several answers at once are only in what was brought here: their events do not change.
+    const groups = new Map(session?.loops.flatMap((loop) => (loop.parallelGroup === undefined ? [] : [[loop.loopId, loop.events]])))
+    const recorded = async () => {
+      const { loops, ...rest } = await this.read(agent.sessionId, { events: false })
+      return { ...rest, loops: loops.map((loop) => ({ ...loop, events: groups.get(loop.loopId) ?? [] })) }
+    }
     return {
       agent,
       model: this.#model,
-      // Nobody has to ask about what was never said.
-      recorded: async () => (agent.messages.length === 0 ? undefined : this.read(agent.sessionId).catch(undefinedWhereUnknown)),
+      queued: agent.queued,
+      async recorded() {
+        const known = opened
+        opened = undefined
+        // Nobody has to ask about what was never said.
+        return known ?? (agent.messages.length === 0 ? undefined : recorded().catch(undefinedWhereUnknown))
+      },
       close: async () => agent.close(),
     }
   }
@@ -60,8 +78,8 @@ class RemoteBackend implements Backend {
     return Array.isArray(sessions) ? sessions.map(summaryFrom) : []
   }
 
-  async read(sessionId: string): Promise<Session> {
-    const { session } = Object(await this.#calls.json(path(sessionId)))
+  async read(sessionId: string, { events = true }: { events?: boolean } = {}): Promise<Session> {
+    const { session } = Object(await this.#calls.json(`${path(sessionId)}${events ? '' : '?events=false'}`))
     return parseSession(JSON.stringify(session))
   }
 
@@ -86,11 +104,26 @@ class RemoteBackend implements Backend {
   }
 
   async importFrom(text: string, { replace = false }: { replace?: boolean } = {}): Promise<string> {
-    const { sessionId } = Object(JSON.parse(text.slice(0, text.indexOf('\n'))))
-    if (typeof sessionId !== 'string') throw new Error('The server takes whole sessions only, as “Whole session (phi)” gives them.')
-    await this.#calls.send('POST', `${path(sessionId)}/import${replace ? '?replace=true' : ''}`, text)
-    return sessionId
+    const log = text.startsWith('{"format"') ? text : await logOfLedger(text)
+    const { sessionId } = Object(JSON.parse(log.slice(0, log.indexOf('\n'))))
+    const take = async (id: string) => {
+      await this.#calls.send('POST', `${path(id)}/import${replace ? '?replace=true' : ''}`, log)
+      return id
+    }
+    return take(String(sessionId)).catch((error: unknown) => {
+      if (!replace && SessionError.isInstance(error) && error.code === 'conflict') return take(`imported-${crypto.randomUUID()}`)
+      throw error
+    })
   }
+}
+
+/** A ledger of the Rust crate as a whole session of ours. Throws `SessionError` for what is none. */
+async function logOfLedger(text: string): Promise<string> {
+  const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+  const session = sessionFromSpecJson(text)
+  const store = memorySessionStore()
+  await store.save(session)
+  return exportSession(store, session.sessionId)
 }
 
 const path = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}`

@@ -86,6 +86,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
     ...{ send: nothing, followUp: nothing, abort: pause, approve: nothing, deny: nothing, goOn: nothing, regenerate: nothing },
     ...{ editAndResend: nothing, compact: nothing, startRace: () => Promise.reject(new Error('A replay asks nobody.')) },
     refresh: async () => undefined,
+    stop: async () => pause(),
     close: async () => pause(),
     replay: { timeline, position, isPlaying, speed, play, pause, seek, step },
   }

@@ -25,7 +25,7 @@ async function textIn(backend: Backend, { sessionId, lastActiveAt }: StoredSessi
   const known = texts.get(sessionId)
   if (known !== undefined && known.at === lastActiveAt) return known.text
   try {
-    const { loops } = await backend.read(sessionId)
+    const { loops } = await backend.read(sessionId, { events: false })
     const text = loops.flatMap(({ messages }) => messages.filter(isLlmMessage).map(({ content }) => textOf(content))).join('\n')
     texts.set(sessionId, { at: lastActiveAt, text })
     return text

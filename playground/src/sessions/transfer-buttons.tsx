@@ -70,7 +70,11 @@ export function TransferButtons({ desk }: { desk: Desk }) {
           ))}
         </select>
       </label>
-      <p class="kept">{desk.backend.settings.value.place === 'tab' ? 'Kept in this browser only.' : 'Kept on the server.'}</p>
+      <p class="kept">
+        {desk.backend.settings.value.place === 'tab'
+          ? 'Kept in this browser only.'
+          : 'Kept on the server. To compare set-ups, take it home.'}
+      </p>
     </footer>
   )
 }

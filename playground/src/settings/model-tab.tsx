@@ -63,7 +63,10 @@ function ServerFields({ draft, onChange }: TabProps) {
         />
       </Field>
       <KeyField key={url} owner={serverOwner(url)} label="Access token" hint="What the server's authorize wants; none on loopback." />
-      <p class="settings-note">Model, tools and limits are the server's.</p>
+      <p class="settings-note">
+        Model, tools and limits are the server's, and so several set-ups cannot be compared there. Requests, and the trace after a reload,
+        are as far as it shows and keeps them.
+      </p>
     </>
   )
 }

@@ -82,8 +82,8 @@ export class SettableBackend implements Backend {
     return this.#backend.list()
   }
 
-  read(sessionId: string) {
-    return this.#backend.read(sessionId)
+  read(sessionId: string, options?: { events?: boolean }) {
+    return this.#backend.read(sessionId, options)
   }
 
   isOpen(sessionId: string): Promise<boolean> {

@@ -40,7 +40,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
         {tab.value === 'code' && <CodeTab draft={draft.value} prompt={asked?.type === 'text' ? asked.text : undefined} />}
       </div>
       <div class="dialog-actions">
-        {isRunning && <p class="field-hint">Applying stops the run.</p>}
+        {isRunning && desk.backend.settings.value.place === 'tab' && <p class="field-hint">Applying stops the run.</p>}
         <button type="button" onClick={onClose}>
           Cancel
         </button>

@@ -1,4 +1,4 @@
-import type { ChatAgent, CostConfig, Session } from '../../../src/index.ts'
+import type { ChatAgent, CostConfig, Receipt, Session } from '../../../src/index.ts'
 import type { Contest } from './local-race.ts'
 import type { RunRace } from './race.ts'
 
@@ -23,14 +23,19 @@ export interface ChatPort {
   readonly model: ModelFacts
   /** The tree of everything that was recorded so far; `undefined` before anything was said. */
   recorded(): Promise<Session | undefined>
-  /** Gives back all that waits to be said. Absent where that cannot be done: then the queue cannot be edited. */
-  clearQueues?(): void
-  /** Stops what runs, and lets others write to the conversation. */
+  /** What waited to be said before the page was here. Absent where nothing can. */
+  readonly queued?: readonly QueuedInput[]
+  /** Lets others write to the conversation. What runs in this tab is stopped; elsewhere it goes on. */
   close(): Promise<void>
-  /** Has several configurations answer at once. Absent where that cannot be done. */
+  /** Has several configurations answer at once. Absent where that cannot be done: the agent and its models are elsewhere. */
   race?: RunRace
-  /** Has those of the visitor's choice answer. Absent where that cannot be done. */
+  /** Has those of the visitor's choice answer. Absent as `race`. */
   compare?: (contest: () => Promise<Contest>) => RunRace
+}
+
+/** What waits to be said, and as what. */
+export interface QueuedInput extends Receipt {
+  readonly kind: 'steer' | 'followUp'
 }
 
 /** What the list shows of a conversation. */
@@ -66,8 +71,8 @@ export interface Backend {
   open(sessionId: string, loopId?: string): Promise<ChatPort>
   /** The most recently active first. */
   list(): Promise<StoredSession[]>
-  /** The tree of a conversation, read without the right to write. */
-  read(sessionId: string): Promise<Session>
+  /** The tree of a conversation, read without the right to write; `events: false` for what was said alone, where the rest costs more. */
+  read(sessionId: string, options?: { events?: boolean }): Promise<Session>
   isOpen(sessionId: string): Promise<boolean>
   /** Takes the right to write from whoever has it; they are told. */
   takeOver(sessionId: string): Promise<void>

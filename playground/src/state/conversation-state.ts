@@ -39,11 +39,17 @@ export function outlineOf(session: Session): Session {
   return { ...session, loops }
 }
 
+/** The loop that a conversation ends with: the one begun last; of branches that were tried at once, the one that was chosen. */
+export function lastLoopOf({ loops }: Session): string | undefined {
+  const last = loops.at(-1)
+  return last?.parallelGroup?.selectedLoopId ?? last?.loopId
+}
+
 /** The loops from the first one down to `loopId`: what a conversation is made of, without its other branches. */
-export function chainOf({ loops }: Session, loopId: string | undefined): LoopRecord[] {
-  const byId = new Map(loops.map((loop) => [loop.loopId, loop]))
+export function chainOf(session: Session, loopId: string | undefined): LoopRecord[] {
+  const byId = new Map(session.loops.map((loop) => [loop.loopId, loop]))
   const chain = new Set<LoopRecord>()
-  let loop = byId.get(loopId ?? '') ?? loops.at(-1)
+  let loop = byId.get(loopId ?? '') ?? byId.get(lastLoopOf(session) ?? '')
   while (loop !== undefined && !chain.has(loop)) {
     chain.add(loop)
     loop = byId.get(loop.parentLoopId ?? '')

@@ -115,6 +115,8 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 
   async function open(sessionId: string, loopId?: string): Promise<void> {
+    // Whoever goes back behind what runs has no use for it.
+    if (loopId !== undefined && current.value.sessionId === sessionId) await current.value.stop()
     await current.value.close()
     const conversation = await read(sessionId, loopId)
     show(conversation)
@@ -149,6 +151,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     try {
       const [{ createReplay }, session] = await Promise.all([import('../replay/replay.ts'), backend.read(sessionId)])
       const played = createReplay(session, loopId.value, chat.model)
+      if (played.replay.timeline.moments.length === 0) throw new Error('Its events were not kept where it is stored.')
       selection.select(undefined)
       show(played)
       played.replay.play()
@@ -187,6 +190,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     const { sessionId } = current.value
     const before = backend.settings.value
     isMoving.value = true
+    await current.value.stop()
     await current.value.close()
     try {
       const { text } = await backend.exportAs(sessionId, 'phi')

@@ -60,8 +60,12 @@ export class LocalBackend implements Backend {
       agent,
       model,
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
-      clearQueues: () => agent.clearQueues(),
-      close: () => agent.close(),
+      async close() {
+        const run = agent.currentRun
+        agent.abort('the conversation was closed')
+        await run?.result
+        await agent.close()
+      },
       compare: (contest) => localRace(agent, this.store, contest),
       ...(race !== undefined && { race: localRace(agent, this.store, race) }),
     }

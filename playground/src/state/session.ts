@@ -1,8 +1,18 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { AgentEvent, AgentRun, ApprovalRef, PendingApproval, Receipt, Session } from '../../../src/index.ts'
+import {
+  type AgentEvent,
+  type AgentRun,
+  type AgentStartEvent,
+  type ApprovalRef,
+  type LoopRecord,
+  type PendingApproval,
+  type Receipt,
+  type Session,
+  textOf,
+} from '../../../src/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
 import type { ChatPort } from './chat-port.ts'
-import { chainOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
+import { chainOf, lastLoopOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
 import type { Replay } from './replay-controls.ts'
@@ -12,6 +22,7 @@ export interface QueuedMessage {
   id: string
   kind: 'steer' | 'followUp'
   text: string
+  receipt: Receipt
 }
 
 /** One conversation: what the page shows (signals), and what a person can do. */
@@ -36,8 +47,10 @@ export interface Conversation {
   /** Has `text` answered when the run would otherwise end. */
   followUp(text: string): void
   abort(): void
-  /** Takes a message out of the queue, as long as nobody has heard it. Absent where that cannot be done. */
-  withdraw?(message: QueuedMessage): void
+  /** Stops what runs, wherever it does, and waits for its end. */
+  stop(): Promise<void>
+  /** Takes a message out of the queue, as long as nobody has heard it; says whether that came in time. Absent where nothing can be said. */
+  withdraw?(message: QueuedMessage): Promise<boolean>
   /** Lets the call run that a card showed, and no other. */
   approve(request: PendingApproval): void
   deny(request: PendingApproval): void
@@ -51,6 +64,7 @@ export interface Conversation {
   /** Has several configurations answer `prompt`. Resolves with the loop that was chosen: open the conversation there. */
   startRace(prompt: string, run: RunRace): Promise<string>
   refresh(): Promise<void>
+  /** Lets it go: what runs in this tab is stopped, what runs elsewhere goes on. */
   close(): Promise<void>
 }
 
@@ -58,12 +72,14 @@ export interface Conversation {
 export function createConversation(chat: ChatPort, recorded: Session | undefined, loopId?: string): Conversation {
   const { agent } = chat
   const log = new EventLog()
-  log.restore(recorded?.loops ?? [])
-  let next = openedState(agent, recorded === undefined ? [] : chainOf(recorded, loopId))
+  // The events of the run that is on are heard from its beginning.
+  const isOver = (loop: LoopRecord) => loop.loopId !== agent.currentRun?.loopId
+  log.restore(recorded?.loops.filter(isOver) ?? [])
+  let next = openedState(agent, recorded === undefined ? [] : chainOf(recorded, loopId).filter(isOver))
   let isScheduled = false
   const state = signal(next)
   const record = signal(recorded && outlineOf(recorded))
-  const lastLoop = signal(loopId ?? recorded?.loops.at(-1)?.loopId)
+  const lastLoop = signal(loopId ?? (recorded && lastLoopOf(recorded)))
   const queued = signal<readonly QueuedMessage[]>([])
   const race = signal<Race | undefined>(undefined)
   let racing: AbortController | undefined
@@ -77,10 +93,18 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     log.publish()
   }
 
+  /** What is left in sight when a run begins. */
+  function seenFrom({ continuationKind, parentLoopId }: AgentStartEvent): RunState {
+    const last = next.loopId ?? lastLoop.value
+    // Somebody else has gone on from another loop.
+    if (last !== undefined && parentLoopId !== undefined && parentLoopId !== last) return openedState(agent, [])
+    const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
+    return goesBack ? rewoundState(next, agent.messages) : next
+  }
+
   function hear(event: AgentEvent): void {
     log.add(event)
-    const goesBack = event.type === 'agentStart' && ['rerun', 'branch'].includes(event.continuationKind.kind)
-    next = reduce(goesBack ? rewoundState(next, agent.messages) : next, event)
+    next = reduce(event.type === 'agentStart' ? seenFrom(event) : next, event)
     if (isScheduled) return
     isScheduled = true
     nextFrame(publish)
@@ -94,7 +118,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
   const leave = agent.subscribe(hear)
 
   async function queue(kind: QueuedMessage['kind'], text: string, receipt: Receipt): Promise<void> {
-    const entry = { id: receipt.message.id, kind, text }
+    const entry = { id: receipt.message.id, kind, text, receipt }
     queued.value = [...queued.value, entry]
     const outcome = await receipt.settled
     queued.value = queued.value.filter((other) => other !== entry)
@@ -111,16 +135,10 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     else void queue('followUp', text, agent.followUp(text))
   }
 
-  /** A queue can only be emptied as a whole: the others are put back in their order. */
-  function withdraw(message: QueuedMessage): void {
-    const waiting = queued.value
-    for (const { id } of waiting) withdrawn.add(id)
-    chat.clearQueues?.()
-    for (const { id, kind, text } of waiting) {
-      if (id === message.id) continue
-      if (kind === 'steer') send(text)
-      else followUp(text)
-    }
+  async function withdraw({ id, receipt }: QueuedMessage): Promise<boolean> {
+    withdrawn.add(id)
+    receipt.withdraw()
+    return (await receipt.settled) === 'returned'
   }
 
   function decide(request: PendingApproval, answer: (run: AgentRun, request: ApprovalRef) => void): void {
@@ -165,13 +183,22 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     }
   }
 
-  async function close(): Promise<void> {
+  async function stop(): Promise<void> {
     racing?.abort()
     const run = agent.currentRun
-    agent.abort('the conversation was closed')
+    agent.abort('stopped by the visitor')
     await run?.result
-    leave()
+  }
+
+  async function close(): Promise<void> {
+    racing?.abort()
     await chat.close()
+    leave()
+  }
+
+  for (const receipt of chat.queued ?? []) {
+    const { message } = receipt
+    if (message.role === 'user') void queue(receipt.kind, textOf(message.content), receipt)
   }
 
   return {
@@ -187,8 +214,9 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     draft,
     send,
     followUp,
-    ...(chat.clearQueues !== undefined && { withdraw }),
+    withdraw,
     refresh,
+    stop,
     close,
     approve: (request) => decide(request, (run, shown) => run.approve(shown)),
     deny: (request) => decide(request, (run, shown) => run.deny(shown, 'The visitor said no.')),
@@ -196,10 +224,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     regenerate: () => void agent.regenerate(),
     editAndResend: (messageId, text) => void agent.editAndResend(messageId, text),
     compact: () => void agent.compact(),
-    abort: () => {
-      racing?.abort()
-      agent.abort('stopped by the visitor')
-    },
+    abort: () => void stop(),
   }
 }
 

@@ -56,6 +56,14 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     expect(await saidIn(client)).toEqual(['First.', 'And on.'])
   })
 
+  it('answers what was said earlier again', async () => {
+    const { client, messageId } = await talked()
+    await allEvents(await client.post('/regenerate', { messageId }))
+    expect(await saidIn(client)).toEqual(['First.'])
+    expect((await problemOf(await client.post('/regenerate', { messageId: 'none' }))).code).toBe('notFound')
+    expect((await problemOf(await client.post('/regenerate', { messageId: 7 }))).code).toBe('invalidBody')
+  })
+
   it('stays where it was when nothing begins', async () => {
     const { client, first } = await talked()
     const refused: [string, JsonObject, string][] = [

@@ -35,8 +35,8 @@ export interface ChatAgent {
   send(input: PromptInput, options?: ChatOptions): AgentRun
   continueLoop(options?: ChatOptions): AgentRun
   compact(options?: ChatOptions & { focusMessage?: string }): AgentRun
-  /** Has the last thing a user said answered again. */
-  regenerate(options?: ChatOptions): AgentRun
+  /** Has what a user said answered again: the last of it, or what the message `messageId` belongs to. */
+  regenerate(options?: ChatOptions & { messageId?: string }): AgentRun
   /** Says `input` instead of the user message with this id. */
   editAndResend(messageId: string, input: PromptInput, options?: ChatOptions): AgentRun
   steer(input: PromptInput): Receipt
