@@ -1,3 +1,4 @@
+import { withEntries } from './by-id.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'
 import type { MessageView, RunState, ToolView } from './state.ts'
 
@@ -24,7 +25,7 @@ export function newestPart(child: RunState): RunState {
 
 function withoutCallsOf(dropped: readonly MessageView[], tools: RunState['tools']): RunState['tools'] {
   const gone = new Set(dropped.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'toolCall' ? [block.toolCallId] : []))))
-  return gone.size === 0 ? tools : Object.fromEntries(Object.entries(tools).filter(([id]) => !gone.has(id)))
+  return gone.size === 0 ? tools : withEntries(Object.fromEntries(Object.entries(tools).filter(([id]) => !gone.has(id))))
 }
 
 /**
@@ -37,5 +38,5 @@ export function settleChild(state: RunState, toolCallId: string): RunState {
   if (child === undefined || tool === undefined) return state
   const isCutOff = child.status === 'running'
   const settled: ToolView = { ...tool, child: isCutOff ? { ...child, status: 'aborted', tools: cancelOpenCalls(child.tools) } : child }
-  return { ...state, children, tools: { ...state.tools, [toolCallId]: settled } }
+  return { ...state, children: withEntries(children), tools: withEntries(state.tools, { [toolCallId]: settled }) }
 }

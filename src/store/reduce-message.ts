@@ -2,6 +2,7 @@ import type { Content } from '../types/message/content.ts'
 import type { AgentMessage } from '../types/message/message.ts'
 import type { StreamDelta } from '../types/model/provider.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../types/run/event.ts'
+import { withEntries } from './by-id.ts'
 import type { BlockView, MessageView, RunState, ToolView } from './state.ts'
 
 /** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
@@ -94,7 +95,7 @@ function startOf(view: MessageView, contentIndex: number): number {
 /** Some services number their calls from 0 in every answer: an id that comes again is a new call. */
 function withStreamingCall(tools: RunState['tools'], delta: { toolCallId: string; toolName: string }): RunState['tools'] {
   if (tools[delta.toolCallId]?.status === 'streaming') return tools
-  return { ...tools, [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } }
+  return withEntries(tools, { [delta.toolCallId]: { toolCallId: delta.toolCallId, toolName: delta.toolName, status: 'streaming' } })
 }
 
 /** The calls of a finished message have all their arguments. */
@@ -103,7 +104,7 @@ export function withCallsOf(tools: RunState['tools'], message: AgentMessage): Ru
   let next: Record<string, ToolView> | undefined
   for (const block of message.content) {
     if (block.type !== 'toolCall') continue
-    next ??= { ...tools }
+    next ??= withEntries(tools)
     next[block.id] = { toolCallId: block.id, toolName: block.name, status: 'ready', args: block.arguments }
   }
   return next ?? tools

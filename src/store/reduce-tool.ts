@@ -8,6 +8,7 @@ import type {
   ToolExecutionUpdateEvent,
 } from '../types/run/event.ts'
 import type { PendingApproval } from '../types/run/run-facts.ts'
+import { withEntries } from './by-id.ts'
 import type { RunState, ToolView } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
@@ -72,7 +73,7 @@ export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
   let next: Record<string, ToolView> | undefined
   for (const [id, tool] of Object.entries(tools)) {
     if (!isOpen(tool)) continue
-    next ??= { ...tools }
+    next ??= withEntries(tools)
     next[id] = { ...tool, status: 'cancelled' }
   }
   return next ?? tools
@@ -85,5 +86,5 @@ function isOpen(tool: ToolView): boolean {
 function withTool(state: RunState, event: ToolEvent, change: Partial<ToolView>): RunState {
   const { toolCallId, toolName } = event
   const before: ToolView = state.tools[toolCallId] ?? { toolCallId, toolName, status: 'running' }
-  return { ...state, tools: { ...state.tools, [toolCallId]: { ...before, ...change } } }
+  return { ...state, tools: withEntries(state.tools, { [toolCallId]: { ...before, ...change } }) }
 }

@@ -9,6 +9,7 @@ import type {
   TurnEndEvent,
   TurnStartEvent,
 } from '../types/run/event.ts'
+import { withEntries } from './by-id.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
@@ -166,5 +167,5 @@ function branchSelected(state: RunState, event: ParallelLoopEndEvent): RunState 
 function childReported(state: RunState, { toolCallId, event }: ChildEvent): RunState {
   const before = state.children[toolCallId] ?? initialState()
   const child = reduce(before, event)
-  return child === before ? state : { ...state, children: { ...state.children, [toolCallId]: newestPart(child) } }
+  return child === before ? state : { ...state, children: withEntries(state.children, { [toolCallId]: newestPart(child) }) }
 }

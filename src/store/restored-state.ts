@@ -2,6 +2,7 @@ import { waitingApprovals } from '../base/waiting-approvals.ts'
 import type { AgentMessage, ToolResultMessage } from '../types/message/message.ts'
 import { combineUsage, emptyUsage } from '../types/model/usage.ts'
 import type { PendingApproval } from '../types/run/run-facts.ts'
+import { withEntries } from './by-id.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'
 import { initialState, type RunState, type ToolView } from './state.ts'
@@ -34,10 +35,10 @@ function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]
   const views = approvals.map(({ toolCallId, toolName, arguments: args }): ToolView => {
     return { ...tools[toolCallId], toolCallId, toolName, args, status: 'pendingApproval' }
   })
-  return views.length === 0 ? tools : { ...tools, ...Object.fromEntries(views.map((view) => [view.toolCallId, view])) }
+  return views.length === 0 ? tools : withEntries(tools, Object.fromEntries(views.map((view) => [view.toolCallId, view])))
 }
 
 function withResult(tools: RunState['tools'], { toolCallId, toolName, content, isError }: ToolResultMessage): RunState['tools'] {
   const status = isError ? 'failed' : 'done'
-  return { ...tools, [toolCallId]: { ...(tools[toolCallId] ?? { toolCallId, toolName }), status, result: { content } } }
+  return withEntries(tools, { [toolCallId]: { ...(tools[toolCallId] ?? { toolCallId, toolName }), status, result: { content } } })
 }

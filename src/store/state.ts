@@ -4,6 +4,7 @@ import { emptyUsage, type Usage } from '../types/model/usage.ts'
 import type { AnnotatedRequest } from '../types/run/request-capture.ts'
 import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../types/run/run-facts.ts'
 import type { ToolResult } from '../types/tool/tool-result.ts'
+import { type ById, withEntries } from './by-id.ts'
 import type { NoteView } from './note-view.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
@@ -104,9 +105,9 @@ export interface RunState {
   messages: readonly MessageView[]
   live?: MessageView
   /** Tool calls by id. */
-  tools: Readonly<Record<string, ToolView>>
+  tools: ById<ToolView>
   /** Loops of the calls that run now, by call id, where their tools pass on events: the newest messages of each. See `childOf`. */
-  children: Readonly<Record<string, RunState>>
+  children: ById<RunState>
   /** Compactions, prunes and reverts, oldest first. */
   notes: readonly NoteView[]
   /** Calls that wait for a person, oldest first. */
@@ -137,8 +138,8 @@ export function initialState(): RunState {
     status: 'idle',
     seq: 0,
     messages: [],
-    tools: {},
-    children: {},
+    tools: withEntries({}),
+    children: withEntries({}),
     notes: [],
     approvals: [],
     inputs: [],

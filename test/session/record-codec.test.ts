@@ -159,6 +159,16 @@ describe('what this version does not know', () => {
     expect(Reflect.get({}, 'message')).toBe(undefined)
   })
 
+  it('is a message whose blocks are not what their type says: a screen would break on it', () => {
+    const input = (block: string) => {
+      const body = `{"message":{"role":"user","id":"m","content":[${block}]}}`
+      return decoded(encodeLine(lineStart(place), place.seq, `"at":1,"type":"input","body":${body}`)).record.entry.type
+    }
+    const broken = ['{"type":"text","text":{}}', '{"type":"thinking"}', '{"type":"image","data":1,"mimeType":"image/png"}']
+    expect([...broken, '{"type":"toolCall","id":{},"name":"n","arguments":{}}'].map(input)).toEqual(Array(4).fill('unknown'))
+    expect(['{"type":"text","text":""}', '{"type":"video","of":"a newer version"}'].map(input)).toEqual(['input', 'input'])
+  })
+
   it('is everything of a newer version', () => {
     const line = lineOf({ at: 1, entry: { type: 'turnStart', triggeredBy: 'user' } })
     const newer = sealed(line.slice(0, -18).replace('{"v":1,', '{"v":2,"more":{"body":1},'))

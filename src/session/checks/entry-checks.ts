@@ -1,12 +1,28 @@
-import { type Fields, list, object, oneOf, tagged, typed } from './check.ts'
+import { type Check, type Fields, list, object, oneOf, tagged, typed } from './check.ts'
 import { contextState, overlay, prune, revert } from './snapshot.ts'
 
 const string = typed('string')
 const number = typed('number')
 const json = typed('object')
 
+const blocks = new Map(
+  Object.entries({
+    text: { text: string },
+    thinking: { thinking: string },
+    image: { data: string, mimeType: string },
+    toolCall: { id: string, name: string, arguments: json },
+  }).map(([type, fields]) => [type, object(fields)]),
+)
+
+/** A block of a type that is not known here may be anything. */
+const block: Check = (value, path) => {
+  object({ type: string })(value, path)
+  const { type } = value as { type: string } // just shown
+  blocks.get(type)?.(value, path)
+}
+
 /** As much as readers of a history rely on: a message that was stored must not vanish because of a detail that only a model cares about. */
-const spoken: Fields = { id: string, content: list(object({ type: string })) }
+const spoken: Fields = { id: string, content: list(block) }
 const answer: Fields = { ...spoken, usage: json }
 const result: Fields = { ...spoken, toolCallId: string }
 const message = tagged('role', { user: spoken, assistant: answer, toolResult: result, extension: { id: string } })
