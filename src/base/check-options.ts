@@ -132,10 +132,11 @@ export function required(kind: Kind): Kind {
 /** An object with these options. Others are refused, unless it `isOpen`. */
 export function options<Options>(table: OptionTable<Options>, isOpen = false): Kind {
   const kinds: Table = table
+  const entries = Object.entries(kinds)
   return {
     ...kind('an object', isObject),
-    inside: (value, name) => misfitAmong(kinds, value as object, name, isOpen),
-    names: Object.entries(kinds).flatMap(([key, { names = [] }]) => [key, ...names.map((inner) => `${key}.${inner}`)]),
+    inside: (value, name) => misfitAmong(kinds, value as object, name, isOpen, entries),
+    names: entries.flatMap(([key, { names = [] }]) => [key, ...names.map((inner) => `${key}.${inner}`)]),
   }
 }
 
@@ -166,8 +167,8 @@ function misfit(kind: Kind, value: unknown, name: string): string | undefined {
   return kind.inside?.(value, name)
 }
 
-function misfitAmong(kinds: Table, value: object, name: string, isOpen: boolean): string | undefined {
-  for (const [key, option] of Object.entries(kinds)) {
+function misfitAmong(kinds: Table, value: object, name: string, isOpen: boolean, entries = Object.entries(kinds)): string | undefined {
+  for (const [key, option] of entries) {
     const given: unknown = Reflect.get(value, key)
     const wrong = given === undefined && option.isRequired !== true ? undefined : misfit(option, given, within(name, key))
     if (wrong !== undefined) return wrong

@@ -126,8 +126,10 @@ function faultOf(block: Content): string | undefined {
 
 /** Services have repeated a call id within one message; every call must be answerable on its own. */
 function uniqueCallIds(message: AssistantMessage): void {
+  const calls = toolCallsOf(message.content)
+  if (calls.length < 2) return
   const seen = new Set<string>()
-  for (const call of toolCallsOf(message.content)) {
+  for (const call of calls) {
     const base = call.id
     for (let n = 2; seen.has(call.id); n += 1) call.id = `${base}-${n}`
     seen.add(call.id)

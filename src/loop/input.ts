@@ -271,10 +271,11 @@ function withOrigin(message: AgentMessage, kind: NonNullable<TurnInput['origin']
  * Rejects with `JournalError`. No promise where nothing has to be awaited.
  */
 function addInput(loop: InputLoop, inputs: readonly AgentMessage[]): Promise<void> | undefined {
+  if (inputs.length === 0) return undefined
   const turnId = { loopId: loop.events.loopId, turnIndex: loop.turnIndex }
   const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...message, turnId } : message))
   for (const message of stamped) loop.append(message)
-  return stamped.length === 0 ? undefined : reportInput(loop, stamped)
+  return reportInput(loop, stamped)
 }
 
 async function reportInput(loop: InputLoop, messages: readonly AgentMessage[]): Promise<void> {

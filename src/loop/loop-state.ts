@@ -103,7 +103,10 @@ export class LoopState {
    */
   record(entry: JournalEntry): Promise<void> | undefined {
     const { journal } = this.config
-    if (journal === undefined || this.failure?.code === 'journal') return undefined
+    return journal === undefined || this.failure?.code === 'journal' ? undefined : this.#write(journal, entry)
+  }
+
+  #write(journal: NonNullable<LoopConfig['journal']>, entry: JournalEntry): Promise<void> {
     const { sessionId, loopId, runId } = this.events
     const record = { entry, agentId: this.agentId, sessionId, loopId, runId, turnIndex: this.turnIndex, at: now() }
     // An async function, so that a journal that throws at once is a rejection too.

@@ -154,11 +154,13 @@ function visitObject(schema: FlatSchema, value: Readonly<Record<string, unknown>
 }
 
 /** Looks at what stands behind `key`. `others` are the properties that would have been allowed. */
-function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
+function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others?: object): void {
   if (schema === true) return
   found.path.push(key)
   if (schema === false) {
-    const names = Object.keys(others).slice(0, 20).join(', ')
+    const names = Object.keys(others ?? {})
+      .slice(0, 20)
+      .join(', ')
     add(found, names === '' ? 'is not allowed' : `is not allowed; known: ${names}`)
   } else visit(schema, value, found)
   found.path.pop()

@@ -1,7 +1,7 @@
 import { AbortScope, startTimer } from '../../base/abort.ts'
 import type { ContextChange } from '../../types/context/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../types/errors.ts'
-import type { RunGuards } from '../../types/run/approval.ts'
+import type { ApprovalDesk, RunGuards } from '../../types/run/approval.ts'
 import type { AgentEvent } from '../../types/run/event.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 import type { ToolResult } from '../../types/tool/tool-result.ts'
@@ -53,8 +53,8 @@ class RunningCall {
   readonly #timeoutMs: number | undefined
   #stopTimer: (() => void) | undefined
   #asking = 0
-  /** Where loops that the tool starts ask people; `undefined` where nobody can be asked. */
-  readonly #approvals: RisingApprovals | undefined
+  /** Where loops that the tool starts ask people, made when one is started; `undefined` where nobody can be asked. */
+  #approvals: RisingApprovals | undefined
   /** Where the call asks people, and loops that it starts; made when somebody does. */
   #inputs: CallInputs | undefined
   #isOver = false
@@ -63,15 +63,13 @@ class RunningCall {
 
   constructor(loop: LoopState, call: PreparedCall, changes: ContextChange[]) {
     const timeoutMs = call.tool.timeoutMs ?? loop.config.toolTimeoutMs
-    const { approvals, runningTools } = loop.options
     this.#loop = loop
     this.#call = call
     this.#changes = changes
     this.stop = new AbortScope(loop.stop)
     this.#timeoutMs = timeoutMs
     this.#startClock()
-    this.#approvals = approvals && new RisingApprovals(loop, approvals, { id: call.id, name: call.name, stop: this.stop })
-    runningTools?.set(call.id, timeoutMs)
+    loop.options.runningTools?.set(call.id, timeoutMs)
   }
 
   /** Calls the tool, inside of whoever watches the loop. */
@@ -89,8 +87,8 @@ class RunningCall {
 
   /** What watches over the run, for loops that the tool starts. */
   get guards(): RunGuards {
-    const inputs = this.#loop.options.inputs && this.#asks()
-    return guardsOf(this.#loop, this.#call.id, { approvals: this.#approvals, inputs })
+    const { approvals, inputs } = this.#loop.options
+    return guardsOf(this.#loop, this.#call.id, { approvals: approvals && this.#asksApproval(approvals), inputs: inputs && this.#asks() })
   }
 
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
@@ -150,6 +148,14 @@ class RunningCall {
     this.#stopTimer?.()
     this.stop.release()
     return result
+  }
+
+  #asksApproval(above: ApprovalDesk): RisingApprovals {
+    if (this.#approvals !== undefined) return this.#approvals
+    const { id, name } = this.#call
+    this.#approvals = new RisingApprovals(this.#loop, above, { id, name, stop: this.stop })
+    if (this.#isOver) this.#approvals.close()
+    return this.#approvals
   }
 
   #asks(): CallInputs {

@@ -73,6 +73,7 @@ function begin(loop: LoopState, call: ToolCallContent): PlannedCall {
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
   const outcome: CallOutcome = { results: [], waiting: [], heldBack: [] }
   const changes: ContextChange[] = []
+  const turn = { waiting: outcome.waiting, changes }
   const size = stepSize(loop, planned.length)
   try {
     for (let at = 0; at < planned.length; at += size) {
@@ -81,9 +82,9 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
       const isSkipped = !isHeld && at > 0 && loop.inputs.isSteered
       const step = isHeld ? holdBack(planned.slice(at, at + size), outcome) : planned.slice(at, at + size)
       const answered = await Promise.all(
-        step.map(({ call, skip, ...begun }) => {
-          const reason = isSkipped ? steeringSkip : skip
-          return reason === undefined ? executeCall(loop, call, begun, { waiting: outcome.waiting, changes }) : skipCall(loop, call, reason)
+        step.map((planned) => {
+          const reason = isSkipped ? steeringSkip : planned.skip
+          return reason === undefined ? executeCall(loop, planned, turn) : skipCall(loop, planned.call, reason)
         }),
       )
       for (const entry of answered) {
@@ -125,8 +126,7 @@ function stepSize({ config }: LoopState, calls: number): number {
  */
 async function executeCall(
   loop: LoopState,
-  call: ToolCallContent,
-  { preparation, intent }: Pick<PlannedCall, 'preparation' | 'intent'>,
+  { call, preparation, intent }: PlannedCall,
   turn: { waiting: PendingApproval[]; changes: ContextChange[] },
 ): Promise<ToolResultEntry | undefined> {
   try {

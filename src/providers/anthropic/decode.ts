@@ -52,15 +52,15 @@ interface WireUsage {
 }
 
 /** How the service says why it stopped, in our terms. */
-const stopReasons: Record<string, StopReason> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'toolUse',
-  pause_turn: 'paused',
-  refusal: 'guardRail',
-}
+const stopReasons = new Map<string, StopReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'toolUse'],
+  ['pause_turn', 'paused'],
+  ['refusal', 'guardRail'],
+])
 
 /** Reads the events of one Messages response. `prefixHash` of the call is what its reasoning is bound to. */
 export class AnthropicDecoder implements StreamDecoder {
@@ -101,7 +101,7 @@ export class AnthropicDecoder implements StreamDecoder {
 
   finish(): AssistantMessage {
     const wire = this.#stopReason ?? 'end_turn'
-    const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
+    const reason = stopReasons.get(wire)
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
     for (const { kind, isClosed, key } of this.#blocks) if (kind === 'call' && !isClosed) this.builder.cutCall(key)
     const message = this.builder.finish(reason, this.#usage)

@@ -24,7 +24,8 @@ export interface AnthropicCall extends EncodedCall {
 function knownOf(model: ModelConfig) {
   const profile = anthropicProfile(model)
   const encoder = messageEncoder()
-  return { profile, history: new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(encoder, head)) }
+  const history = new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(encoder, head))
+  return { profile, url: joinUrl(model.baseUrl, '/v1/messages'), history }
 }
 
 /**
@@ -38,7 +39,7 @@ export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => A
   return (asked) => encodeRequest(asked, wire, modelOf(asked.model))
 }
 
-function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, history }: ReturnType<typeof knownOf>): AnthropicCall {
+function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url, history }: ReturnType<typeof knownOf>): AnthropicCall {
   const { capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
@@ -58,7 +59,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, his
   if (tools !== '') body += `,"tools":[${marks('cacheTools') ? withBreakpoint(tools) : tools}]`
   body += `,"messages":${writer.toJson(marks('cacheMessages'))}}`
   return {
-    url: joinUrl(model.baseUrl, '/v1/messages'),
+    url,
     headers: requestHeaders(request, wire),
     body,
     warnings,

@@ -255,17 +255,17 @@ function isReport(raw: ChatUsage): boolean {
   return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
 }
 
-const reasons: { readonly [reason: string]: StopReason } = {
-  stop: 'stop',
-  end: 'stop',
-  eos: 'stop',
-  length: 'length',
-  model_length: 'length',
-  model_context_window_exceeded: 'length',
-  tool_calls: 'toolUse',
-  function_call: 'toolUse',
-  content_filter: 'guardRail',
-}
+const reasons = new Map<string, StopReason>([
+  ['stop', 'stop'],
+  ['end', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_calls', 'toolUse'],
+  ['function_call', 'toolUse'],
+  ['content_filter', 'guardRail'],
+])
 
 /** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
 function isFailure(finishReason: string): boolean {
@@ -274,5 +274,5 @@ function isFailure(finishReason: string): boolean {
 
 /** The stop reason of a `finish_reason`; `error` for unknown ones. */
 function stopReasonOf(finishReason: string): StopReason {
-  return Object.hasOwn(reasons, finishReason) ? (reasons[finishReason] ?? 'error') : 'error'
+  return reasons.get(finishReason) ?? 'error'
 }

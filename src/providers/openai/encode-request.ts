@@ -29,7 +29,7 @@ function knownOf(model: ModelConfig) {
     (block) => reasoningField !== undefined || block.providerState !== undefined,
   )
   const encoder = messageEncoder(profile.messages)
-  return { profile, history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
+  return { profile, url: chatUrl(model.baseUrl, profile), history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
 }
 
 /** A call, and what its answer must be read with. */
@@ -49,7 +49,7 @@ export function requestEncoder(serviceOf: (provider: string) => string): (asked:
   return (asked) => encodeRequest(asked, serviceOf(asked.model.provider), modelOf(asked.model))
 }
 
-function encodeRequest(asked: StreamRequest, service: string, { profile, history }: ReturnType<typeof knownOf>): ChatCall {
+function encodeRequest(asked: StreamRequest, service: string, { profile, url, history }: ReturnType<typeof knownOf>): ChatCall {
   const { compat, systemRole } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
@@ -61,7 +61,7 @@ function encodeRequest(asked: StreamRequest, service: string, { profile, history
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages'))
   const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
   return {
-    url: chatUrl(request.model.baseUrl, profile),
+    url,
     headers: headersOf(request, service, profile),
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,

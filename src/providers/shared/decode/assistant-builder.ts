@@ -292,9 +292,10 @@ export class AssistantBuilder {
 
   /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
   #parseCalls(cutFrom: number): void {
-    const hasStray = [...this.#slots.values()].some((slot) => slot.kind === 'toolCall' && slot.block.name === '' && slot.raw.trim() !== '')
-    for (const slot of this.#slots.values()) {
-      if (slot.kind !== 'toolCall') continue
+    const calls: ToolCallSlot[] = []
+    for (const slot of this.#slots.values()) if (slot.kind === 'toolCall') calls.push(slot)
+    const hasStray = calls.some(({ block, raw }) => block.name === '' && raw.trim() !== '')
+    for (const slot of calls) {
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
       const raw = slot.whole ?? slot.raw

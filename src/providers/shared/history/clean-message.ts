@@ -120,10 +120,12 @@ function withoutForeignState<Block extends TextContent | ToolCallContent>(block:
 /** `content` with each block replaced by `change` (`undefined` drops it); the same array when nothing changed. */
 function mapBlocks(content: Content[], change: (block: Content) => Content | undefined): Content[] {
   let changed: Content[] | undefined
-  for (const [index, block] of content.entries()) {
+  let at = 0
+  for (const block of content) {
     const next = change(block)
-    if (next !== block) changed ??= content.slice(0, index)
+    if (next !== block) changed ??= content.slice(0, at)
     if (changed !== undefined && next !== undefined) changed.push(next)
+    at += 1
   }
   return changed ?? content
 }
