@@ -1,5 +1,6 @@
 import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
+import type { Scenario } from '../demo/scenario.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { LinkQuestion } from '../markdown/link-question.tsx'
 import { KeyBanner } from '../models/key-banner.tsx'
@@ -8,6 +9,7 @@ import { InterferenceNotice } from '../sessions/interference-notice.tsx'
 import type { Desk } from '../state/desk.ts'
 import type { Conversation } from '../state/session.ts'
 import { Transcript } from './transcript.tsx'
+import { Welcome } from './welcome.tsx'
 
 const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).ReplayBar)
 
@@ -19,7 +21,11 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const isElsewhere = desk.interference.value !== undefined
   const { warning } = desk
   const { replay } = conversation
+  const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
+  const offered = isScripted ? scenarios : []
+  const isBusy = isRunning || isElsewhere
+  const pick = (scenario: Scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))
 
   return (
     <main class="conversation-pane">
@@ -27,7 +33,8 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
       <LinkQuestion>
         <Transcript
           state={state}
-          isScripted={isScripted}
+          isEmpty={isEmpty}
+          welcome={replay === undefined && <Welcome scenarios={offered} isDisabled={isBusy} onPick={pick} />}
           race={race}
           record={conversation.record.value}
           selection={desk.selection.value}
@@ -47,13 +54,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
         <KeyBanner />
         {replay === undefined ? (
           <>
-            {isScripted && (
-              <ScenarioBar
-                scenarios={scenarios}
-                isDisabled={isRunning || isElsewhere}
-                onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
-              />
-            )}
+            {isScripted && !isEmpty && <ScenarioBar scenarios={scenarios} isDisabled={isBusy} onPick={pick} />}
             <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
           </>
         ) : (
