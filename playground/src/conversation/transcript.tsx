@@ -37,6 +37,8 @@ export function Transcript({ state, race, selection, actions, isEmpty, welcome, 
   const isFollowing = useSignal(true)
 
   function follow(): void {
+    // What an empty page says begins at its top.
+    if (lines.current?.dataset.empty === 'true') return
     if (isFollowing.value && box.current !== null) box.current.scrollTop = box.current.scrollHeight
   }
 
