@@ -65,7 +65,8 @@ export async function say(page: Page, text: string): Promise<void> {
 
 /** Waits for the end of a run that has just been asked for. */
 export async function ends(page: Page, step?: number): Promise<void> {
-  await page.clock.runFor(1)
+  // What ended before is still said to have ended, for a moment.
+  await settle(page, 40)
   await until(page, ended, step)
   await settle(page)
 }

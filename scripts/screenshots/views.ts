@@ -74,10 +74,11 @@ const conversation: readonly View[] = [
   },
   {
     name: 'stopped',
-    make: (page) =>
-      play(page, 'Text', '.prose')
-        .then(() => page.keyboard.press('Escape'))
-        .then(() => settle(page)),
+    async make(page) {
+      await play(page, 'Text', '.prose table')
+      await page.keyboard.press('Escape')
+      await until(page, '[data-testid=run-status][data-status=aborted]')
+    },
   },
   {
     name: 'edit-message',
@@ -120,7 +121,8 @@ const conversation: readonly View[] = [
       await finish(page, 'Text')
       const other = await page.context().newPage()
       await other.goto(page.url())
-      await other.getByRole('button', { name: 'Go on here' }).click()
+      await until(other, '[data-testid=interference]')
+      await press(other, 'Go on here')
       await until(page, '[data-testid=interference]')
       await other.close()
     },

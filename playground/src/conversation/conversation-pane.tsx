@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
+import type { Scenario } from '../demo/scenario.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { loadMarkdown } from '../markdown/lazy-markdown.tsx'
 import { LinkQuestion } from '../markdown/link-question.tsx'
@@ -10,6 +11,7 @@ import { InterferenceNotice } from '../sessions/interference-notice.tsx'
 import type { Desk } from '../state/desk.ts'
 import type { Conversation } from '../state/session.ts'
 import { Transcript } from './transcript.tsx'
+import { Welcome } from './welcome.tsx'
 
 const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).ReplayBar)
 
@@ -22,7 +24,11 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const { warning } = desk
   const { replay } = conversation
   useEffect(loadMarkdown, [])
+  const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
+  const offered = isScripted ? scenarios : []
+  const isBusy = isRunning || isElsewhere
+  const pick = (scenario: Scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))
 
   return (
     <main class="conversation-pane">
@@ -30,7 +36,8 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
       <LinkQuestion>
         <Transcript
           state={state}
-          isScripted={isScripted}
+          isEmpty={isEmpty}
+          welcome={replay === undefined && <Welcome scenarios={offered} isDisabled={isBusy} onPick={pick} />}
           race={race}
           record={conversation.record.value}
           selection={desk.selection.value}
@@ -50,13 +57,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
         <KeyBanner />
         {replay === undefined ? (
           <>
-            {isScripted && (
-              <ScenarioBar
-                scenarios={scenarios}
-                isDisabled={isRunning || isElsewhere}
-                onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
-              />
-            )}
+            {isScripted && !isEmpty && <ScenarioBar scenarios={scenarios} isDisabled={isBusy} onPick={pick} />}
             <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
           </>
         ) : (

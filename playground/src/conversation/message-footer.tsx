@@ -23,9 +23,7 @@ export function MessageFooter({ view, isScripted, onSelect, onEdit, onRerun, onB
     <footer class="message-footer">
       {message.role === 'assistant' && (
         <span class="message-facts">
-          {[isScripted ? `${message.model} (scripted)` : message.model, ...pace(view), `${short(message.usage.output)} tok out`].join(
-            ' · ',
-          )}
+          {[isScripted ? `${message.model} (scripted)` : message.model, ...pace(view), ...produced(message.usage.output)].join(' · ')}
         </span>
       )}
       <span class="message-actions">
@@ -44,5 +42,10 @@ function pace({ startedAt, endedAt, message }: MessageView): string[] {
   if (endedAt === undefined || endedAt <= startedAt || message?.role !== 'assistant') return []
   const seconds = (endedAt - startedAt) / 1000
   const speed = message.usage.output / seconds
-  return [duration(endedAt - startedAt), ...(seconds >= 0.2 ? [`${short(speed)} tok/s`] : [])]
+  return [duration(endedAt - startedAt), ...(seconds >= 0.2 && speed > 0 ? [`${short(speed)} tok/s`] : [])]
+}
+
+/** Nothing, where the answer broke off before the service had counted. */
+function produced(tokens: number): string[] {
+  return tokens === 0 ? [] : [`${short(tokens)} tok out`]
 }

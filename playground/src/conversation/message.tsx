@@ -35,7 +35,8 @@ export function Message(props: MessageProps) {
   const { message, role } = view
   if (role !== 'user' && role !== 'assistant') return null
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
-  const errorMessage = message?.role === 'assistant' ? message.errorMessage : undefined
+  // That somebody stopped it is said at the end, and is no failure.
+  const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
   const isUser = role === 'user'
 
   return (
@@ -54,7 +55,7 @@ export function Message(props: MessageProps) {
         ))
       )}
       {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
-      {view.status === 'done' && message !== undefined && (
+      {view.status === 'done' && message !== undefined && !isEdited.value && (
         <MessageFooter
           view={view}
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}

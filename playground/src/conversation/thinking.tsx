@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { BlockView } from '../../../src/store/index.ts'
 import { duration } from '../parts/figures.ts'
+import { Icon } from '../parts/icon.tsx'
 
 /** How long it stays open once it is over. */
 const lingerMs = 1000
@@ -30,6 +31,7 @@ export function Thinking({ block, isGrowing }: { block: Extract<BlockView, { typ
           isOpen.value = !isOpen.value
         }}
       >
+        <Icon name="chevron" class="twist" />
         {isGrowing ? 'Thinking…' : `Thought${took(block)}`}
       </summary>
       <p class="text plain">{block.text}</p>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Session } from '../../../src/index.ts'
 import type { RunState } from '../../../src/store/index.ts'
@@ -7,10 +8,10 @@ import { RaceCard } from '../race/race-card.tsx'
 import type { CapturedTurn } from '../state/event-log.ts'
 import type { Race } from '../state/race.ts'
 import type { Selection } from '../state/selection.ts'
+import { RetryNotice } from '../status/retry-notice.tsx'
 import { BrokenOff, Ending } from './ending.tsx'
 import type { MessageActions } from './message.tsx'
 import { MessageList } from './message-list.tsx'
-import { Welcome } from './welcome.tsx'
 
 interface TranscriptProps {
   state: RunState
@@ -22,19 +23,22 @@ interface TranscriptProps {
   requests: readonly CapturedTurn[]
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
-  /** Scenarios of the scripted model are offered. */
-  isScripted: boolean
+  /** Whether nothing was said yet. */
+  isEmpty: boolean
+  /** What stands there then. */
+  welcome: ComponentChildren
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
-export function Transcript({ state, race, selection, actions, isScripted, ...rest }: TranscriptProps) {
+export function Transcript({ state, race, selection, actions, isEmpty, welcome, ...rest }: TranscriptProps) {
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
-  const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
 
   function follow(): void {
+    // What an empty page says begins at its top.
+    if (lines.current?.dataset.empty === 'true') return
     if (!isFollowing.value || box.current === null) return
     const { scrollHeight, clientHeight } = box.current
     box.current.scrollTop = scrollHeight
@@ -42,11 +46,17 @@ export function Transcript({ state, race, selection, actions, isScripted, ...res
     lastTop.current = scrollHeight - clientHeight
   }
 
+  function isAtEnd(): boolean {
+    if (box.current === null) return true
+    const { scrollTop, scrollHeight, clientHeight } = box.current
+    return scrollHeight - scrollTop - clientHeight < 24
+  }
+
   /** Lines that come into sight may turn out to be taller than was thought: only who scrolls up stops following. */
   function onScroll(): void {
     if (box.current === null) return
-    const { scrollTop, scrollHeight, clientHeight } = box.current
-    if (scrollHeight - scrollTop - clientHeight < 24) isFollowing.value = true
+    const { scrollTop } = box.current
+    if (isAtEnd()) isFollowing.value = true
     else if (scrollTop < lastTop.current - 4) isFollowing.value = false
     lastTop.current = scrollTop
   }
@@ -60,8 +70,8 @@ export function Transcript({ state, race, selection, actions, isScripted, ...res
   useEffect(() => {
     const message = lines.current?.querySelector('[data-selected="true"]')
     if (selection === undefined || !message) return
-    isFollowing.value = false
     message.scrollIntoView({ block: 'nearest' })
+    isFollowing.value = isAtEnd()
   }, [selection])
 
   return (
@@ -69,9 +79,16 @@ export function Transcript({ state, race, selection, actions, isScripted, ...res
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
       <section class="transcript" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} ref={box} onScroll={onScroll}>
         <div class="lines" ref={lines} data-empty={isEmpty}>
-          {isEmpty && <Welcome isScripted={isScripted} />}
+          {isEmpty && welcome}
           <MessageList state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
+          <RetryNotice retry={state.retry} />
+          {isWaiting(state) && (
+            <p class="waiting">
+              <span class="dot" aria-hidden="true" />
+              Waiting for the model…
+            </p>
+          )}
           <Ending state={state} />
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
@@ -90,4 +107,10 @@ export function Transcript({ state, race, selection, actions, isScripted, ...res
       )}
     </div>
   )
+}
+
+/** Whether nothing can be seen of the run, because its model has not begun to answer. */
+function isWaiting({ status, live, retry, tools }: RunState): boolean {
+  if (status !== 'running' || live !== undefined || retry !== undefined) return false
+  return Object.values(tools).every(({ result, status: at }) => result !== undefined || at === 'denied' || at === 'cancelled')
 }

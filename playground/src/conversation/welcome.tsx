@@ -1,21 +1,53 @@
-/** What an empty page says. */
-export function Welcome({ isScripted }: { isScripted: boolean }) {
+import type { Scenario } from '../demo/scenario.ts'
+import { Icon } from '../parts/icon.tsx'
+
+/** What shows the most in a few seconds: thinking, two tools at once, and an answer from their results. */
+const firstLook = 'Thinking and tools'
+
+interface WelcomeProps {
+  /** None where the model is no scripted one. */
+  scenarios: readonly Scenario[]
+  isDisabled: boolean
+  onPick: (scenario: Scenario) => void
+}
+
+/** What an empty page says: what this is, and what to click first. */
+export function Welcome({ scenarios, isDisabled, onPick }: WelcomeProps) {
+  const first = scenarios.find(({ name }) => name === firstLook)
   return (
     <div class="welcome">
-      <span class="welcome-mark" aria-hidden="true">
-        φ
-      </span>
       <h2>See the loop think</h2>
-      {isScripted ? (
+      {first === undefined ? (
+        <p>Write something. The inspector shows what was sent, and why.</p>
+      ) : (
         <>
           <p>
-            An agent runs in this tab. The loop, the tools, the approvals and the retries are the real SDK; only the model is{' '}
-            <strong>scripted</strong>: it plays prepared answers and needs neither a key nor the network.
+            An agent runs in this tab. Only its model is <strong>scripted</strong>: no key, no network. The loop, tools, approvals, retries
+            and sessions are the SDK.
           </p>
-          <p>Pick a scenario below, or write something. The inspector shows what was sent, and why.</p>
+          <button type="button" class="primary watch" disabled={isDisabled} onClick={() => onPick(first)}>
+            <Icon name="play" />
+            Watch it work
+          </button>
+          <fieldset class="scenario-cards" disabled={isDisabled}>
+            <legend class="visually-hidden">Scripted scenarios</legend>
+            {scenarios.map((scenario, at) => (
+              <button
+                type="button"
+                class="scenario-card"
+                key={scenario.name}
+                title={`“${scenario.prompt}”`}
+                aria-labelledby={`scenario-${at}`}
+                onClick={() => onPick(scenario)}
+              >
+                <span class="scenario-name" id={`scenario-${at}`}>
+                  {scenario.name}
+                </span>
+                <span class="scenario-shows">{scenario.shows}</span>
+              </button>
+            ))}
+          </fieldset>
         </>
-      ) : (
-        <p>Write something. The inspector shows what was sent, and why.</p>
       )}
     </div>
   )

@@ -56,7 +56,9 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
             ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : null}
             onClick={() => run(command)}
           >
-            <span class="command-group">{command.group}</span>
+            <span class="command-group" data-repeated={command.group === found[index - 1]?.group}>
+              {command.group}
+            </span>
             <span class="command-name">{command.name}</span>
             {command.keys && <kbd>{command.keys}</kbd>}
           </div>

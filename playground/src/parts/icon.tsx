@@ -3,6 +3,9 @@ const paths = {
   plus: 'M8 3v10M3 8h10',
   search: 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM11 11l3 3',
   close: 'M4 4l8 8M12 4l-8 8',
+  ban: 'M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM4.2 4.2l7.6 7.6',
+  minus: 'M4 8h8',
+  spinner: 'M8 2.5A5.5 5.5 0 1 1 2.5 8',
   check: 'M3 8.5l3.2 3.2L13 5',
   copy: 'M6 6h7v7H6zM10 6V3H3v7h3',
   rerun: 'M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3',
@@ -25,7 +28,7 @@ const paths = {
   fold: 'M8 2v4M6 4l2 2 2-2M8 14v-4M6 12l2-2 2 2M3 8h10',
   agent: 'M8 3l5 5-5 5-5-5z',
   help: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM6.3 6.3c.2-1.8 3.4-1.7 3.4.2 0 1.3-1.7 1.3-1.7 2.6M8 11.3v.1',
-  gear: 'M8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM8 1.5v2M8 12.5v2M1.5 8h2M12.5 8h2M3.4 3.4l1.4 1.4M11.2 11.2l1.4 1.4M12.6 3.4l-1.4 1.4M4.8 11.2l-1.4 1.4',
+  sliders: 'M2 5h6M12 5h2M10 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM2 11h2M8 11h6M6 13a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
   play: 'M5 3.5l7 4.5-7 4.5z',
   columns: 'M2.5 3h3v10h-3zM6.5 3h3v10h-3zM10.5 3h3v10h-3z',
   code: 'M5.5 4.5L2 8l3.5 3.5M10.5 4.5L14 8l-3.5 3.5',
@@ -37,9 +40,9 @@ const paths = {
 export type IconName = keyof typeof paths
 
 /** Decoration: what a button does stands in its label. */
-export function Icon({ name }: { name: IconName }) {
+export function Icon({ name, class: more = '' }: { name: IconName; class?: string }) {
   return (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <svg class={`icon ${more}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       <path d={paths[name]} />
     </svg>
   )

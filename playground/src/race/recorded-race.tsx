@@ -1,6 +1,7 @@
 import { escapeControls, type LoopRecord, type Session } from '../../../src/index.ts'
 import { parallelSiblings } from '../../../src/session/index.ts'
 import { initialState, reduce } from '../../../src/store/index.ts'
+import { Icon } from '../parts/icon.tsx'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
 import { marked, type RaceMarks } from './race-marks.ts'
 
@@ -10,7 +11,10 @@ export function RecordedRace({ record, loop }: { record: Session; loop: LoopReco
   const verdict = loop.parallelGroup?.reason
   return (
     <details class="race" data-testid="race" data-status="done" open={verdict !== undefined}>
-      <summary>{siblings.length} answers were tried at once; the conversation goes on with the one that was chosen.</summary>
+      <summary>
+        <Icon name="chevron" class="twist" />
+        {siblings.length} answers were tried at once; the conversation goes on with the one that was chosen.
+      </summary>
       <RaceColumns entries={siblings.map(entryOf)} chosen={loop.loopId} />
       {verdict !== undefined && <p class="verdict">Judge: {escapeControls(verdict)}</p>}
     </details>

@@ -29,13 +29,11 @@ export function TransferButtons({ desk }: { desk: Desk }) {
 
   return (
     <footer class="transfer">
-      <div class="transfer-row">
-        <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void desk.replay()}>
-          <Icon name="play" />
-          Replay
-        </button>
-        <HandOverButton desk={desk} />
-      </div>
+      <button type="button" class="small" disabled={isEmpty || conversation.replay !== undefined} onClick={() => void desk.replay()}>
+        <Icon name="play" />
+        Replay
+      </button>
+      <HandOverButton desk={desk} />
       <button type="button" class="small" onClick={() => input.current?.click()}>
         <Icon name="upload" />
         Import

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { escapeControls } from '../../../src/index.ts'
 import type { RetryView } from '../../../src/store/index.ts'
+import { Icon } from '../parts/icon.tsx'
 
 /** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */
 export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
@@ -15,7 +16,11 @@ export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
   const seconds = Math.max(0, Math.ceil((retry.retryAt - now) / 1000))
   return (
     <p class="retry" data-testid="retry">
-      Retry {retry.attempt} of {retry.maxRetries} in {seconds} s: {escapeControls(retry.error.message)}
+      <Icon name="spinner" class="spinner" />
+      <strong>
+        Retry {retry.attempt} of {retry.maxRetries} in {seconds} s
+      </strong>
+      {escapeControls(retry.error.message)}
     </p>
   )
 }

@@ -3,7 +3,6 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { ContextMeter } from './context-meter.tsx'
-import { RetryNotice } from './retry-notice.tsx'
 import { ThemeToggle } from './theme-toggle.tsx'
 
 const labels: Record<RunState['status'], string> = {
@@ -47,7 +46,6 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onSett
         <span class="dot" aria-hidden="true" />
         {labels[status]}
       </p>
-      <RetryNotice retry={state.retry} />
       <div class="top-bar-end">
         <ContextMeter state={state} model={model} onOpen={onUsage} />
         <button type="button" class="palette-button" onClick={onPalette} aria-keyshortcuts="Control+K Meta+K">
@@ -59,7 +57,7 @@ export function TopBar({ state, isRacing, model, isDrawerOpen, onPalette, onSett
           <IconButton icon="panel" label="Inspector" isPressed={isDrawerOpen} onClick={onDrawer} />
         </span>
         <span class="settings-button">
-          <IconButton icon="gear" label="Settings" onClick={onSettings} />
+          <IconButton icon="sliders" label="Settings" onClick={onSettings} />
         </span>
         <ThemeToggle />
       </div>

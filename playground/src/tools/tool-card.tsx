@@ -3,6 +3,7 @@ import type { PendingApproval } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/index.ts'
 import type { RunState, ToolStatus, ToolView } from '../../../src/store/index.ts'
 import { duration } from '../parts/figures.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import { ChildRun } from './child-run.tsx'
@@ -31,7 +32,16 @@ const labels: Record<ToolStatus, string> = {
   cancelled: 'cancelled',
 }
 
-const signs: Partial<Record<ToolStatus, string>> = { pendingApproval: '?', done: '✓', failed: '✕', denied: '⊘', cancelled: '–' }
+const signs: Record<ToolStatus, IconName> = {
+  streaming: 'spinner',
+  ready: 'spinner',
+  pendingApproval: 'help',
+  running: 'spinner',
+  done: 'check',
+  failed: 'close',
+  denied: 'ban',
+  cancelled: 'minus',
+}
 
 /** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
 export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelect }: ToolCardProps) {
@@ -49,9 +59,7 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
           choice.value = !isOpen
         }}
       >
-        <span class="tool-sign" aria-hidden="true">
-          {signs[status] ?? '…'}
-        </span>
+        <Icon name={signs[status]} class={`tool-sign ${signs[status]}`} />
         <code class="tool-name">{escapeControls(toolName)}</code>
         <span class="tool-hint">{escapeControls(argumentsText)}</span>
         <span class="tool-status">{labels[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)}</span>

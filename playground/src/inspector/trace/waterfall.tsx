@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { escapeControls } from '../../../../src/index.ts'
 import { duration, short } from '../../parts/figures.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'
 import type { Span } from '../../state/trace.ts'
 import type { TraceRow } from './trace-rows.ts'
@@ -82,7 +83,7 @@ function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps)
         <span class="span-name" style={{ paddingLeft: `${Math.min(depth, 8) * 14}px` }}>
           {canFold ? (
             <button type="button" class="fold" aria-expanded={!isFolded} aria-label={`Parts of ${label}`} onClick={() => onFold(span)}>
-              <span aria-hidden="true">{isFolded ? '▸' : '▾'}</span>
+              <Icon name="chevron" class="twist" />
             </button>
           ) : (
             <span class="fold" aria-hidden="true" />
