@@ -23,6 +23,8 @@ const node = {
     exclude: ['test/browser/**', 'test/harness/workerd.test.ts'],
     // Long enough for thousands of random cases on a busy machine: 5 s, the default, failed one when another job took a core.
     testTimeout: 30_000,
+    // Vitest leaves one core free, and of two that is half: many files wait for processes that they have started.
+    maxWorkers: '100%',
   },
 }
 

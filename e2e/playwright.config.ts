@@ -16,7 +16,9 @@ export default defineConfig({
   testDir: '.',
   testMatch: '*.e2e.ts',
   ...(browserName !== 'chromium' && { grep: /@everywhere/ }),
-  workers: 1,
+  // A test mostly waits for a scripted stream. Each has a context of its own, and each worker its own browser: nothing is shared but the page.
+  fullyParallel: true,
+  workers: 2,
   reporter: 'list',
   timeout: 30_000,
   outputDir: `../node_modules/.cache/e2e/${browserName}`,
