@@ -9,7 +9,7 @@ import { isHeaderValue, type OpenApiToolsOptions } from './options.ts'
 import type { Inputs, Parameter } from './parameters.ts'
 import { redirectOf } from './redirect.ts'
 import { type Authorization, authorize, secretsOfHeaders, withoutSecrets } from './security.ts'
-import { formBody, headerText, pathText, percentEncode, queryPairs } from './serialize.ts'
+import { formBody, headerText, multipartBody, pathText, percentEncode, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
 
 /** All that a call needs beside its arguments. */
@@ -26,7 +26,7 @@ interface Prepared {
   method: string
   url: URL
   headers: Headers
-  body?: string
+  body?: string | FormData
   secrets: string[]
 }
 
@@ -95,12 +95,13 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
     headers.set(parameter.name, text)
   }
   const body = bodyOf(plan, args)
-  if (body !== undefined) headers.set('content-type', body.type)
+  // With parts, what stands between them is known when it is sent.
+  if (body?.type !== undefined) headers.set('content-type', body.type)
   const authorized = await authorize(authorizations, signal)
   for (const [name, value] of authorized.headers) headers.set(name, value)
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
   addQuery(url, authorized.query)
-  return { method: operation.method, url, headers, secrets: authorized.secrets, ...(body !== undefined && { body: body.text }) }
+  return { method: operation.method, url, headers, secrets: authorized.secrets, ...(body !== undefined && { body: body.content }) }
 }
 
 function urlOf({ operation, baseUrl, inputs, authorizations }: CallPlan, argumentOf: (parameter: Parameter) => unknown): URL {
@@ -138,14 +139,15 @@ function addQuery(url: URL, pairs: readonly string[]): void {
   if (query !== '') url.search = query
 }
 
-function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>): { text: string; type: string } | undefined {
+function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>): { content: string | FormData; type?: string } | undefined {
   const { body } = inputs
   if (body?.mediaType === undefined || operation.method === 'GET' || operation.method === 'HEAD') return undefined
   const value = Object.hasOwn(args, body.key) ? args[body.key] : undefined
   if (value === undefined) return undefined
-  if (body.format === 'json') return { text: JSON.stringify(value), type: body.mediaType }
-  if (body.format === 'form') return { text: formBody(body.encoding, value), type: body.mediaType }
-  return { text: typeof value === 'string' ? value : JSON.stringify(value), type: body.mediaType }
+  if (body.format === 'json') return { content: JSON.stringify(value), type: body.mediaType }
+  if (body.format === 'form') return { content: formBody(body.encoding, value), type: body.mediaType }
+  if (body.format === 'multipart') return { content: multipartBody(body, value) }
+  return { content: typeof value === 'string' ? value : JSON.stringify(value), type: body.mediaType }
 }
 
 /**

@@ -30,10 +30,12 @@ export interface Body {
   readonly key: string
   /** What is sent as `content-type`; absent where this package cannot write what the operation takes. */
   readonly mediaType?: string
-  readonly format: 'json' | 'form' | 'text' | 'none'
+  readonly format: 'json' | 'form' | 'multipart' | 'text' | 'none'
   readonly isRequired: boolean
   readonly schema: unknown
   readonly encoding: unknown
+  /** Fields that are files. */
+  readonly files: ReadonlySet<string>
   readonly description?: string
   /** All that the operation takes. */
   readonly mediaTypes: readonly string[]
@@ -134,10 +136,20 @@ function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: Re
     isRequired: field(node, 'required') === true,
     schema: field(value, 'schema') ?? true,
     encoding: field(value, 'encoding'),
+    files: filesIn(api, field(value, 'schema')),
     mediaTypes: media.map(([name]) => name),
     ...(type !== undefined && { mediaType: type }),
     ...(description !== undefined && { description }),
   }
+}
+
+/** In the words of 3.0 and of 3.1. Lists of them count too. */
+function filesIn(api: OpenApiDocument, schema: unknown): ReadonlySet<string> {
+  const isFile = (node: unknown): boolean =>
+    textField(node, 'format') === 'binary' ||
+    (textField(node, 'contentMediaType') !== undefined && field(node, 'contentEncoding') === undefined)
+  const properties = entriesField(dereference(api, schema), 'properties').map(([name, node]) => [name, dereference(api, node)] as const)
+  return new Set(properties.filter(([, node]) => isFile(node) || isFile(dereference(api, field(node, 'items')))).map(([name]) => name))
 }
 
 type Chosen = { type?: string; format: Body['format']; value: unknown }
@@ -151,6 +163,8 @@ function chosenMedia(media: readonly [string, unknown][]): Chosen {
   if (any !== undefined) return { type: 'application/json', format: 'json', value: any[1] }
   const form = first(/^application\/x-www-form-urlencoded\s*(;|$)/i)
   if (form !== undefined) return { type: 'application/x-www-form-urlencoded', format: 'form', value: form[1] }
+  const parts = first(/^multipart\/form-data\s*(;|$)/i)
+  if (parts !== undefined) return { type: 'multipart/form-data', format: 'multipart', value: parts[1] }
   const text = first(/^text\/[a-z]/i)
   if (text !== undefined) return { type: text[0], format: 'text', value: text[1] }
   return { format: 'none', value: undefined }

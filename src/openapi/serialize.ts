@@ -1,6 +1,6 @@
 import { isObject } from '../validation/enforceable-schema.ts'
 import { entriesField, field, textField } from './document.ts'
-import type { Parameter } from './parameters.ts'
+import type { Body, Parameter } from './parameters.ts'
 
 /** Percent-encodes all but the unreserved characters of RFC 3986. Half of a surrogate pair becomes the replacement character. */
 export function percentEncode(text: string): string {
@@ -110,4 +110,22 @@ export function formBody(encoding: unknown, value: unknown): string {
     )
   })
   return pairs.join('&').replaceAll('%20', '+')
+}
+
+/** A body in parts: a list is a part for each, an object is JSON, a file has a name, which services ask for. */
+export function multipartBody({ encoding, files }: Pick<Body, 'encoding' | 'files'>, value: unknown): FormData {
+  const form = new FormData()
+  if (!isObject(value)) return form
+  const kinds = new Map(entriesField({ encoding }, 'encoding').map(([name, own]) => [name, textField(own, 'contentType')]))
+  for (const [name, part] of fields(value)) {
+    for (const each of Array.isArray(part) ? part.filter(isGiven) : [part]) {
+      const plain = isObject(each) || Array.isArray(each) ? 'application/json' : files.has(name) ? 'application/octet-stream' : undefined
+      // Where several are allowed, none is chosen.
+      const type = /[,*]/.test(kinds.get(name) ?? '') ? plain : (kinds.get(name) ?? plain)
+      const text = typeof each === 'string' ? each : JSON.stringify(each)
+      if (type === undefined) form.append(name, text)
+      else form.append(name, new Blob([text], { type }), name)
+    }
+  }
+  return form
 }

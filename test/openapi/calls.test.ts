@@ -257,6 +257,60 @@ describe('secrets that a service repeats', () => {
   })
 })
 
+describe('multipart/form-data', () => {
+  const file = { $ref: '#/components/schemas/File' }
+  const components = { components: { schemas: { File: { type: 'string', format: 'binary' } } } }
+  const properties = {
+    title: { type: 'string' },
+    tags: { type: 'array', items: { type: 'string' } },
+    meta: { type: 'object' },
+    notes: file,
+    pages: { type: 'array', items: file },
+    page: { type: 'string' },
+  }
+  const encoding = { page: { contentType: 'text/html' } }
+  const content = { 'multipart/form-data': { schema: { type: 'object', properties }, encoding } }
+  const sentForm = () => {
+    const { headers, sent } = home.asked.at(-1) ?? {}
+    return new Response(sent ?? '', { headers: { 'content-type': headers?.['content-type'] ?? '' } }).formData()
+  }
+  const upload = { 'post /upload': { requestBody: { content } } }
+
+  it('is sent in parts: texts, lists one by one, objects as JSON, files with a name', async () => {
+    const body = { title: 'T', tags: ['a', 'b'], meta: { n: 1 }, notes: 'hello', pages: ['1', '2'], page: '<p>' }
+    await call(upload, { baseUrl: home.url, bearer: 'sk-bearer-1' }, { body }, components)
+    expect(home.asked.at(-1)?.headers.authorization).toBe('Bearer sk-bearer-1')
+    const form = await sentForm()
+    const parts = await Promise.all(
+      Array.from(form, async ([name, part]) => [name, ...(typeof part === 'string' ? [part] : [await part.text(), part.name, part.type])]),
+    )
+    expect(parts).toEqual([
+      ['title', 'T'],
+      ['tags', 'a'],
+      ['tags', 'b'],
+      ['meta', '{"n":1}', 'meta', 'application/json'],
+      ['notes', 'hello', 'notes', 'application/octet-stream'],
+      ['pages', '1', 'pages', 'application/octet-stream'],
+      ['pages', '2', 'pages', 'application/octet-stream'],
+      ['page', '<p>', 'page', 'text/html'],
+    ])
+  })
+
+  it('lets no value be a part of its own', async () => {
+    const evil = 'x\r\n--boundary\r\ncontent-disposition: form-data; name="admin"\r\n\r\n1'
+    await call(upload, { baseUrl: home.url }, { body: { title: evil, 'a"\r\nb: c': '1' } }, components)
+    const form = await sentForm()
+    expect([...form.keys()]).toHaveLength(2)
+    expect(form.get('admin')).toBeNull()
+  })
+
+  it('is taken only where there is neither JSON nor a plain form', async () => {
+    const other = { requestBody: { content: { ...content, 'application/x-www-form-urlencoded': { schema: { type: 'object' } } } } }
+    await call({ 'post /upload': other }, { baseUrl: home.url }, { body: { title: 'T' } }, components)
+    expect(home.asked.at(-1)).toMatchObject({ headers: { 'content-type': 'application/x-www-form-urlencoded' }, sent: 'title=T' })
+  })
+})
+
 describe('redirects', () => {
   const follow = (method: string, path: string) => call({ [`${method} ${path}`]: {} }, { baseUrl: home.url, bearer: 'sk-bearer-1' })
 
