@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
-import { Agent, type AgentEvent, type AgentOptions, type AgentTool, agentLoop, type LoopHooks, textOf } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentTool,
+  agentLoop,
+  type LoopHooks,
+  type ToolContext,
+  textOf,
+} from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { reduce } from '../../src/store/index.ts'
 import { initialState } from '../../src/store/state.ts'
@@ -114,6 +123,22 @@ describe('what watches over a run watches over its sub-agents', () => {
     expect((await run.result).status).toBe('completed')
     expect(ran).toHaveLength(1)
   })
+})
+
+it('a call that is over asks nobody, also where its guards are first looked at then', async () => {
+  let kept: ToolContext | undefined
+  const keeping = tool('helper', (_, ctx) => {
+    kept = ctx
+    return 'ok'
+  })
+  const agent = new Agent({ model: scripted([delegate, { text: 'done' }]), tools: [keeping] })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => events.push(event))
+  await agent.prompt('go').result
+  const request = { toolCallId: 'x1', toolName: 'remove', arguments: {}, argumentsHash: 'h', runId: 'r', loopId: 'l', seq: 1 }
+  const decision = await new Promise((decide) => kept?.guards?.options.approvals?.wait(request, decide))
+  expect(decision).toEqual({ type: 'timeout' })
+  expect(ofType(events, 'approvalRequested')).toEqual([])
 })
 
 describe('an approval that a sub-agent needs', () => {

@@ -7,7 +7,7 @@ import { emptyUsage, type Usage } from '../../types/model/usage.ts'
 import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
-import { indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
+import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../shared/decode/wire-value.ts'
 import type { AnthropicCall } from './encode.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
@@ -121,17 +121,20 @@ export class AnthropicDecoder implements StreamDecoder {
       throw new ProviderError('network', `Anthropic sent an event that is not JSON: ${data.slice(0, 100)}`)
     }
     if (name === 'error') throw new StreamRefusal(parsed)
-    const event = objectIn(parsed, 'an event')
+    const event = fieldsIn(parsed, 'an event')
     if (event === undefined) return
     if (event.error) throw new StreamRefusal(event)
-    this.#read(event, wordIn(event.type, 'the type of an event') ?? name)
+    const type = wordIn(event.type, 'the type of an event')
+    // Without any field it says nothing, whatever its name.
+    if (type === undefined && objectIn(event, 'an event') === undefined) return
+    this.#read(event, type ?? name)
   }
 
   #read(event: WireEvent, type: string | undefined): void {
     switch (type) {
       case 'content_block_delta':
         this.progress++
-        this.#delta(indexIn(event.index), objectIn(event.delta, 'a delta'))
+        this.#delta(indexIn(event.index), fieldsIn(event.delta, 'a delta'))
         return
       case 'content_block_start':
         this.progress++
@@ -200,7 +203,8 @@ export class AnthropicDecoder implements StreamDecoder {
         this.builder.setSignature(this.#block(index, 'thinking').key, delta.signature ?? '')
         return
       case undefined:
-        throw new OddValue('the type of a delta', type)
+        if (objectIn(delta, 'a delta') !== undefined) throw new OddValue('the type of a delta', type)
+        return
       default:
         return
     }

@@ -7,7 +7,7 @@ import { emptyUsage, type Usage } from '../../types/model/usage.ts'
 import type { DecoderContext } from '../shared/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../shared/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../shared/decode/decoder.ts'
-import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../shared/decode/wire-value.ts'
+import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../shared/decode/wire-value.ts'
 import { compatOf } from './compat.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
@@ -126,7 +126,7 @@ export class ChatDecoder implements StreamDecoder {
     }
     if (event === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#chunk(chunk)
-    else this.#chunk(objectIn(parsed, 'a chunk') ?? {})
+    else this.#chunk(fieldsIn(parsed, 'a chunk') ?? {})
   }
 
   #chunk(chunk: ChatChunk): void {
@@ -138,8 +138,8 @@ export class ChatDecoder implements StreamDecoder {
     const choice = objectsIn(chunk.choices, 'choices').find(isOurs)
     if (choice === undefined) return
     if (choice.error) throw new StreamRefusal({ error: choice.error })
-    const delta = objectIn(choice.delta, 'a delta')
-    const message = objectIn(choice.message, 'a message')
+    const delta = fieldsIn(choice.delta, 'a delta')
+    const message = fieldsIn(choice.message, 'a message')
     if (this.#finishReason === undefined) this.#id = chunk.id
     else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
     const before = this.progress

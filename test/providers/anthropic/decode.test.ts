@@ -109,6 +109,19 @@ describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
     }
   })
 
+  it('an event or a delta without fields says nothing, whatever its name', async () => {
+    const lines = new TextDecoder().decode(fixture('anthropic/text.sse'))
+    const empty = [
+      'event: message_stop\ndata: {}\n\n',
+      'event: content_block_delta\ndata: {}\n\n',
+      'data: {"type":"content_block_delta","index":0,"delta":{}}\n\n',
+    ]
+    const { message } = await replay([
+      new TextEncoder().encode(lines.replace('event: content_block_stop', `${empty.join('')}event: content_block_stop`)),
+    ])
+    expect(message).toMatchObject(finished.text ?? {})
+  })
+
   it('survives any JSON in place of an event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(fc.jsonValue(), anyEvent()), { maxLength: 6 }), async (events) => {

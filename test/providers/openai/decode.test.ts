@@ -22,6 +22,14 @@ describe('Chat Completions decoder', () => {
     expect(starts).toBe(1)
   })
 
+  it('a chunk, a delta or a message without fields says nothing', async () => {
+    const { message, error } = await playBytes(
+      sse({}, chunk({}), chunk({ content: 'Hi' }), { choices: [{ index: 0, delta: {}, message: {} }] }, chunk({}, 'stop'), '[DONE]'),
+    )
+    expect(error).toBeUndefined()
+    expect(message).toMatchObject({ content: [{ type: 'text', text: 'Hi' }], stopReason: 'stop' })
+  })
+
   it('reads CRLF, comments, usage beside a choice, and a last frame without a blank line', async () => {
     const { message } = await playBytes(answerOf('text-crlf'))
     expect(message?.content).toEqual([{ type: 'text', text: 'Hello 日本' }])

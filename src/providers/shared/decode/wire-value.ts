@@ -26,7 +26,16 @@ function partText(value: unknown, place: string): string {
 
 /** The object of a field; `undefined` for nothing. Throws `OddValue` for anything else. Each of its fields is looked at before use. */
 export function objectIn<Fields extends object>(value: Fields | null | undefined, place: string): Fields | undefined {
-  if (isObject(value) && !isEmpty(value)) return value
+  const fields = fieldsIn(value, place)
+  return fields === undefined || isEmpty(fields) ? undefined : fields
+}
+
+/**
+ * As {@link objectIn}, for what comes with every delta and is nothing when its fields are: an empty object is not told from others, which takes
+ * longer than to read one.
+ */
+export function fieldsIn<Fields extends object>(value: Fields | null | undefined, place: string): Fields | undefined {
+  if (isObject(value)) return value
   if (isNothing(value)) return undefined
   throw new OddValue(place, value)
 }
