@@ -1,18 +1,6 @@
-import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from 'playwright/test'
+import { violations } from './axe.ts'
 import { command, repeat } from './playground-page.ts'
-
-/** What axe finds, in the light theme, and what the dark one changes: colours. */
-async function violations(page: Page, within: string): Promise<string[]> {
-  const axe = () => new AxeBuilder({ page }).include(within)
-  const light = await axe().analyze()
-  await page.emulateMedia({ colorScheme: 'dark' })
-  const dark = await axe().withRules(['color-contrast']).analyze()
-  await page.emulateMedia({ colorScheme: 'light' })
-  return [...light.violations, ...dark.violations].flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary = '' }) => `${id}: ${target.join(' ')} ${failureSummary.replace(/\s+/g, ' ')}`),
-  )
-}
 
 /** Everything else is inert while a dialog is open. */
 async function checkDialog(page: Page, name: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { everywhere, expect, test, watched } from './browser.ts'
-import { finish, pick, status, tab } from './playground-page.ts'
+import { finish, pick, repeat, status, tab } from './playground-page.ts'
 
 let trouble: () => Promise<string[]>
 
@@ -39,7 +39,7 @@ test('a link leads to the same selection and the same tab', everywhere, async ({
   await expect(page.locator('.message[data-selected=true]')).toContainText('I will look into the logbook')
 })
 
-test('shows exactly what was sent, where it came from, and that the prefix was kept', everywhere, async ({ page }) => {
+test('shows what a run was made of: requests with their origins, events, usage', everywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await tab(page, 'Request')
   await expect(blocks(page)).toHaveCount(6)
@@ -54,6 +54,17 @@ test('shows exactly what was sent, where it came from, and that the prefix was k
   await expect(blocks(page)).toHaveCount(3)
   await page.getByRole('button', { name: 'Body' }).click()
   await expect(page.getByTestId('request-body')).toContainText('"systemPrompt": "You keep the logbook of a polar expedition."')
+
+  await tab(page, 'Events')
+  await expect(page.getByTestId('event').first()).toHaveAttribute('data-type', 'agentStart')
+  await page.getByRole('searchbox', { name: 'Filter events' }).fill('toolExecutionEnd')
+  await expect(page.getByTestId('event')).toHaveCount(2)
+  await page.getByTestId('event').first().click()
+  await expect(page.getByTestId('event-json')).toContainText('"type": "toolExecutionEnd"')
+
+  await tab(page, 'Usage')
+  await expect(page.getByTestId('usage')).toContainText('compacted from 8.5k')
+  await expect(page.getByTestId('usage').locator('.turn-usage tbody tr')).toHaveCount(2)
 })
 
 test('names the first block that broke the prefix', async ({ page }) => {
@@ -66,30 +77,13 @@ test('names the first block that broke the prefix', async ({ page }) => {
 
 test('copies the request as JSON and as cURL, without a key', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await finish(page, 'Text')
+  await repeat(page, 'Hello?')
   await tab(page, 'Request')
   await page.getByRole('button', { name: 'Copy as JSON' }).click()
   const body = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))
   expect(body.messages).toHaveLength(1)
   await page.getByRole('button', { name: 'Copy as cURL, without the key' }).click()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('The model is scripted')
-})
-
-test('lists events, filters them, and shows their JSON', everywhere, async ({ page }) => {
-  await finish(page, 'Thinking and tools')
-  await tab(page, 'Events')
-  await expect(page.getByTestId('event').first()).toHaveAttribute('data-type', 'agentStart')
-  await page.getByRole('searchbox', { name: 'Filter events' }).fill('toolExecutionEnd')
-  await expect(page.getByTestId('event')).toHaveCount(2)
-  await page.getByTestId('event').first().click()
-  await expect(page.getByTestId('event-json')).toContainText('"type": "toolExecutionEnd"')
-})
-
-test('says what was used, what it cost, and from where on the context is compacted', async ({ page }) => {
-  await finish(page, 'Thinking and tools')
-  await tab(page, 'Usage')
-  await expect(page.getByTestId('usage')).toContainText('compacted from 8.5k')
-  await expect(page.getByTestId('usage').locator('.turn-usage tbody tr')).toHaveCount(2)
 })
 
 test('five hundred turns stay quick: few rows are in the page, and the newest is in sight', async ({ page }) => {

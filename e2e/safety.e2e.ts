@@ -1,5 +1,7 @@
 import { expect, type Page, test } from 'playwright/test'
-import { repeat } from './playground-page.ts'
+import { openai } from '../test/harness/server/openai.ts'
+import { serveModel } from './model-server.ts'
+import { chooseLocalServer, repeat, say, status } from './playground-page.ts'
 
 /** What a model may write to run a script in the page, or to carry words out of it. */
 const attacks: Record<string, string> = {
@@ -18,32 +20,45 @@ const attacks: Record<string, string> = {
   code: '```html\n<img src=x onerror="window.hacked=1">\n```',
 }
 
-async function outside(page: Page): Promise<string[]> {
+/** What a page asks of others than the server it came from, and those it may talk to. */
+function outside(page: Page, ...known: string[]): string[] {
   const seen: string[] = []
-  const own = test.info().project.use.baseURL
+  const own = [test.info().project.use.baseURL, ...known]
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (origin !== own && protocol !== 'data:') seen.push(request.url())
+    if (!own.includes(origin) && protocol !== 'data:') seen.push(request.url())
   })
   return seen
 }
 
+/** What stands in the transcript that could act. Runs in the page. */
+function active(): unknown[] {
+  const said = document.querySelector('.transcript')
+  const found = said?.querySelectorAll('script,iframe,object,embed,style,link,meta,form,base,math,video,img:not([src^="data:"])')
+  const handlers = [...(said?.querySelectorAll('*') ?? [])].flatMap((element) =>
+    element.getAttributeNames().filter((each) => each.startsWith('on')),
+  )
+  return [Reflect.get(window, 'hacked') ?? 'safe', found?.length, handlers.length]
+}
+
 test('nothing that a model writes runs, or asks another server', async ({ page }) => {
-  test.setTimeout(120_000)
-  const seen = await outside(page)
+  const texts = Object.values(attacks)
+  await using model = await serveModel(openai, () => ({ text: [texts[model.requests.length - 1] ?? ''] }))
+  const seen = outside(page, model.url)
   await page.goto('/')
-  for (const [name, attack] of Object.entries(attacks)) {
-    await repeat(page, attack)
-    const found = await page.evaluate(() => {
-      const said = document.querySelector('.transcript')
-      const active = said?.querySelectorAll('script,iframe,object,embed,style,link,meta,form,base,math,video,img:not([src^="data:"])')
-      const handlers = [...(said?.querySelectorAll('*') ?? [])].flatMap((element) =>
-        element.getAttributeNames().filter((each) => each.startsWith('on')),
-      )
-      return [Reflect.get(window, 'hacked') ?? 'safe', active?.length, handlers.length]
-    })
-    expect([name, ...found]).toEqual([name, 'safe', 0, 0])
+  await chooseLocalServer(page, { address: `${model.url}/v1`, model: 'attacker' })
+  const answers = page.getByTestId('message-assistant')
+  for (const [at, name] of Object.keys(attacks).entries()) {
+    await say(page, name)
+    await expect(answers).toHaveCount(at + 1)
+    await expect(answers.last()).toHaveAttribute('data-status', 'done')
+    await expect(status(page)).toHaveAttribute('data-status', 'completed')
+    expect([name, ...(await page.evaluate(active))]).toEqual([name, 'safe', 0, 0])
   }
+  // They were rendered as markdown.
+  await expect(answers.locator('pre')).not.toHaveCount(0)
+  await expect(answers.getByText('evil.test').first()).toBeVisible()
+  expect(await page.evaluate(active)).toEqual(['safe', 0, 0])
   expect(seen).toEqual([])
 })
 
@@ -72,7 +87,7 @@ test('the page forbids what it does not need, whatever the markdown lets through
 })
 
 test('a link is followed only after it was shown where it leads', async ({ page, context }) => {
-  const seen = await outside(page)
+  const seen = outside(page)
   await page.goto('/')
   await repeat(page, '[the weather](https://evil.test/?said=everything)')
   const link = page.getByTestId('message-assistant').getByRole('link')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { everywhere, expect, test, watched } from './browser.ts'
-import { composer, finish, pick, status } from './playground-page.ts'
+import { composer, finish, pick, repeat, status } from './playground-page.ts'
 
 let trouble: () => Promise<string[]>
 
@@ -44,7 +44,7 @@ test('three answers are written at once, a judge chooses, and the conversation g
 })
 
 test('what was said can be said otherwise: the other answer stays in the tree', everywhere, async ({ page }) => {
-  await finish(page, 'Text')
+  await repeat(page, 'Hello?')
   await page.getByRole('button', { name: 'Edit and send again' }).click()
   await page.getByRole('textbox', { name: 'Edited message' }).fill('And now?')
   await page.getByRole('button', { name: 'Send instead' }).click()
@@ -55,7 +55,7 @@ test('what was said can be said otherwise: the other answer stays in the tree', 
 })
 
 test('the last question is answered again', everywhere, async ({ page }) => {
-  await finish(page, 'Text')
+  await repeat(page, 'Hello?')
   await page.getByRole('button', { name: 'Answer the last question again' }).click()
   await expect(page.locator('[data-testid=loop][data-kind=rerun]')).toHaveCount(1)
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
@@ -63,8 +63,8 @@ test('the last question is answered again', everywhere, async ({ page }) => {
 })
 
 test('a conversation branches from an earlier answer', everywhere, async ({ page }) => {
-  await finish(page, 'Text')
-  await finish(page, 'Thinking and tools')
+  await repeat(page, 'First.')
+  await repeat(page, 'Second.')
   await page.getByTestId('message-assistant').first().getByRole('button', { name: 'Branch from here' }).click()
   await expect(page.getByTestId('message-user')).toHaveCount(1)
   await composer(page).fill('Another way.')

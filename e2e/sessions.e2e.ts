@@ -1,21 +1,15 @@
 import type { BrowserContext, Page } from 'playwright/test'
 import { browserName, crash, everywhere, expect, test } from './browser.ts'
+import { finish, pick, repeat, status } from './playground-page.ts'
 
-const status = (page: Page) => page.getByTestId('run-status')
 const messages = (page: Page) => page.getByRole('log', { name: 'Conversation' }).getByRole('article')
 const addressOf = (page: Page) => page.evaluate(() => location.href)
 const stored = (page: Page) => page.getByTestId('stored-session')
-const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
 
 async function newTab(context: BrowserContext, address = '/'): Promise<Page> {
   const page = await context.newPage()
   await page.goto(address)
   return page
-}
-
-async function finish(page: Page, scenario: string): Promise<void> {
-  await pick(page, scenario)
-  await expect(status(page)).toHaveAttribute('data-status', 'completed')
 }
 
 test('a conversation is there again after a reload, and goes on', everywhere, async ({ page }, info) => {
@@ -29,7 +23,7 @@ test('a conversation is there again after a reload, and goes on', everywhere, as
   await expect(page.getByText('The coldest entry is Tuesday with -17 °C.')).toBeVisible()
   await expect(page.getByTestId('interference')).toHaveCount(0)
   await page.screenshot({ path: info.outputPath('after-reload.png') })
-  await finish(page, 'Text')
+  await repeat(page, 'Go on.')
   await page.reload()
   await expect(messages(page)).toHaveCount(before.length + 2)
   await expect(stored(page)).toHaveCount(1)
@@ -66,7 +60,7 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
   await expect.poll(async () => (await messages(next).allInnerTexts()).slice(0, before.length)).toEqual(before)
   await expect(next.getByTestId('interference')).toHaveCount(0)
   await next.screenshot({ path: info.outputPath('after-crash.png') })
-  await finish(next, 'Text')
+  await repeat(next, 'Go on.')
   await expect(next.getByTestId('message-user')).toHaveCount(3)
 })
 
@@ -96,24 +90,24 @@ test('lists conversations newest first, opens, deletes and begins them from the 
 
 test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
   const first = await newTab(context)
-  await finish(first, 'Text')
+  await repeat(first, 'Hello?')
   const second = await newTab(context, await addressOf(first))
-  await expect(second.getByText('you can walk her deck.')).toBeVisible()
+  await expect(second.getByText('You wrote: “Hello?”')).toBeVisible()
   await expect(second.getByTestId('interference')).toContainText('goes on in another tab')
   await expect(second.getByRole('textbox', { name: 'Message' })).toBeDisabled()
   await second.getByRole('button', { name: 'Go on here' }).click()
   await expect(second.getByTestId('interference')).toHaveCount(0)
   await expect(first.getByTestId('interference')).toContainText('goes on in another tab')
   await first.screenshot({ path: info.outputPath('taken-over.png') })
-  await finish(second, 'Thinking and tools')
+  await repeat(second, 'And here?')
   await first.getByRole('button', { name: 'Go on here' }).click()
-  await expect(first.getByText('The coldest entry is Tuesday with -17 °C.')).toBeVisible()
-  await finish(first, 'Text')
+  await expect(first.getByText('You wrote: “And here?”')).toBeVisible()
+  await repeat(first, 'Back again.')
   await expect(second.getByTestId('interference')).toBeVisible()
   await second.getByRole('button', { name: 'New', exact: true }).click()
   await expect(stored(second).first()).toContainText('in another tab')
   await second.screenshot({ path: info.outputPath('in-another-tab.png') })
-  await second.getByRole('button', { name: 'Delete “Tell me about the ship Fram.”' }).click()
+  await second.getByRole('button', { name: 'Delete “Hello?”' }).click()
   await second.getByRole('button', { name: 'Delete', exact: true }).click()
   await expect(first.getByTestId('interference')).toContainText('deleted')
   await first.screenshot({ path: info.outputPath('deleted.png') })
@@ -127,7 +121,7 @@ test('a run that another tab takes over stops, and says so', async ({ context })
   await second.getByRole('button', { name: 'Go on here' }).click()
   await expect(first.getByTestId('interference')).toBeVisible()
   await expect(status(first)).not.toHaveAttribute('data-status', 'running')
-  await finish(second, 'Thinking and tools')
+  await repeat(second, 'Go on.')
 })
 
 test('on a phone the list is a pane of its own, and nothing scrolls sideways', async ({ page }, info) => {
