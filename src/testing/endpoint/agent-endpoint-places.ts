@@ -54,6 +54,9 @@ export function placeTests({ it, expect }: TestRunner, clientOf: (kind: string) 
     // The next one goes on from there.
     await allEvents(await client.prompt('And on.'))
     expect(await saidIn(client)).toEqual(['First.', 'And on.'])
+    const { loopId: last = '' } = await historyOf(client)
+    await allEvents(await client.post('/runs', { prompt: 'Still.', from: last }))
+    expect(await saidIn(client)).toEqual(['First.', 'And on.', 'Still.'])
   })
 
   it('answers what was said earlier again', async () => {
