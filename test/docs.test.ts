@@ -145,6 +145,13 @@ describe('the pages are complete', () => {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 
+  it('what to import for each provider', () => {
+    const pages = globSync('docs/providers/*.md').map((path) => path.replaceAll('\\', '/'))
+    const entry = (path: string) =>
+      `phi-core/${path === 'docs/providers/custom.md' ? 'provider-kit' : path.slice('docs/'.length, -'.md'.length)}'`
+    expect(pages.filter((path) => !read(path).includes(entry(path)))).toEqual([])
+  })
+
   it('every page is in the index', () => {
     const index = read('docs/README.md')
     const listed = globSync('docs/**/*.md').map((path) => path.replaceAll('\\', '/').replace('docs/', ''))

@@ -8,7 +8,7 @@ const remove = defineTool<{ path: string }>({
   execute: ({ path }) => `removed ${path}`,
 })
 
-/** Watches every step, keeps the model out of /etc, and moves what has no folder into /work. */
+/** Watches every step, keeps the model out of /etc, and puts relative paths below /srv. */
 function house(write: (line: string) => void): LoopHooks {
   return {
     beforeTurn: ({ turnIndex }) => write(`turn ${turnIndex}`),

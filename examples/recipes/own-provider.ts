@@ -1,3 +1,4 @@
+// #region imports
 import {
   type AssistantMessage,
   emptyUsage,
@@ -28,6 +29,8 @@ import {
   type TransportOptions,
   toJson,
 } from 'phi-core/provider-kit'
+
+// #endregion imports
 
 // #region encode
 /** What the service accepts of a history; one object per model. */

@@ -1,6 +1,8 @@
+// #region imports
 import type { Agent, AgentEvent, AgentRun } from 'phi-core'
 import { agUiEncoder, agUiHeaders, agUiSse, readRunInput } from 'phi-core/ui/ag-ui'
 import { readChatRequest, uiMessageEncoder, uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from 'phi-core/ui/ai-sdk'
+// #endregion imports
 
 // #region ai-sdk
 /** Answers the request of `useChat` for a conversation that `agentOf` finds. */
@@ -26,6 +28,7 @@ export async function agUi(request: Request, agentOf: (sessionId: string) => Age
 }
 // #endregion ag-ui
 
+// #region streamed
 /** A run as the body of a response. A client that goes away leaves the run alone. */
 function streamed(run: AgentRun, headers: HeadersInit, write: (event: AgentEvent) => string, end = ''): Response {
   const encoder = new TextEncoder()
@@ -42,3 +45,4 @@ function streamed(run: AgentRun, headers: HeadersInit, write: (event: AgentEvent
   })
   return new Response(body, { headers })
 }
+// #endregion streamed

@@ -30,7 +30,7 @@ export function snippet(source: string): string {
   const to = region === undefined ? lines.length : lines.indexOf(`// #endregion ${region}`)
   if (region !== undefined && (from === 0 || to < from)) throw new Error(`${path} has no region "${region}".`)
   const shown = lines.slice(from, to).filter((line) => !/^\/\/ #(end)?region /.test(line))
-  return `${shown.join('\n')}\n`
+  return `${shown.join('\n').trimEnd()}\n`
 }
 
 /** The page with every snippet as its file has it now. */

@@ -17,7 +17,11 @@ import {
 import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { memorySessionStore, withTaskHooks } from '../../src/session/index.ts'
 import { listFilesTool, searchTool, ToolRegistry } from '../../src/tools/index.ts'
+import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
+import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
+import { eventEncoder } from '../../src/ui/native/index.ts'
 import { context as toolContext } from '../tools/context.ts'
 
 const act = () => undefined
@@ -28,6 +32,16 @@ const codec = { encode: act, decoder: act }
 
 /** What is wrong, what is done, and what the error must say. */
 const wrong: [string, () => unknown, RegExp][] = [
+  [
+    'a hook of tasks that is misspelt',
+    () => withTaskHooks(memorySessionStore(), as({ aftertask: act })),
+    /aftertask.*Did you mean afterTask\?/,
+  ],
+  ['an option of an encoder for useChat', () => uiMessageEncoder(as({ restates: true })), /restates.*Did you mean restate\?/],
+  ['an option of messages for useChat', () => toUiMessages([], as({ costs: act })), /costs.*Did you mean cost\?/],
+  ['an option of an encoder for AG-UI', () => agUiEncoder(as({ threadID: 't' })), /threadID.*Did you mean threadId\?/],
+  ['the history of an encoder', () => agUiEncoder(as({ history: 'x' })), /history is "x"/],
+  ['an option of our own encoder', () => eventEncoder(as({ turnRequest: true })), /turnRequest.*Did you mean turnRequests\?/],
   ['a budget of nothing', () => createBudget(as(null)), /options is null/],
   ['a limit of a budget that is misspelt', () => createBudget(as({ maxCosts: 1 })), /maxCosts.*Did you mean maxCost\?/],
   ['a limit of a budget that is none', () => createBudget({ maxCost: Number.NaN }), /maxCost is NaN/],

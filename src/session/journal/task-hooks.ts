@@ -1,3 +1,4 @@
+import { aFunction, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { AgentEvent } from '../../types/run/event.ts'
 import type { Session } from '../../types/session/session.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
@@ -10,12 +11,15 @@ export interface TaskHooks {
   afterTask?: (session: Session) => unknown
 }
 
+const taskHooks = optionsOf<TaskHooks>({ beforeTask: aFunction, afterTask: aFunction })
+
 /**
  * A store that tells when agents begin and finish sessions in it; in everything else `store` itself.
  *
  * **Contract**
  * - `beforeTask` is called once in the life of a session: an agent that resumes one does not begin it. `afterTask` is called once for each
  *   session an agent has written to, with what is stored of it.
+ * - Throws `ConfigError` `invalidOption` for a hook that there is not.
  * - Sub-agents have sessions of their own, which count like others.
  *
  * Source: docs/concepts/sessions.md
@@ -26,7 +30,9 @@ export interface TaskHooks {
  * const agent = new Agent({ model, session })
  * ```
  */
-export function withTaskHooks<Store extends SessionStore>(store: Store, { beforeTask, afterTask }: TaskHooks): Store {
+export function withTaskHooks<Store extends SessionStore>(store: Store, hooks: TaskHooks): Store {
+  checkOptions(hooks, taskHooks, 'hooks')
+  const { beforeTask, afterTask } = hooks
   return {
     ...store,
     journal(options) {

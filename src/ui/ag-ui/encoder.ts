@@ -1,3 +1,4 @@
+import { aFlag, aFunction, anything, aText, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
 import { PhiError } from '../../types/errors.ts'
 import { type AssistantMessage, toolCallsOf } from '../../types/message/message.ts'
@@ -15,6 +16,15 @@ import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
 import { CallIds, notRun, resultOf, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 import { TokenCounts } from './token-counts.ts'
 
+const encoderOptions = optionsOf<AgUiEncoderOptions>({
+  history: listOf(anything),
+  approvals: listOf(anything),
+  restate: aFlag,
+  threadId: aText,
+  runId: aText,
+  cost: aFunction,
+})
+
 /**
  * Encodes a run for clients of AG-UI 1.0.
  *
@@ -23,7 +33,7 @@ import { TokenCounts } from './token-counts.ts'
  *   `RUN_FINISHED` or `RUN_ERROR`. Every start has its end, and no delta is empty.
  * - `RUN_STARTED` waits for what the person said and has it in `input.messages`: a client that said it does not get it twice, another one sees it.
  * - Ids are those of `toAgUiMessages`. What a sub-agent says is shown at the end of each of its messages.
- * - What has no counterpart is `CUSTOM` with a `phi.` name. Its state is the open block and the open calls; it keeps no text. Pure, and never throws.
+ * - What has no counterpart is `CUSTOM` with a `phi.` name. Its state is the open block and the open calls; it keeps no text. Pure. Throws only for options that there are not.
  *
  * Source: docs/concepts/ui-protocols.md
  *
@@ -34,6 +44,7 @@ import { TokenCounts } from './token-counts.ts'
  * ```
  */
 export function agUiEncoder(options: AgUiEncoderOptions = {}): AgUiEncoder {
+  checkOptions(options, encoderOptions)
   return new Encoder(options)
 }
 

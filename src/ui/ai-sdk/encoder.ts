@@ -1,3 +1,4 @@
+import { aFlag, aFunction, anything, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { PhiError } from '../../types/errors.ts'
 import type { Content } from '../../types/message/content.ts'
 import type { AssistantMessage } from '../../types/message/message.ts'
@@ -12,6 +13,13 @@ import { chunksOf, filePart } from './parts.ts'
 import { blockId, interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
+const encoderOptions = optionsOf<UiEncoderOptions>({
+  history: listOf(anything),
+  approvals: listOf(anything),
+  restate: aFlag,
+  cost: aFunction,
+})
+
 /**
  * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
  *
@@ -19,7 +27,7 @@ import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.t
  * - Give it every event from the first one of the run, so that a client that resumes builds its message again. One encoder per response.
  * - All of a run is one message. Its id is that of the first message of the answer, as `toUiMessages` has it; `start` waits for it.
  * - One text or reasoning block is open at a time. A message whose deltas were missed is shown whole at its end.
- * - Its state is the open block and the open calls; it keeps no text. Pure: no clock, no ids of its own, and it never throws.
+ * - Its state is the open block and the open calls; it keeps no text. Pure: no clock, no ids of its own. Throws only for options that there are not.
  *
  * Source: docs/concepts/ui-protocols.md
  *
@@ -31,6 +39,7 @@ import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.t
  * ```
  */
 export function uiMessageEncoder(options: UiEncoderOptions = {}): UiMessageEncoder {
+  checkOptions(options, encoderOptions)
   return new Encoder(options)
 }
 

@@ -1,3 +1,4 @@
+import { aFunction, anything, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
 import type { Content, ToolCallContent } from '../../types/message/content.ts'
@@ -25,6 +26,8 @@ export interface UiMessageOptions {
   cost?: CostOf
 }
 
+const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything), cost: aFunction })
+
 /**
  * A history as `useChat` shows it: give it as `messages` when a page opens.
  *
@@ -36,6 +39,7 @@ export interface UiMessageOptions {
  * - An answer that failed and was repeated is not shown, nor are messages of the application and signatures of services.
  */
 export function toUiMessages(messages: readonly AgentMessage[], options: UiMessageOptions = {}): UiMessage[] {
+  checkOptions(options, messageOptions)
   return readAnswers(messages, options).shown
 }
 

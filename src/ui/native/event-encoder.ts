@@ -1,3 +1,4 @@
+import { aFlag, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { StreamDelta } from '../../types/model/provider.ts'
 import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../types/run/event.ts'
 import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
@@ -9,6 +10,8 @@ export interface EventEncoder {
   /** The same as a server-sent event: `id` is the cursor `seq`. The empty text for an event that is withheld. */
   sse(event: AgentEvent): string
 }
+
+const shownEvents = optionsOf<ShownEvents>({ turnRequests: aFlag })
 
 /**
  * The lean form of our own events, for one connection.
@@ -28,6 +31,7 @@ export interface EventEncoder {
  * ```
  */
 export function eventEncoder(shown: ShownEvents = {}): EventEncoder {
+  checkOptions(shown, shownEvents)
   return new LeanEncoder(shown)
 }
 
