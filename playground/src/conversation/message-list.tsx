@@ -10,8 +10,8 @@ import type { CapturedTurn } from '../state/event-log.ts'
 import type { Selection } from '../state/selection.ts'
 import { Message, type MessageActions, type MessageProps } from './message.tsx'
 
-/** Messages that are in the page at first, and how many more come at once. */
-const shownAtFirst = 100
+/** Messages that are in the page at first, and half of how many more come at once: all of them are looked at in every frame. */
+const shownAtFirst = 50
 
 interface MessageListProps {
   state: RunState

@@ -22,6 +22,10 @@ const kinds: Record<TreeRow['kind'], string> = {
   subAgent: 'sub-agent',
 }
 
+/** Loops that are in the page at first, and how many more come at once: every row of a page is looked at in every frame. */
+const shownAtFirst = 40
+const shownMore = 200
+
 interface LoopTreeProps {
   record: Session
   current: string | undefined
@@ -31,9 +35,16 @@ interface LoopTreeProps {
   onOpen: (loopId: string) => void
 }
 
-/** The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space goes on from it. */
+/**
+ * The loops of a conversation as a tree (the APG pattern): arrows move, Enter shows a loop, Space goes on from it. The newest ones; earlier
+ * ones on demand, or when one of them is selected.
+ */
 export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTreeProps) {
-  const rows = useMemo(() => treeRows(record, current), [record, current])
+  const all = useMemo(() => treeRows(record, current), [record, current])
+  const wanted = useSignal(shownAtFirst)
+  const chosen = selected === undefined ? -1 : all.findIndex(({ loopId }) => loopId === selected)
+  const first = Math.max(0, Math.min(all.length - wanted.value, chosen < 0 ? all.length : chosen))
+  const rows = all.slice(first)
   const focused = useSignal(0)
 
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
@@ -50,36 +61,50 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
   }
 
   return (
-    <div class="loop-tree" role="tree" aria-label="Loops" onKeyDown={onKeyDown}>
-      {rows.map((row, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys.
-        <div
-          key={`${row.loopId} ${row.kind}`}
-          role="treeitem"
-          class="loop"
-          data-testid="loop"
-          data-kind={row.kind}
-          data-depth={Math.min(row.depth, 6)}
-          data-path={row.isOnPath ? 'on' : 'off'}
-          aria-level={row.depth + 1}
-          aria-selected={row.loopId === selected}
-          tabIndex={at === Math.min(focused.value, rows.length - 1) ? 0 : -1}
-          title={row.canOpen && !row.isOnPath ? 'Double-click or Space: go on from here' : row.label}
+    <div class="loop-tree">
+      {first > 0 && (
+        <button
+          type="button"
+          class="small earlier"
           onClick={() => {
-            focused.value = at
-            onSelect(row.loopId)
+            wanted.value = all.length - first + shownMore
+            focused.value = 0
           }}
-          onDblClick={() => row.canOpen && onOpen(row.loopId)}
         >
-          <span class="loop-sign">
-            <Icon name={signs[row.kind]} />
-          </span>
-          <span class="visually-hidden">{kinds[row.kind]}: </span>
-          <span class="loop-label">{row.label}</span>
-          <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>
-          {row.status !== 'chosen' && <span class="visually-hidden">, {row.status}</span>}
-        </div>
-      ))}
+          {plural(first, 'earlier loop')}
+        </button>
+      )}
+      <div role="tree" aria-label="Loops" onKeyDown={onKeyDown}>
+        {rows.map((row, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys.
+          <div
+            key={`${row.loopId} ${row.kind}`}
+            role="treeitem"
+            class="loop"
+            data-testid="loop"
+            data-kind={row.kind}
+            data-depth={Math.min(row.depth, 6)}
+            data-path={row.isOnPath ? 'on' : 'off'}
+            aria-level={row.depth + 1}
+            aria-selected={row.loopId === selected}
+            tabIndex={at === Math.min(focused.value, rows.length - 1) ? 0 : -1}
+            title={row.canOpen && !row.isOnPath ? 'Double-click or Space: go on from here' : row.label}
+            onClick={() => {
+              focused.value = at
+              onSelect(row.loopId)
+            }}
+            onDblClick={() => row.canOpen && onOpen(row.loopId)}
+          >
+            <span class="loop-sign">
+              <Icon name={signs[row.kind]} />
+            </span>
+            <span class="visually-hidden">{kinds[row.kind]}: </span>
+            <span class="loop-label">{row.label}</span>
+            <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>
+            {row.status !== 'chosen' && <span class="visually-hidden">, {row.status}</span>}
+          </div>
+        ))}
+      </div>
     </div>
   )
 }
