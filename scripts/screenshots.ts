@@ -1,6 +1,7 @@
 /**
  * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of
- * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all.
+ * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all,
+ * and names the rules of the styles that no view needs.
  * `npm run screenshots -- trace request --width 390 --theme dark` takes only these.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { build, preview } from 'vite'
 import { findChromium } from './chromium.ts'
 import { finish, openPage, settle, tab } from './screenshots/steps.ts'
 import { type Choice, takeView } from './screenshots/take.ts'
+import { UnusedRules } from './screenshots/unused-rules.ts'
 import { views } from './screenshots/views.ts'
 
 const folder = 'node_modules/.cache/screenshots'
@@ -37,10 +39,11 @@ const browser = await chromium.launch({ ...(await findChromium()).launchOptions,
 
 mkdirSync(folder, { recursive: true })
 const failures: string[] = []
+const rules = new UnusedRules()
 for (const view of wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
   const before = Date.now()
   try {
-    await takeView(browser, address, view, folder, choice)
+    await takeView(browser, address, view, folder, choice, rules)
     console.log(`${view.name} (${((Date.now() - before) / 1000).toFixed(1)} s)`)
   } catch (error) {
     failures.push(view.name)
@@ -48,7 +51,10 @@ for (const view of wanted.length === 0 ? views : views.filter(({ name }) => want
   }
 }
 const isAll = process.argv.length === 2
-if (isAll) await takePictures(browser, address)
+if (isAll) {
+  await takePictures(browser, address)
+  console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
+}
 writeIndex()
 
 await browser.close()
