@@ -2,7 +2,7 @@
  * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of
  * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all,
  * and names the rules of the styles that no view needs.
- * `npm run screenshots -- trace request --width 390 --theme dark` takes only these.
+ * `npm run screenshots -- trace request --width 390 --theme dark` takes only these, and `--readme` only the two.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -22,7 +22,7 @@ const pictures = [
 ] as const
 
 const { values, positionals: wanted } = parseArgs({
-  options: { width: { type: 'string' }, theme: { type: 'string' } },
+  options: { width: { type: 'string' }, theme: { type: 'string' }, readme: { type: 'boolean' } },
   allowPositionals: true,
 })
 const choice: Choice = { width: values.width === undefined ? undefined : Number(values.width), theme: values.theme }
@@ -40,7 +40,7 @@ const browser = await chromium.launch({ ...(await findChromium()).launchOptions,
 mkdirSync(folder, { recursive: true })
 const failures: string[] = []
 const rules = new UnusedRules()
-for (const view of wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
+for (const view of values.readme ? [] : wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
   const before = Date.now()
   try {
     await takeView(browser, address, view, folder, choice, rules)
@@ -51,10 +51,8 @@ for (const view of wanted.length === 0 ? views : views.filter(({ name }) => want
   }
 }
 const isAll = process.argv.length === 2
-if (isAll) {
-  await takePictures(browser, address)
-  console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
-}
+if (isAll || values.readme) await takePictures(browser, address)
+if (isAll) console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
 writeIndex()
 
 await browser.close()

@@ -2,6 +2,8 @@ import type { Page } from 'playwright'
 
 /** What holds for a moment only, or has no element: a rule counts as used where the rest of its selector is found. */
 const passing = /::[\w-]+|:(?:hover|focus(?:-visible|-within)?|enabled|disabled|checked|modal)\b/g
+/** Where such a thing stands by itself, it is about any element. */
+const alone = /(^|[\s,>+~(])(?=:[:a-z])/g
 
 /** The selectors of the styles of a page, and whether any of the views had something that they are about. */
 export class UnusedRules {
@@ -11,8 +13,8 @@ export class UnusedRules {
   async look(page: Page): Promise<void> {
     const selectors = await page.evaluate(selectorsOfPage)
     const open = selectors.filter((selector) => this.#isUsed.get(selector) !== true)
-    const bare = open.map((selector) => selector.replace(passing, '').trim())
-    const found = await page.evaluate((all) => all.map((one) => one === '' || document.querySelector(one) !== null), bare)
+    const bare = open.map((selector) => selector.replace(alone, '$1*').replace(passing, ''))
+    const found = await page.evaluate((all) => all.map((one) => document.querySelector(one) !== null), bare)
     for (const [at, selector] of open.entries()) this.#isUsed.set(selector, found[at] ?? false)
   }
 
