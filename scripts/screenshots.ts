@@ -30,7 +30,9 @@ const unknown = wanted.filter((name) => !views.some((view) => view.name === name
 if (unknown.length > 0)
   throw new Error(`No view is called ${unknown.join(' or ')}. There are: ${views.map(({ name }) => name).join(', ')}.`)
 
-const config = { root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn' } as const
+// In a place of its own: tests may be looking at the built page.
+const built = { outDir: '../node_modules/.cache/screenshots-page', emptyOutDir: true }
+const config = { root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', build: built } as const
 await build(config)
 const server = await preview({ ...config, preview: { port: 0, strictPort: false } })
 const address = server.resolvedUrls?.local[0]
