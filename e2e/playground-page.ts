@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright/test'
 import { expect } from './browser.ts'
 
@@ -7,8 +6,6 @@ export const status = (page: Page): Locator => page.getByTestId('run-status')
 export const pick = (page: Page, scenario: string): Promise<void> => page.getByRole('button', { name: scenario, exact: true }).click()
 export const tab = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name, exact: true }).click()
 export const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true })
-/** Of the newest call. */
-export const card = (page: Page): Locator => page.getByTestId('tool-card').last()
 
 export async function finish(page: Page, scenario: string): Promise<void> {
   await pick(page, scenario)
@@ -16,39 +13,10 @@ export async function finish(page: Page, scenario: string): Promise<void> {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 }
 
-export async function say(page: Page, text: string): Promise<void> {
-  await composer(page).fill(text)
-  await composer(page).press('Enter')
-}
-
 /** Has the demo model repeat `text`: what it says is rendered as markdown. */
 export async function repeat(page: Page, text: string): Promise<void> {
-  await say(page, text)
+  await composer(page).fill(text)
+  await composer(page).press('Enter')
   await expect(status(page)).toHaveAttribute('data-status', 'running')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
-}
-
-export async function command(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Commands' }).click()
-  await page.getByRole('combobox', { name: 'Command' }).fill(name)
-  await page.getByRole('combobox', { name: 'Command' }).press('Enter')
-}
-
-/** Has agents of this tab ask a server on this machine. */
-export async function chooseLocalServer(page: Page, { address, model }: { address: string; model: string }): Promise<void> {
-  await page.getByTestId('model-button').click()
-  await page.getByText('Local server').click()
-  await page.getByRole('textbox', { name: 'Model' }).fill(model)
-  await page.getByRole('textbox', { name: 'Address' }).fill(address)
-  await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByTestId('model-button')).toContainText(model)
-}
-
-/** Has the page give its conversation as a file. */
-export async function exported(page: Page, format: string): Promise<{ name: string; path: string; text: string }> {
-  const downloading = page.waitForEvent('download')
-  await page.getByLabel('Export as').selectOption(format)
-  const download = await downloading
-  const path = await download.path()
-  return { name: download.suggestedFilename(), path, text: readFileSync(path, 'utf8') }
 }
