@@ -1,7 +1,8 @@
 /**
  * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of
- * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all.
- * `npm run screenshots -- trace request --width 390 --theme dark` takes only these.
+ * `screenshots/views.ts` at 1440, 1024 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all,
+ * and names the rules of the styles that no view needs.
+ * `npm run screenshots -- trace request --width 390 --theme dark` takes only these, and `--readme` only the two.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -10,6 +11,7 @@ import { build, preview } from 'vite'
 import { findChromium } from './chromium.ts'
 import { finish, openPage, settle, tab } from './screenshots/steps.ts'
 import { type Choice, takeView } from './screenshots/take.ts'
+import { UnusedRules } from './screenshots/unused-rules.ts'
 import { views } from './screenshots/views.ts'
 
 const folder = 'node_modules/.cache/screenshots'
@@ -20,7 +22,7 @@ const pictures = [
 ] as const
 
 const { values, positionals: wanted } = parseArgs({
-  options: { width: { type: 'string' }, theme: { type: 'string' } },
+  options: { width: { type: 'string' }, theme: { type: 'string' }, readme: { type: 'boolean' } },
   allowPositionals: true,
 })
 const choice: Choice = { width: values.width === undefined ? undefined : Number(values.width), theme: values.theme }
@@ -28,7 +30,9 @@ const unknown = wanted.filter((name) => !views.some((view) => view.name === name
 if (unknown.length > 0)
   throw new Error(`No view is called ${unknown.join(' or ')}. There are: ${views.map(({ name }) => name).join(', ')}.`)
 
-const config = { root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn' } as const
+// In a place of its own: tests may be looking at the built page.
+const built = { outDir: '../node_modules/.cache/screenshots-page', emptyOutDir: true }
+const config = { root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', build: built } as const
 await build(config)
 const server = await preview({ ...config, preview: { port: 0, strictPort: false } })
 const address = server.resolvedUrls?.local[0]
@@ -37,10 +41,11 @@ const browser = await chromium.launch({ ...(await findChromium()).launchOptions,
 
 mkdirSync(folder, { recursive: true })
 const failures: string[] = []
-for (const view of wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
+const rules = new UnusedRules()
+for (const view of values.readme ? [] : wanted.length === 0 ? views : views.filter(({ name }) => wanted.includes(name))) {
   const before = Date.now()
   try {
-    await takeView(browser, address, view, folder, choice)
+    await takeView(browser, address, view, folder, choice, rules)
     console.log(`${view.name} (${((Date.now() - before) / 1000).toFixed(1)} s)`)
   } catch (error) {
     failures.push(view.name)
@@ -48,7 +53,8 @@ for (const view of wanted.length === 0 ? views : views.filter(({ name }) => want
   }
 }
 const isAll = process.argv.length === 2
-if (isAll) await takePictures(browser, address)
+if (isAll || values.readme) await takePictures(browser, address)
+if (isAll) console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
 writeIndex()
 
 await browser.close()

@@ -43,9 +43,15 @@ export async function key(page: Page, name: string): Promise<void> {
   await settle(page, 100)
 }
 
+/** Begins a scenario, and leaves the page alone: what lies under the pointer looks otherwise. */
+async function pick(page: Page, scenario: string): Promise<void> {
+  await page.getByRole('button', { name: scenario, exact: true }).first().click()
+  await page.mouse.move(0, 0)
+}
+
 /** Runs a scenario up to the moment in which `selector` is there. */
 export async function play(page: Page, scenario: string, selector: string, step?: number): Promise<void> {
-  await page.getByRole('button', { name: scenario, exact: true }).first().click()
+  await pick(page, scenario)
   await until(page, selector, step)
 }
 
@@ -53,7 +59,7 @@ const ended = '[data-testid=run-status]:is([data-status=completed], [data-status
 
 /** Runs a scenario to its end. */
 export async function finish(page: Page, scenario: string, step?: number): Promise<void> {
-  await page.getByRole('button', { name: scenario, exact: true }).first().click()
+  await pick(page, scenario)
   await ends(page, step)
 }
 

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright'
 import { openPage, settle } from './steps.ts'
-import type { View } from './views.ts'
+import type { UnusedRules } from './unused-rules.ts'
+import type { View } from './view.ts'
 
 interface Size {
   width: number
@@ -26,7 +27,14 @@ const devices: readonly { sizes: readonly Size[]; options: BrowserContextOptions
 ]
 
 /** Takes a view at all sizes in both themes: `<folder>/<view>-<width>-<theme>.png`. */
-export async function takeView(browser: Browser, address: string, view: View, folder: string, choice: Choice): Promise<void> {
+export async function takeView(
+  browser: Browser,
+  address: string,
+  view: View,
+  folder: string,
+  choice: Choice,
+  rules: UnusedRules,
+): Promise<void> {
   for (const { sizes: all, options, names } of devices) {
     const sizes = all.filter(({ width }) => choice.width === undefined || width === choice.width)
     if (sizes.length === 0 || (names !== undefined && !names.includes(view.name))) continue
@@ -34,6 +42,7 @@ export async function takeView(browser: Browser, address: string, view: View, fo
     const page = await context.newPage()
     await openPage(page, address)
     await view.make(page)
+    await rules.look(page)
     for (const size of sizes) {
       await page.setViewportSize(size)
       await show(page, view.pane, size.width)

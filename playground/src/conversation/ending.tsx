@@ -3,7 +3,7 @@ import type { RunState } from '../../../src/store/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 
 /** How the last run ended, where that needs saying: what failed, and what can be done. */
-export function Ending({ state }: { state: RunState }) {
+export function Ending({ state, onRetry }: { state: RunState; onRetry: (() => void) | undefined }) {
   const { status, failure, rejection = '' } = state
   if (status === 'running') return null
   if (failure !== undefined) {
@@ -12,7 +12,14 @@ export function Ending({ state }: { state: RunState }) {
         <p>
           <strong>{failure.code}</strong> {escapeControls(failure.message)}
         </p>
-        <CopyButton label="Copy the error" text={() => JSON.stringify(failure, undefined, 2)} />
+        <span class="failure-actions">
+          {onRetry !== undefined && (
+            <button type="button" class="small" onClick={onRetry}>
+              Try again
+            </button>
+          )}
+          <CopyButton label="Copy the error" text={() => JSON.stringify(failure, undefined, 2)} />
+        </span>
       </div>
     )
   }

@@ -89,7 +89,7 @@ export function Transcript({ state, race, selection, actions, isEmpty, welcome, 
               Waiting for the model…
             </p>
           )}
-          <Ending state={state} />
+          <Ending state={state} onRetry={actions?.regenerate} />
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
       </section>

@@ -31,19 +31,19 @@ export function Welcome({ scenarios, isDisabled, onPick }: WelcomeProps) {
           </button>
           <fieldset class="scenario-cards" disabled={isDisabled}>
             <legend class="visually-hidden">Scripted scenarios</legend>
-            {scenarios.map((scenario, at) => (
+            {scenarios.map((scenario) => (
               <button
                 type="button"
                 class="scenario-card"
                 key={scenario.name}
-                title={`“${scenario.prompt}”`}
-                aria-labelledby={`scenario-${at}`}
+                title={`${scenario.shows}: “${scenario.prompt}”`}
                 onClick={() => onPick(scenario)}
               >
-                <span class="scenario-name" id={`scenario-${at}`}>
-                  {scenario.name}
+                <span class="scenario-name">{scenario.name}</span>
+                {/* The description says it. */}
+                <span class="scenario-shows" aria-hidden="true">
+                  {scenario.shows}
                 </span>
-                <span class="scenario-shows">{scenario.shows}</span>
               </button>
             ))}
           </fieldset>

@@ -17,7 +17,7 @@ export interface TreeRow {
 
 /** The loops of a session, each behind the one that it goes on from; what leaves the path that is shown is indented. */
 export function treeRows(session: Session, current: string | undefined): TreeRow[] {
-  const path = new Set(loopChainTo(session, current ?? newestOf(session)?.loopId ?? ''))
+  const path = new Set(loopChainTo(session, current ?? session.loops.at(-1)?.loopId ?? ''))
   const rows: TreeRow[] = []
   const seen = new Set<string>()
 
@@ -35,11 +35,6 @@ export function treeRows(session: Session, current: string | undefined): TreeRow
   const main = roots.find(({ loopId }) => path.has(loopId)) ?? roots[0]
   for (const root of roots) walk(root, root === main ? 0 : 1)
   return rows
-}
-
-/** What a conversation goes on from: of answers that were tried at once, the one that was chosen. */
-function newestOf({ loops }: Session): LoopRecord | undefined {
-  return loops.findLast(({ parallelGroup }) => parallelGroup === undefined || parallelGroup.isSelected) ?? loops.at(-1)
 }
 
 function rowOf(loop: LoopRecord, depth: number, isOnPath: boolean): TreeRow {

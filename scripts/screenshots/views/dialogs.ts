@@ -1,0 +1,102 @@
+import type { Page } from 'playwright'
+import { click, command, ends, finish, key, press, say, settings, settle, tab, until, useLocalServer } from '../steps.ts'
+import type { View } from '../view.ts'
+
+/** What lies over the page. */
+export const dialogs: readonly View[] = [
+  { name: 'settings-scripted', make: settings },
+  ...['Your own key', 'Model proxy', 'Local server', 'On a server'].map((choice) => ({
+    name: `settings-${choice.toLowerCase().replaceAll(' ', '-')}`,
+    async make(page: Page) {
+      await settings(page)
+      await click(page.getByText(choice, { exact: true }))
+    },
+  })),
+  {
+    name: 'settings-agent',
+    async make(page) {
+      await settings(page)
+      await click(page.getByText('Local server'))
+      await tab(page, 'Agent')
+    },
+  },
+  {
+    name: 'view-code',
+    async make(page) {
+      await settings(page)
+      await click(page.getByText('Your own key'))
+      await tab(page, 'View code')
+      await settle(page, 100)
+    },
+  },
+  {
+    name: 'key-banner',
+    async make(page) {
+      await settings(page)
+      await click(page.getByText('Your own key'))
+      await page.getByLabel('Key', { exact: true }).fill('sk-ant-an-example')
+      await page.getByLabel('Key', { exact: true }).blur()
+      await press(page, 'Apply')
+    },
+  },
+  { name: 'palette', make: (page) => key(page, 'Control+k') },
+  {
+    name: 'palette-filtered',
+    async make(page) {
+      await key(page, 'Control+k')
+      await page.getByRole('combobox', { name: 'Command' }).fill('show')
+      await settle(page, 100)
+    },
+  },
+  { name: 'keys', make: (page) => command(page, 'all keys') },
+]
+
+/** What goes wrong. */
+export const troubles: readonly View[] = [
+  {
+    name: 'no-network',
+    async make(page) {
+      await useLocalServer(page, 'http://127.0.0.1:9999/v1')
+      await say(page, 'Are you there?')
+      await ends(page, 500)
+    },
+  },
+  {
+    name: 'no-key',
+    async make(page) {
+      await settings(page)
+      await click(page.getByText('Your own key'))
+      await press(page, 'Apply')
+      await say(page, 'Are you there?')
+      await ends(page, 500)
+    },
+  },
+  {
+    name: 'import-refused',
+    async make(page) {
+      await finish(page, 'Text')
+      await page
+        .getByLabel('File to import')
+        .setInputFiles({ name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{"loops": 5}') })
+      await until(page, '.warning')
+    },
+  },
+  {
+    name: 'handoff-refused',
+    async make(page) {
+      await finish(page, 'Text')
+      await press(page, 'To server')
+      await until(page, '.warning')
+    },
+  },
+  {
+    name: 'offline',
+    async make(page) {
+      await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined))
+      await page.context().setOffline(true)
+      await page.reload()
+      await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+      await finish(page, 'Thinking and tools')
+    },
+  },
+]
