@@ -25,6 +25,7 @@ const node = {
     testTimeout: 30_000,
     // Vitest leaves one core free, and of two that is half: many files wait for processes that they have started.
     maxWorkers: '100%',
+    sequence: { groupOrder: 1 }, // vitest refuses to run projects of different numbers of workers together: this one comes after the others
   },
 }
 

@@ -14,9 +14,10 @@ export function directory(name = 'phi-cli-'): string {
   return path
 }
 
-/** The environment of a command: nothing of ours but the path, and a home for its sessions. */
+/** The environment of a command: nothing of ours but the path and where Node keeps compiled code, and a home for its sessions. */
 export function environment(env: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', TERM: 'xterm-256color', PHI_HOME: directory('phi-home-'), ...env }
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
+  return { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm-256color', PHI_HOME: directory('phi-home-'), ...env }
 }
 
 /** What a command that ran through pipes left. */
