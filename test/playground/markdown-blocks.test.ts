@@ -52,9 +52,28 @@ describe('the blocks of a growing text', () => {
     ['lists', '- '.repeat(10_000)],
     ['quotes', '>'.repeat(10_000)],
     ['indented lists', Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- x`).join('\n')],
+    ['numbered lists', '1. '.repeat(50_000)],
     ['length', 'a\n'.repeat(150_000)],
   ])('are one plain block where %s would take too long', (_, text) => {
     expect(new BlockReader().read(text)).toEqual([{ kind: 'plain', raw: text }])
+  })
+
+  it.each([
+    ['an item of many lines', `- a\n${'  b\n'.repeat(40_000)}`],
+    ['a paragraph', 'word '.repeat(30_000)],
+    ['a quote', '> a\n'.repeat(40_000)],
+    ['a table', `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(20_000)}`],
+  ])('are parsed a window at a time: %s that is very long is plain, and what follows it is not', (_, long) => {
+    const reader = new BlockReader()
+    const kindsOf = (text: string) => reader.read(text).map(({ kind }) => kind)
+    expect(kindsOf(`# One\n\n${long}`)).toEqual(['prose', 'plain'])
+    expect(kindsOf(`# One\n\n${long}\n\n# Two\n\nThree`)).toEqual(['prose', 'plain', 'prose', 'prose'])
+  })
+
+  it('hold code of any length in its fence, also when more follows', () => {
+    const code = `${'const a = 1\n'.repeat(5000)}`
+    const blocks = new BlockReader().read(`One\n\n\`\`\`ts\n${code}\`\`\`\n\nTwo`)
+    expect(blocks).toMatchObject([{ kind: 'prose' }, { kind: 'code', language: 'ts', code: code.trimEnd() }, { kind: 'prose' }])
   })
 
   it('know rules from lists', () => {

@@ -9,6 +9,8 @@ export type Block =
 /** Longer texts are shown as they are: parsing must not hold up the page. */
 const longestText = 200_000
 const longestBlock = 4000
+/** How much is parsed at once. Code in a fence may be longer. */
+const longestWindow = 2 * longestBlock
 /** Lists and quotes within each other: parsing takes the square of it. */
 const deepest = 24
 
@@ -21,24 +23,35 @@ export class BlockReader {
     const text = given.includes('\r') ? given.replace(/\r\n?/g, '\n') : given
     if (text.length > longestText) return [{ kind: 'plain', raw: text }]
     if (!text.startsWith(this.#prefix)) this.#forget()
-    try {
-      return this.#parse(text)
-    } catch {
-      // Nested deeper than the stack.
-      this.#forget()
-      return [{ kind: 'plain', raw: text }]
+    return this.#parse(text)
+  }
+
+  /** Reads on from what is settled, a window at a time: the lexer takes the square of what it is given. */
+  #parse(text: string): readonly Block[] {
+    for (;;) {
+      const rest = text.slice(this.#prefix.length)
+      const window = rest.slice(0, endOfFence(rest) ?? longestWindow)
+      const tokens = tokensOf(window)
+      if (tokens === undefined) return [...this.#settled, { kind: 'plain', raw: rest }]
+      const last = tokens.findLastIndex(({ type }) => type !== 'space')
+      const open = tokens[last]
+      const isAll = window.length === rest.length
+      if (last > 0) this.#settle(tokens.slice(0, last))
+      else if (!isAll && tokens.length === 1 && open?.type === 'code') this.#settle(tokens)
+      else if (!isAll) {
+        // One block fills the window.
+        const end = rest.indexOf('\n\n', window.length)
+        if (end < 0) return [...this.#settled, { kind: 'plain', raw: rest }]
+        this.#settled.push({ kind: 'plain', raw: rest.slice(0, end) })
+        this.#prefix += rest.slice(0, end)
+      }
+      if (isAll) return open === undefined ? this.#settled.slice() : [...this.#settled, ...blockOf(open)]
     }
   }
 
-  #parse(text: string): readonly Block[] {
-    if (isTooDeep(text, this.#prefix.length)) return [...this.#settled, { kind: 'plain', raw: text.slice(this.#prefix.length) }]
-    const tokens = new Lexer().blockTokens(text.slice(this.#prefix.length))
-    const last = tokens.findLastIndex(({ type }) => type !== 'space')
-    const settled = tokens.slice(0, Math.max(0, last))
-    this.#prefix += settled.map(({ raw }) => raw).join('')
-    this.#settled.push(...settled.flatMap(blockOf))
-    const open = tokens[last]
-    return open === undefined ? this.#settled.slice() : [...this.#settled, ...blockOf(open)]
+  #settle(tokens: readonly Token[]): void {
+    this.#prefix += tokens.map(({ raw }) => raw).join('')
+    this.#settled.push(...tokens.flatMap(blockOf))
   }
 
   #forget(): void {
@@ -47,9 +60,28 @@ export class BlockReader {
   }
 }
 
-/** Whether a line from `from` on begins with more marks of lists and quotes than anybody writes; two spaces count as one. */
-function isTooDeep(text: string, from: number): boolean {
-  for (let at = from; at < text.length; ) {
+/** Where code in a fence that `text` begins with ends; that of the text where it has none yet. `undefined` where it begins with something else. */
+function endOfFence(text: string): number | undefined {
+  const fence = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1]
+  if (fence === undefined) return undefined
+  const closing = new RegExp(`\\n {0,3}${fence}${fence.charAt(0)}*[ \\t]*(?:\\n|$)`).exec(text)
+  return closing === null ? text.length : closing.index + closing[0].length
+}
+
+/** `undefined` for what is nested too deeply. */
+function tokensOf(text: string): Token[] | undefined {
+  if (isTooDeep(text)) return undefined
+  try {
+    return new Lexer().blockTokens(text)
+  } catch {
+    // Deeper than the stack.
+    return undefined
+  }
+}
+
+/** Whether a line begins with more marks of lists and quotes than anybody writes; two spaces count as one. */
+function isTooDeep(text: string): boolean {
+  for (let at = 0; at < text.length; ) {
     let depth = 0
     let spaces = 0
     for (; at < text.length && ' \t>-*+'.includes(text.charAt(at)); at++) {
