@@ -100,6 +100,8 @@ export default defineConfig(async () => ({
     modulePreload: { polyfill: false },
     rolldownOptions: { output: { codeSplitting: { groups: firstLoad } } },
   },
+  // Grammars are files of their own.
+  worker: { format: 'es' as const },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
   test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] } : {},

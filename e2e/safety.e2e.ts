@@ -62,6 +62,26 @@ test('nothing that a model writes runs, or asks another server', async ({ page }
   expect(seen).toEqual([])
 })
 
+test('code that takes a grammar long holds up nothing, and what follows has its colours', async ({ page }) => {
+  const answers = ['const a = 1', 'aA'.repeat(9950), 'const b = 2'].map((code) => `\`\`\`ts\n${code}\n\`\`\``)
+  await using model = await serveModel(openai, () => ({ text: [answers[model.requests.length - 1] ?? ''] }))
+  await page.addInitScript(() => {
+    const longTasks: number[] = []
+    Object.assign(window, { longTasks })
+    new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })
+  })
+  await page.goto('/')
+  await chooseLocalServer(page, { address: `${model.url}/v1`, model: 'coder' })
+  const keywords = page.locator('.token-keyword', { hasText: 'const' })
+  await say(page, 'One')
+  await expect(keywords).toHaveCount(1)
+  await say(page, 'Two')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await say(page, 'Three')
+  await expect(keywords).toHaveCount(2)
+  expect(await page.evaluate(() => Math.max(0, ...(Reflect.get(window, 'longTasks') as number[])))).toBeLessThan(2000)
+})
+
 test('the page forbids what it does not need, whatever the markdown lets through', async ({ page }) => {
   await page.goto('/')
   const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')

@@ -6,7 +6,7 @@ async function filesOfBuild() {
   const response = await fetch('files.json', { cache: 'no-cache' })
   const entries = Object.values(await response.json())
   const isGrammar = ({ src = '' }) => src.includes('/langs/')
-  const files = entries.filter((entry) => !isGrammar(entry)).flatMap(({ file, css = [] }) => [file, ...css])
+  const files = entries.filter((entry) => !isGrammar(entry)).flatMap(({ file, css = [], assets = [] }) => [file, ...css, ...assets])
   return new Set(files.filter((file) => !file.endsWith('.html')).map((file) => new URL(file, location.href).href))
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { escapeControls } from '../../../src/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import type { Piece } from './highlight.ts'
+import { highlighted, type Piece } from './highlight.ts'
 
 interface CodeBlockProps {
   code: string
@@ -18,13 +18,9 @@ export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
     lines.value = undefined
     if (isGrowing || language === '') return
     let isCurrent = true
-    import('./highlight.ts')
-      .then(({ highlighted }) => highlighted(code, language))
-      .then((found) => {
-        if (isCurrent) lines.value = found
-      })
-      // Offline, perhaps: it stays readable without colours.
-      .catch(() => undefined)
+    highlighted({ code, language }).then((found) => {
+      if (isCurrent) lines.value = found
+    })
     return () => {
       isCurrent = false
     }

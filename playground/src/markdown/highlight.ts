@@ -1,57 +1,48 @@
-import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core'
-import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
-
 /** A piece of code in one colour: `token` names a class of the style sheet. */
 export interface Piece {
   text: string
   token: string
 }
 
-const languages: Record<string, () => LanguageInput> = {
-  ts: () => import('shiki/langs/typescript.mjs'),
-  js: () => import('shiki/langs/javascript.mjs'),
-  json: () => import('shiki/langs/json.mjs'),
-  bash: () => import('shiki/langs/bash.mjs'),
-  python: () => import('shiki/langs/python.mjs'),
-  rust: () => import('shiki/langs/rust.mjs'),
-  html: () => import('shiki/langs/html.mjs'),
-  css: () => import('shiki/langs/css.mjs'),
-  yaml: () => import('shiki/langs/yaml.mjs'),
-  sql: () => import('shiki/langs/sql.mjs'),
+/** What the worker is asked. It answers with lines of pieces, or `undefined`. */
+export interface CodeToColour {
+  code: string
+  language: string
 }
-const otherNames: Record<string, string> = {
-  typescript: 'ts',
-  tsx: 'ts',
-  javascript: 'js',
-  jsx: 'js',
-  sh: 'bash',
-  shell: 'bash',
-  py: 'python',
-  rs: 'rust',
-  yml: 'yaml',
-  jsonc: 'json',
-}
-/** Longer code stays plain. */
+
+/** Longer code stays plain, and so does code that takes longer. */
 const longestCode = 20_000
+const longestMs = 5000
 
-let highlighter: Promise<HighlighterCore> | undefined
+let worker: Worker | undefined
+let before: Promise<unknown> = Promise.resolve()
 
-/** Code as lines of coloured pieces; `undefined` for a language that is not known, and for very long code. */
-export async function highlighted(code: string, name: string): Promise<Piece[][] | undefined> {
-  const language = Object.hasOwn(otherNames, name) ? (otherNames[name] ?? name) : name
-  const load = Object.hasOwn(languages, language) ? languages[language] : undefined
-  if (load === undefined || code.length > longestCode) return undefined
-  highlighter ??= createHighlighterCore({ themes: [createCssVariablesTheme()], langs: [], engine: createJavaScriptRegexEngine() })
-  const core = await highlighter
-  await core.loadLanguage(load())
-  const { tokens } = core.codeToTokens(code, {
-    lang: language === 'ts' ? 'typescript' : language === 'js' ? 'javascript' : language,
-    theme: 'css-variables',
-  })
-  return tokens.map((line) => line.map(({ content, color }) => ({ text: content, token: tokenOf(color) })))
+/** Code as lines of coloured pieces; `undefined` where it stays plain. One after the other, so that only what takes too long is given up. */
+export function highlighted(asked: CodeToColour): Promise<Piece[][] | undefined> {
+  if (asked.code.length > longestCode) return Promise.resolve(undefined)
+  const found = before.then(() => askWorker(asked))
+  before = found
+  return found
 }
 
-/** `var(--shiki-token-keyword)` names its class: colours stand in the style sheet, so the page needs no inline styles. */
-function tokenOf(color: string | undefined): string {
-  return /--shiki-token-([a-z-]+)/.exec(color ?? '')?.[1] ?? 'plain'
+function askWorker(asked: CodeToColour): Promise<Piece[][] | undefined> {
+  worker ??= new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' })
+  const thread = worker
+  return new Promise((resolve) => {
+    const giveUp = () => {
+      thread.terminate()
+      worker = undefined
+      resolve(undefined)
+    }
+    const timer = setTimeout(giveUp, longestMs)
+    thread.onerror = () => {
+      clearTimeout(timer)
+      giveUp()
+    }
+    thread.onmessage = ({ data }: MessageEvent<Piece[][] | undefined>) => {
+      clearTimeout(timer)
+      resolve(data)
+    }
+    thread.postMessage(asked)
+  })
 }
