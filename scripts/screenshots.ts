@@ -54,7 +54,7 @@ for (const view of values.readme ? [] : wanted.length === 0 ? views : views.filt
 }
 const isAll = process.argv.length === 2
 if (isAll || values.readme) await takePictures(browser, address)
-if (isAll) console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
+if (wanted.length === 0 && !values.readme) console.log(`Rules that no view needs: ${rules.selectors.join(' · ') || 'none'}`)
 writeIndex()
 
 await browser.close()

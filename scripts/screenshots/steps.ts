@@ -27,6 +27,11 @@ export async function settle(page: Page, ms = 1500): Promise<void> {
   await page.clock.runFor(ms)
   await page.waitForTimeout(250)
   await page.clock.runFor(50)
+  // Parts that are loaded when they are first shown come when the machine has time.
+  for (let looks = 0; looks < 100 && (await page.getByText('Loading…').count()) > 0; looks++) {
+    await page.waitForTimeout(50)
+    await page.clock.runFor(20)
+  }
 }
 
 /** Clicks, and lets the page answer: it renders by its clock. */

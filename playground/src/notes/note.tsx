@@ -39,12 +39,14 @@ function Hidden({ note, messages, requests }: NoteProps) {
       {instead !== '' && (
         <>
           <p class="tool-label">Sent instead</p>
-          <pre>{escapeControls(instead)}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+          <pre tabIndex={0}>{escapeControls(instead)}</pre>
         </>
       )}
       <p class="tool-label">Not sent any more</p>
       {gone.length === 0 && <p>Nothing that is still on this page.</p>}
-      <ul>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
+      <ul tabIndex={0}>
         {gone.map(({ id, role, message }) => (
           <li key={id}>
             <span class="note-role">{role}</span>{' '}
