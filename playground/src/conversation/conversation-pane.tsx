@@ -54,7 +54,11 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
                 onPick={(scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))}
               />
             )}
-            <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
+            <Composer
+              conversation={conversation}
+              isRunning={isRunning}
+              isDisabled={isElsewhere || desk.isMoving.value || race?.isRunning === true}
+            />
           </>
         ) : (
           <ReplayBar replay={replay} onLeave={() => void desk.open(conversation.sessionId)} />

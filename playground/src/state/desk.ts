@@ -18,6 +18,8 @@ export interface Desk extends SelectionState {
   stored: ReadonlySignal<readonly StoredSession[]>
   /** Set while what is shown is not what is stored: nothing can be said here then. */
   interference: ReadonlySignal<Interference | undefined>
+  /** The conversation is on its way to another place: nothing can be said here until it is there. */
+  isMoving: ReadonlySignal<boolean>
   /** Why conversations are not kept, or why something could not be done. */
   warning: ReadonlySignal<string | undefined>
   /** Reads a conversation and shows it, from `loopId` on where one is given: what is said next is a branch there. */
@@ -45,6 +47,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = signal<readonly StoredSession[]>([])
   const interference = signal<Interference | undefined>(undefined)
+  const isMoving = signal(false)
   const warning = signal(backend.warning)
   const current = signal(await read(readAddress(location.hash).sessionId))
 
@@ -179,11 +182,12 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 
   async function handOver(settings: Settings): Promise<void> {
-    const { sessionId } = current.value
+    const { sessionId, draft } = current.value
     const before = backend.settings.value
-    await current.value.stop()
-    await current.value.close()
+    isMoving.value = true
     try {
+      await current.value.stop()
+      await current.value.close()
       const { text } = await backend.exportAs(sessionId, 'phi')
       await backend.use(settings)
       show(await read(await backend.importFrom(text, { replace: true })))
@@ -192,7 +196,10 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
       await backend.use(before)
       show(await read(sessionId))
       warn(error, 'The conversation was not handed over')
+    } finally {
+      isMoving.value = false
     }
+    current.value.draft.value = draft.value
   }
 
   function warn(error: unknown, what = 'That did not work'): void {
@@ -210,6 +217,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     current,
     stored,
     interference,
+    isMoving,
     warning,
     open,
     takeOver,
