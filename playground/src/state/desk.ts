@@ -187,12 +187,12 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 
   async function handOver(settings: Settings): Promise<void> {
-    const { sessionId } = current.value
+    const { sessionId, draft } = current.value
     const before = backend.settings.value
     isMoving.value = true
-    await current.value.stop()
-    await current.value.close()
     try {
+      await current.value.stop()
+      await current.value.close()
       const { text } = await backend.exportAs(sessionId, 'phi')
       await backend.use(settings)
       show(await read(await backend.importFrom(text, { replace: true })))
@@ -204,6 +204,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     } finally {
       isMoving.value = false
     }
+    current.value.draft.value = draft.value
   }
 
   function warn(error: unknown, what = 'That did not work'): void {
