@@ -11,7 +11,6 @@ import {
   either,
   json,
   type Kind,
-  kind,
   listOf,
   type OptionTable,
   oneOf,
@@ -23,13 +22,11 @@ import {
 } from '../base/check-options.ts'
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../types/context/compaction.ts'
+import { contextOptions, off } from '../context/tokens/context-options.ts'
 import type { LoopHooks } from '../types/run/hooks.ts'
 import type { ExecutionLimits, RetryConfig } from '../types/run/settings.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
-const off = kind('false', (value) => value === false)
-const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
 
 /** A tool, as `defineTool` makes it. */
@@ -90,27 +87,6 @@ const hookTable: OptionTable<LoopHooks> = {
   afterCompactionEnd: aFunction,
 }
 
-const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
-
-const compactionTable: OptionTable<CompactionConfig> = {
-  compactAtPct: aShare,
-  compactBudgetThresholdPct: aShare,
-  scope: tagged('type', { fixedCount: { count: required(aNumberFromZero) }, tokenBudget: {} }),
-  keepFirstTurns: aNumberFromZero,
-  keepRecentTurns: aNumberFromZero,
-  maxSummaryTokens: aNumberFromZero,
-  toolOutputMaxLines: aNumberFromZero,
-  focusMessage: aText,
-  strategy: options(strategyTable, true),
-}
-
-const contextTable: OptionTable<ContextConfig> = {
-  maxContextTokens: aNumberFromZero,
-  systemPromptTokens: aNumberFromZero,
-  tokenCounter: withMethods('a token counter', 'text', 'message'),
-  compaction: either(off, options(compactionTable)),
-}
-
 /** What a loop and an agent share. */
 export const settingTable = {
   model: required(aModel),
@@ -136,7 +112,7 @@ export const settingTable = {
   approvalTimeoutMs: aPositiveNumber,
   hooks: options(hookTable),
   inputFilters: listOf(aFunction),
-  contextConfig: either(off, options(contextTable)),
+  contextConfig: either(off, contextOptions),
   captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
   transformContext: aFunction,
   convertToLlm: aFunction,

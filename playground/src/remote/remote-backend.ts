@@ -133,11 +133,19 @@ function summaryFrom(value: unknown): StoredSession {
   return {
     sessionId: String(sessionId),
     title: error === undefined ? String(title) : 'This conversation cannot be read.',
-    startedAt: Number(createdAt),
-    lastActiveAt: Number(lastActiveAt),
+    startedAt: timeFrom(createdAt),
+    lastActiveAt: timeFrom(lastActiveAt),
     loops: Number(loops),
     isOpen: false,
   }
+}
+
+/** The latest time that a `Date` can hold, in milliseconds. */
+const latest = 8.64e15
+
+/** Milliseconds, 0 for what is no time. */
+function timeFrom(value: unknown): number {
+  return typeof value === 'number' && Math.abs(value) <= latest ? value : 0
 }
 
 /** What the server says of its model; what it does not say is unknown. */

@@ -18,7 +18,10 @@ export function serverCalls(url: string, headers: () => Record<string, string>):
     return response
   }
   return {
-    json: async (path) => (await ask(path)).json(),
+    json: async (path) =>
+      (await ask(path)).json().catch((error: unknown) => {
+        throw new Error(`At ${url} there is a server, but no agent endpoint: what it answered is no JSON.`, { cause: error })
+      }),
     text: async (path) => (await ask(path)).text(),
     async send(method, path, body) {
       const isJson = typeof body === 'object'
@@ -28,13 +31,17 @@ export function serverCalls(url: string, headers: () => Record<string, string>):
   }
 }
 
-const codes: Record<string, SessionErrorCode> = { notFound: 'notFound', exists: 'conflict', invalidSession: 'invalidSession' }
+const codes = new Map<unknown, SessionErrorCode>([
+  ['notFound', 'notFound'],
+  ['exists', 'conflict'],
+  ['invalidSession', 'invalidSession'],
+])
 
 async function problemIn(response: Response): Promise<Error> {
   const body: unknown = await response.json().catch(() => undefined)
   const { code, detail } = Object(body)
   if (response.status === 401) return new Error('The server wants a token, or does not know this one. Enter it in the settings.')
   const text = typeof detail === 'string' ? detail : `The server answered ${response.status}, and that is no answer of an agent endpoint.`
-  const known = typeof code === 'string' ? codes[code] : undefined
+  const known = codes.get(code)
   return known === undefined ? new Error(text) : new SessionError(known, text)
 }

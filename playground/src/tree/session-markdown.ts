@@ -24,7 +24,7 @@ function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): 
 
 /** A fence longer than any run of backticks within. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }

@@ -54,7 +54,7 @@ function substituted<T>(value: T, path: Path, fill: (name: string, path: Path) =
 
 function missing(name: string, path: Path): ConfigError {
   const field = fieldOf(path)
-  const advice = 'Set it where the program starts, or give it in env. Text that is meant as it stands belongs into a file ("file:name.md").'
+  const advice = 'Set it where the program starts, or give it in env. Text that is meant as it stands belongs in a file ("file:name.md").'
   return new ConfigError('missingEnvVar', `Missing environment variable: \${${name}}, which ${field} names. ${advice}`, {
     field,
     value: name,

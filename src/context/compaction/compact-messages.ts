@@ -1,6 +1,8 @@
+import { checkOptions } from '../../base/check-options.ts'
 import type { ContextConfig } from '../../types/context/compaction.ts'
 import type { AgentMessage } from '../../types/message/message.ts'
 import { resolveContext } from '../tokens/context-limits.ts'
+import { contextOptions } from '../tokens/context-options.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { turnsOf } from '../view/turns.ts'
 import { keepNewest } from './default-compaction.ts'
@@ -16,11 +18,13 @@ import { cutToolOutputs } from './tool-output.ts'
  * - Pure: nothing is changed, messages that need no change keep their identity, shortened ones their id. With `compaction: false`, or within
  *   the budget, the messages come back as they are.
  * - The result always fits; it is empty where not even the marker for what was left out does. A call and its result stay or go together.
+ * - Throws `ConfigError` `invalidOption`, which names the option.
  * - For a list of your own. An agent compacts what it sends by itself, and keeps its history.
  *
  * Source: docs/concepts/context-and-compaction.md
  */
 export function compactMessages(messages: readonly AgentMessage[], config: Partial<ContextConfig> = {}): AgentMessage[] {
+  checkOptions(config, contextOptions)
   const context = resolveContext(config, { contextWindow: 0, maxTokens: 0 })
   if (context === undefined) return [...messages]
   const { counter } = context

@@ -14,7 +14,7 @@ import { cutToolOutputs } from './tool-output.ts'
 export interface LlmCompactionOptions {
   /** May be a smaller one than the agent's. */
   model: Model
-  /** Instead of the standing instructions. What to keep above all belongs into `focusMessage` of the configuration. */
+  /** Instead of the standing instructions. What to keep above all belongs in `focusMessage` of the configuration. */
   systemPrompt?: string
   /** Tokens of one answer. Default: twice the summary's room, at most what the model allows. Give more to a model that always thinks. */
   maxTokens?: number

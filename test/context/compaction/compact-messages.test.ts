@@ -22,6 +22,12 @@ const long = 'What the assistant said at length. '.repeat(10)
 const spoken = (id: string): LlmMessage => ({ ...answer(id), content: [{ type: 'text', text: long }] })
 
 describe('compactMessages', () => {
+  it('refuses an option that there is not, by its name', () => {
+    const misspelt = { maxContextTokens: 10, maxContextToken: 10 }
+    expect(() => compactMessages([], misspelt)).toThrow(/maxContextToken \(10\) is no option/)
+    expect(() => compactMessages([], { maxContextTokens: -1 })).toThrow(/maxContextTokens is -1/)
+  })
+
   it('leaves alone what fits', () => {
     const messages = [user('a'), answer('b')]
     expect(compactMessages(messages)).toEqual(messages)
@@ -102,7 +108,7 @@ describe('compactMessages', () => {
     expect(compacted.map(said)).toEqual(['[Context compacted: 17 messages removed]', 'message 17', 'message 18', 'message 19'])
     expect(compact([user('x'.repeat(400))], 50).map(said)).toEqual(['[Context compacted: 1 messages removed]'])
     expect(compact(messages, 5)).toEqual([])
-    expect(compact(messages, -5)).toEqual([])
+    expect(compact(messages, 0)).toEqual([])
   })
 
   it('shrinks a hundred messages under the budget', () => {
@@ -130,7 +136,7 @@ describe('compactMessages', () => {
 
   it('fits, with pairs intact, for any of 10,000 histories', { timeout: 60_000 }, () => {
     const config = fc.record({
-      budget: fc.integer({ min: -10, max: 4000 }),
+      budget: fc.integer({ min: 0, max: 4000 }),
       keepFirstTurns: fc.nat(3),
       keepRecentTurns: fc.nat(8),
       toolOutputMaxLines: fc.nat(30),

@@ -145,7 +145,7 @@ function asMarkdown(message: AgentMessage): string {
 
 /** A fence longer than any in the text. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
   const fence = '`'.repeat(longest + 1)
   return `${fence}\n${text}\n${fence}`
 }

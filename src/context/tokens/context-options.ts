@@ -1,0 +1,42 @@
+import {
+  aFunction,
+  aNumberFromZero,
+  aText,
+  either,
+  type Kind,
+  kind,
+  type OptionTable,
+  options,
+  required,
+  tagged,
+  withMethods,
+} from '../../base/check-options.ts'
+import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../../types/context/compaction.ts'
+
+/** What an option is where `false` switches its part off. */
+export const off: Kind = kind('false', (value) => value === false)
+const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+
+const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
+
+const compactionTable: OptionTable<CompactionConfig> = {
+  compactAtPct: aShare,
+  compactBudgetThresholdPct: aShare,
+  scope: tagged('type', { fixedCount: { count: required(aNumberFromZero) }, tokenBudget: {} }),
+  keepFirstTurns: aNumberFromZero,
+  keepRecentTurns: aNumberFromZero,
+  maxSummaryTokens: aNumberFromZero,
+  toolOutputMaxLines: aNumberFromZero,
+  focusMessage: aText,
+  strategy: options(strategyTable, true),
+}
+
+const contextTable: OptionTable<ContextConfig> = {
+  maxContextTokens: aNumberFromZero,
+  systemPromptTokens: aNumberFromZero,
+  tokenCounter: withMethods('a token counter', 'text', 'message'),
+  compaction: either(off, options(compactionTable)),
+}
+
+/** The options of a context: each alone; `checkContextConfig` looks at what they are together. */
+export const contextOptions: Kind = options(contextTable)
