@@ -90,7 +90,7 @@ test('five hundred turns stay quick: few rows are in the page, and the newest is
   test.setTimeout(120_000)
   await pick(page, '500 turns')
   await expect(status(page)).toHaveAttribute('data-status', 'completed', { timeout: 100_000 })
-  await expect(page.getByText('That were 500 positions.')).toBeInViewport()
+  await expect(page.getByText('Those were 500 positions.')).toBeInViewport()
   await tab(page, 'Events')
   expect(await page.getByTestId('event').count()).toBeLessThan(80)
   expect(await page.locator('.message').count()).toBeLessThan(260)

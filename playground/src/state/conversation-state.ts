@@ -13,7 +13,9 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
   const messages = restored.messages.map((view) => withTimes(view, views.get(view.id)))
-  const tools = Object.fromEntries(Object.entries(restored.tools).map(([id, tool]) => [id, withStory(tool, replayed.tools[id])]))
+  // A call may have any id, also constructor.
+  const tools: Record<string, ToolView> = Object.create(null)
+  for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
   const ids = new Set(messages.map(({ id }) => id))
   const notes = replayed.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
   return { ...restored, messages, tools, notes, turns: replayed.turns }

@@ -1,6 +1,7 @@
 import type { LoopRecord, LoopStatus, Session } from '../../../src/index.ts'
 import { textOf } from '../../../src/index.ts'
 import { childrenOf, loopChainTo, rootLoops } from '../../../src/session/index.ts'
+import { lastLoopOf } from '../state/conversation-state.ts'
 
 export interface TreeRow {
   loopId: string
@@ -17,7 +18,7 @@ export interface TreeRow {
 
 /** The loops of a session, each behind the one that it goes on from; what leaves the path that is shown is indented. */
 export function treeRows(session: Session, current: string | undefined): TreeRow[] {
-  const path = new Set(loopChainTo(session, current ?? session.loops.at(-1)?.loopId ?? ''))
+  const path = new Set(loopChainTo(session, current ?? lastLoopOf(session) ?? ''))
   const rows: TreeRow[] = []
   const seen = new Set<string>()
 

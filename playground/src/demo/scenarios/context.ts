@@ -58,7 +58,7 @@ export const contextScenarios: readonly Scenario[] = [
     shows: 'A long run, compacted as it goes',
     answer(turn) {
       if (turn > 500) return undefined
-      if (turn === 500) return { text: 'That were 500 positions. The whole run is in the inspector; nothing of it was left out.' }
+      if (turn === 500) return { text: 'Those were 500 positions. The whole run is in the inspector; nothing of it was left out.' }
       return {
         text: `Position ${turn + 1} of 500.`,
         toolCalls: [{ name: 'take_position', arguments: { number: turn + 1 } }],
