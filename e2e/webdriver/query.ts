@@ -53,11 +53,17 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     return pattern.exact ? text === tidy(pattern.text) : text.toLowerCase().includes(tidy(pattern.text).toLowerCase())
   }
 
+  /** What it says to who cannot see it. */
+  function spoken(node: Node): string {
+    if (node instanceof Element && node.getAttribute('aria-hidden') === 'true') return ''
+    return node instanceof Element ? [...node.childNodes].map(spoken).join('') : (node.textContent ?? '')
+  }
+
   function nameOf(element: Element): string {
     const by = element.getAttribute('aria-labelledby')
     if (by !== null) return tidy(document.getElementById(by)?.textContent)
     const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.labels?.[0] : undefined
-    return tidy(element.getAttribute('aria-label') ?? label?.textContent ?? element.textContent)
+    return tidy(element.getAttribute('aria-label') ?? label?.textContent ?? spoken(element))
   }
 
   function below(roots: readonly ParentNode[], selector: string): Element[] {
