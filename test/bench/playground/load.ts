@@ -76,7 +76,7 @@ function watch(): void {
     return true
   }
   const look = () => {
-    const button = document.querySelector<HTMLButtonElement>('.scenarios button:not(:disabled)')
+    const button = document.querySelector<HTMLButtonElement>('.scenario-card:not(:disabled)')
     if (button !== null && mark('interactive')) queueMicrotask(() => button.click())
     const answer = document.querySelector('[data-testid=message-assistant]')
     if (answer?.querySelector('.text')?.textContent) mark('streaming')
