@@ -3,7 +3,9 @@ import { checkOptions } from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { errorText, PhiError } from '../types/errors.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
-import { readBytes } from './answer.ts'
+import { readBytes } from './call/answer.ts'
+import { redirectOf } from './call/redirect.ts'
+import { statusText } from './call/status-text.ts'
 import { entriesField, field, type OpenApiDocument, readDocument } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import { operationsOf } from './operations.ts'
@@ -16,8 +18,6 @@ import {
   readOptions,
   toolsOptions,
 } from './options.ts'
-import { redirectOf } from './redirect.ts'
-import { statusText } from './status-text.ts'
 import { operationTool } from './tool.ts'
 
 /**

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Session } from '../../../src/index.ts'
 import type { RunState } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
+import { scrollable } from '../parts/scrollable.ts'
 import { RaceCard } from '../race/race-card.tsx'
 import type { CapturedTurn } from '../state/event-log.ts'
 import type { Race } from '../state/race.ts'
@@ -76,8 +77,7 @@ export function Transcript({ state, race, selection, actions, isEmpty, welcome, 
 
   return (
     <div class="transcript-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <section class="transcript" role="log" aria-live="off" aria-label="Conversation" tabIndex={0} ref={box} onScroll={onScroll}>
+      <section class="transcript" role="log" aria-live="off" aria-label="Conversation" {...scrollable} ref={box} onScroll={onScroll}>
         <div class="lines" ref={lines} data-empty={isEmpty}>
           {isEmpty && welcome}
           <MessageList state={state} selection={selection} actions={actions} {...rest} />

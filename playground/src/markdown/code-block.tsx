@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { escapeControls } from '../../../src/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { scrollable } from '../parts/scrollable.ts'
 import { highlighted, type Piece } from './highlight.ts'
 
 interface CodeBlockProps {
@@ -32,8 +33,7 @@ export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
         <span>{language || 'text'}</span>
         <CopyButton label="Copy the code" text={() => code} />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <pre tabIndex={0}>
+      <pre {...scrollable}>
         <code>{lines.value === undefined ? escapeControls(code) : lines.value.map(lineOf)}</code>
       </pre>
     </figure>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { escapeControls, textOf } from '../../../src/index.ts'
 import type { MessageView, NoteView } from '../../../src/store/index.ts'
+import { scrollable } from '../parts/scrollable.ts'
 import type { CapturedTurn } from '../state/event-log.ts'
 import { detailOf, hiddenBy, statusOf, textOfNote } from './note-text.ts'
 
@@ -39,14 +40,12 @@ function Hidden({ note, messages, requests }: NoteProps) {
       {instead !== '' && (
         <>
           <p class="tool-label">Sent instead</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-          <pre tabIndex={0}>{escapeControls(instead)}</pre>
+          <pre {...scrollable}>{escapeControls(instead)}</pre>
         </>
       )}
       <p class="tool-label">Not sent any more</p>
       {gone.length === 0 && <p>Nothing that is still on this page.</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <ul tabIndex={0}>
+      <ul {...scrollable}>
         {gone.map(({ id, role, message }) => (
           <li key={id}>
             <span class="note-role">{role}</span>{' '}

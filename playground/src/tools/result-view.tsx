@@ -1,6 +1,7 @@
 import type { ToolResult } from '../../../src/index.ts'
 import { escapeControls, textOf } from '../../../src/index.ts'
 import { Picture } from '../parts/picture.tsx'
+import { scrollable } from '../parts/scrollable.ts'
 
 /** Characters that are shown of a text at first. */
 const shownLength = 20_000
@@ -23,8 +24,7 @@ export function Labelled({ name, text }: { name: string; text: string }) {
   return (
     <div class="tool-part">
       <span class="tool-label">{escapeControls(name)}</span>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <pre tabIndex={0}>
+      <pre {...scrollable}>
         {escapeControls(isCut ? `${text.slice(0, shownLength)}\n… ${text.length - shownLength} more characters` : text)}
       </pre>
     </div>

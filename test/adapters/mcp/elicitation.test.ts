@@ -53,6 +53,20 @@ async function asked(params: object, answers: InputAnswer[], options?: McpConnec
 
 const question = (requestedSchema: unknown) => ({ message: 'Who?', requestedSchema })
 
+/** A server with two calls, which end as `ends` open; it asks during the second. */
+function askingInSecond(ends: readonly Pick<ReturnType<typeof gate>, 'opened'>[]) {
+  let calls = 0
+  return offering(
+    () => [{ name: 'act', inputSchema: { type: 'object' } }],
+    async (_asked, far) => {
+      const end = ends[calls++]
+      if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
+      await end?.opened
+      return { result: { content: [{ type: 'text', text: 'ok' }] } }
+    },
+  )
+}
+
 describe('a server that asks a person', () => {
   it('is not told of anybody unless there is a handler', async () => {
     const capabilities = async (options: McpConnectOptions) =>
@@ -147,18 +161,7 @@ describe('a server that asks a person', () => {
 
   it('the clocks of all calls stand still that it may be asked for', async () => {
     const both = gate()
-    let calls = 0
-    const { client, server } = await connected(
-      offering(
-        () => [{ name: 'act', inputSchema: { type: 'object' } }],
-        async (_asked, far) => {
-          calls += 1
-          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
-          await both.opened
-          return { result: { content: [{ type: 'text', text: 'ok' }] } }
-        },
-      ),
-    )
+    const { client, server } = await connected(askingInSecond([both, both]))
     const tools = await mcpTools(client, { timeoutMs: 40 })
     const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
     const ran = new Agent({ model, tools, approvalTimeoutMs: 120 }).prompt('go').result
@@ -178,19 +181,8 @@ describe('a server that asks a person', () => {
   })
 
   it('is asked on behalf of the other call when the one that it was asked for is over', async () => {
-    let calls = 0
     const ends = [gate(), gate()]
-    const { tools, server } = await connected(
-      offering(
-        () => [{ name: 'act', inputSchema: { type: 'object' } }],
-        async (_asked, far) => {
-          const end = ends[calls++]
-          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
-          await end?.opened
-          return { result: { content: [{ type: 'text', text: 'ok' }] } }
-        },
-      ),
-    )
+    const { tools, server } = await connected(askingInSecond(ends))
     const model = scripted([{ toolCalls: [...call.toolCalls, ...call.toolCalls] }, { text: 'done' }])
     const agent = new Agent({ model, tools })
     const asked: string[] = []
@@ -210,20 +202,11 @@ describe('a server that asks a person', () => {
 
   it('during calls of two agents asks neither', async () => {
     const both = gate()
-    let calls = 0
     const lines: string[] = []
-    const { tools, server } = await connected(
-      offering(
-        () => [{ name: 'act', inputSchema: { type: 'object' } }],
-        async (_asked, far) => {
-          calls += 1
-          if (calls === 2) far.send({ id: 'q', method: 'elicitation/create', params: question(form) })
-          await both.opened
-          return { result: { content: [{ type: 'text', text: 'ok' }] } }
-        },
-      ),
-      { onElicit: 'event', logger: { warn: (event) => lines.push(event) } },
-    )
+    const { tools, server } = await connected(askingInSecond([both, both]), {
+      onElicit: 'event',
+      logger: { warn: (event) => lines.push(event) },
+    })
     const events: AgentEvent[] = []
     const runs = [1, 2].map(() => {
       const agent = new Agent({ model: scripted([call, { text: 'done' }]), tools })

@@ -4,6 +4,7 @@ import { type AgentEvent, escapeControls } from '../../../../src/index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { count } from '../../parts/figures.ts'
 import { IconButton } from '../../parts/icon-button.tsx'
+import { scrollable } from '../../parts/scrollable.ts'
 import type { TabProps } from '../tab-props.ts'
 import { gist, targetOf } from './event-gist.ts'
 import { EventList } from './event-list.tsx'
@@ -66,8 +67,7 @@ function Detail({ event, onClose }: { event: AgentEvent; onClose: () => void }) 
         <CopyButton label="Copy the event" text={() => json} />
         <IconButton icon="close" label="Close the event" onClick={onClose} />
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-      <pre tabIndex={0} data-testid="event-json">
+      <pre {...scrollable} data-testid="event-json">
         {escapeControls(json.length > shownJson ? `${json.slice(0, shownJson)}\n…` : json)}
       </pre>
     </section>

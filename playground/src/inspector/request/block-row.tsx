@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { escapeControls } from '../../../../src/index.ts'
 import { short } from '../../parts/figures.ts'
+import { scrollable } from '../../parts/scrollable.ts'
 import type { RequestBlock } from './request-blocks.ts'
 
 /** A block of a request: where it came from, its size, its beginning; all of it on opening. */
@@ -29,8 +30,7 @@ export function BlockRow({ block }: { block: RequestBlock }) {
                 {isJson.value ? 'text' : 'JSON'}
               </button>
             </p>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard. */}
-            <pre tabIndex={0}>{escapeControls(isJson.value ? JSON.stringify(json, undefined, 2) : text)}</pre>
+            <pre {...scrollable}>{escapeControls(isJson.value ? JSON.stringify(json, undefined, 2) : text)}</pre>
           </div>
         )}
       </details>

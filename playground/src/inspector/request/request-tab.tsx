@@ -4,6 +4,7 @@ import { escapeControls, type Usage } from '../../../../src/index.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { scrollable } from '../../parts/scrollable.ts'
 import type { CapturedTurn } from '../../state/event-log.ts'
 import type { TabProps } from '../tab-props.ts'
 import { BlockRow } from './block-row.tsx'
@@ -68,8 +69,7 @@ export function RequestTab({ desk, conversation }: TabProps) {
       <CacheCover blocks={blocks} usage={usageOf(conversation.state.value.turns, turn)} hasPrevious={previous !== undefined} />
       <PrefixDiff previous={previous} turn={turn} />
       {isRaw.value ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-        <pre class="raw" tabIndex={0} data-testid="request-body">
+        <pre class="raw" {...scrollable} data-testid="request-body">
           {escapeControls(bodyOf(request))}
         </pre>
       ) : (

@@ -3,6 +3,7 @@ import { escapeControls } from '../../../../src/index.ts'
 import { duration, short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'
+import { scrollable } from '../../parts/scrollable.ts'
 import type { Span } from '../../state/trace.ts'
 import type { TraceRow } from './trace-rows.ts'
 
@@ -23,8 +24,7 @@ export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, o
   const { from, to, before, after, onScroll } = useRowWindow(box, rows.length, rowHeight, isFollowing)
   if (rows.length === 0) return <p class="nothing">Nothing has happened yet. Pick a scenario.</p>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-    <section class="waterfall" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Trace">
+    <section class="waterfall" ref={box} onScroll={onScroll} {...scrollable} aria-label="Trace">
       <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr>

@@ -1,5 +1,5 @@
-import { isObject } from '../validation/enforceable-schema.ts'
-import { entriesField, field, textField } from './document.ts'
+import { isObject } from '../../validation/enforceable-schema.ts'
+import { entriesField, field, textField } from '../document.ts'
 import type { Body, Parameter } from './parameters.ts'
 
 /** Percent-encodes all but the unreserved characters of RFC 3986. Half of a surrogate pair becomes the replacement character. */

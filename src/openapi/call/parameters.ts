@@ -1,9 +1,9 @@
-import { isObject } from '../validation/enforceable-schema.ts'
-import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
-import { OpenApiError } from './open-api-error.ts'
-import { legalKey } from './operation-names.ts'
-import { isHeaderName } from './options.ts'
-import { schemaOfParameter } from './schema.ts'
+import { isObject } from '../../validation/enforceable-schema.ts'
+import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from '../document.ts'
+import { OpenApiError } from '../open-api-error.ts'
+import { legalKey } from '../operation-names.ts'
+import { isHeaderName } from '../options.ts'
+import { schemaOfParameter } from '../schema.ts'
 
 /** Where a parameter is sent. Those of cookies are not: a browser would not send them. */
 export type ParameterPlace = 'path' | 'query' | 'header'
