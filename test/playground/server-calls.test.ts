@@ -1,0 +1,35 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { serve } from '../../examples/node/serve.ts'
+import { serverCalls } from '../../playground/src/remote/server-calls.ts'
+import { SessionError } from '../../src/index.ts'
+
+const problem = (status: number, code: string) => Response.json({ code, detail: `It is ${code}.` }, { status })
+const answers: Record<string, () => Response> = {
+  '/page': () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } }),
+  '/unknown': () => problem(404, 'notFound'),
+  '/inherited': () => problem(400, 'constructor'),
+  '/gateway': () => new Response('Bad gateway', { status: 502 }),
+}
+const server = await serve(async (request) => answers[new URL(request.url).pathname]?.() ?? Response.json({ ok: true }))
+afterAll(() => server[Symbol.asyncDispose]())
+const { json } = serverCalls(server.url, () => ({}))
+const failure = (path: string): Promise<unknown> =>
+  json(path).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('what a server answers to the playground', () => {
+  it('is JSON, or the page says that there is no agent endpoint', async () => {
+    expect(await json('/')).toEqual({ ok: true })
+    expect(await failure('/page')).toMatchObject({ message: expect.stringContaining('no agent endpoint') })
+    expect(await failure('/gateway')).toMatchObject({ message: expect.stringContaining('502') })
+  })
+
+  it('may be a problem of a session; any other code is an error in its own words', async () => {
+    const unknown = await failure('/unknown')
+    expect([SessionError.isInstance(unknown), unknown]).toMatchObject([true, { code: 'notFound' }])
+    const inherited = await failure('/inherited')
+    expect([SessionError.isInstance(inherited), inherited]).toMatchObject([false, { message: 'It is constructor.' }])
+  })
+})
