@@ -29,7 +29,7 @@ const { values, positionals } = parseArgs({
 const areas: Record<string, string> = {
   'src/loop': 'test/{loop,agent,context,options}',
   'src/context': 'test/{context,loop,options}',
-  'src/providers/shared': 'test/{providers,options}',
+  'src/providers/kit': 'test/{providers,options}',
   'adapters/node/bash': 'test/{adapters/node,options}',
 }
 const deadline = Date.now() + Number(values.minutes) * 60_000

@@ -16,38 +16,22 @@ export { escapeControls } from './base/text/escape-controls.ts'
 export { createBudget } from './context/execution-budget.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'
-export { agentLoop, continueLoop } from './loop/agent-loop.ts'
-export { Approvals } from './loop/calls/approvals.ts'
-export { Inputs } from './loop/calls/inputs.ts'
-export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
-export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
-export { parseSnapshot } from './session/checks/snapshot.ts'
-export { memorySessionStore } from './session/log/memory-store.ts'
-export { defineTool } from './tools/define-tool.ts'
 export type {
   CompactedSection,
-  CompactionConfig,
-  CompactionInput,
   CompactionOverlay,
-  CompactionScope,
-  CompactionStrategy,
-  ContextConfig,
-  TokenCounter,
-  TurnSpan,
-} from './types/context/compaction.ts'
-export type {
   ContextChange,
   ContextState,
   PruneRecord,
   RevertCategory,
   RevertPolicy,
   RevertRecord,
-} from './types/context/context-change.ts'
+  TurnSpan,
+} from './contract/context/context-change.ts'
 export {
   AgentBusyError,
   ConfigError,
   type ConfigErrorOptions,
-  CursorExpired,
+  CursorExpiredError,
   JournalError,
   type MisuseCode,
   PhiError,
@@ -59,10 +43,9 @@ export {
   type ToolErrorCode,
   WorkspaceError,
   type WorkspaceErrorCode,
-} from './types/errors.ts'
-export type { JsonObject, JsonSchema, JsonValue } from './types/json.ts'
-export type { Logger } from './types/logger.ts'
-export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './types/message/content.ts'
+} from './contract/errors.ts'
+export type { JsonObject, JsonSchema, JsonValue } from './contract/json.ts'
+export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './contract/message/content.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
@@ -81,27 +64,11 @@ export {
   toolCallsOf,
   type UserMessage,
   userMessage,
-} from './types/message/message.ts'
-export type { BlockProvenance, ProvenanceRole } from './types/message/provenance.ts'
-export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
-export type { Model } from './types/model/model.ts'
-export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './types/model/model-config.ts'
-export type {
-  CacheStrategy,
-  EncodedRequest,
-  ResponseFormat,
-  ResponseFormatInput,
-  StreamDelta,
-  StreamEvent,
-  StreamProvider,
-  StreamRequest,
-  StreamStart,
-  ToolDefinition,
-} from './types/model/provider.ts'
-export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './types/model/usage.ts'
-export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/run/approval.ts'
-export type { Budget, BudgetUse, ReadableBudget } from './types/run/budget.ts'
-export type { ChatAgent, ChatOptions } from './types/run/chat-agent.ts'
+} from './contract/message/message.ts'
+export type { BlockProvenance, ProvenanceRole } from './contract/message/provenance.ts'
+export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompat, ThinkingLevel } from './contract/model/model-config.ts'
+export type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from './contract/model/request.ts'
+export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './contract/model/usage.ts'
 export type {
   AgentEndEvent,
   AgentEvent,
@@ -130,7 +97,75 @@ export type {
   TurnEndEvent,
   TurnRequestEvent,
   TurnStartEvent,
-} from './types/run/event.ts'
+} from './contract/run/event.ts'
+export type { AnnotatedRequest, CapturedHttp } from './contract/run/request-capture.ts'
+export type {
+  ContinuationKind,
+  InputQuestion,
+  LoopConfigSnapshot,
+  PendingApproval,
+  PendingInput,
+  RunFailure,
+  RunStatus,
+  SubAgentRef,
+  TurnTrigger,
+} from './contract/run/run-facts.ts'
+export {
+  defaultLimits,
+  defaultRetry,
+  type ExecutionLimits,
+  type QueueMode,
+  type ReachedLimit,
+  type RetryConfig,
+} from './contract/run/settings.ts'
+export type { JournalEntry } from './contract/session/journal-entry.ts'
+export type { NodeTag, TagKind } from './contract/session/node-tag.ts'
+export type {
+  BegunCall,
+  ChildLoopRef,
+  LoopEvent,
+  LoopRecord,
+  LoopStatus,
+  ParallelGroupRecord,
+  Session,
+  SessionFormation,
+  SessionScope,
+  SpawnRef,
+  Turn,
+} from './contract/session/session.ts'
+export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './contract/session/session-record.ts'
+export type { AgentSnapshot } from './contract/session/snapshot.ts'
+export type { ToolResult } from './contract/tool/tool-result.ts'
+export { agentLoop, continueLoop } from './loop/agent-loop.ts'
+export { Approvals } from './loop/calls/approvals.ts'
+export { Inputs } from './loop/calls/inputs.ts'
+export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
+export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
+export { parseSnapshot } from './session/checks/snapshot.ts'
+export { memorySessionStore } from './session/log/memory-store.ts'
+export { defineTool } from './tools/define-tool.ts'
+export type {
+  CompactionConfig,
+  CompactionInput,
+  CompactionScope,
+  CompactionStrategy,
+  ContextConfig,
+  TokenCounter,
+} from './types/context/compaction.ts'
+export type { Logger } from './types/logger.ts'
+export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
+export type { Model } from './types/model/model.ts'
+export type {
+  EncodedRequest,
+  ResponseFormatInput,
+  StreamEvent,
+  StreamProvider,
+  StreamRequest,
+  StreamStart,
+} from './types/model/provider.ts'
+export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/run/approval.ts'
+export type { Budget, BudgetUse, ReadableBudget } from './types/run/budget.ts'
+export type { ChatAgent, ChatOptions } from './types/run/chat-agent.ts'
 export type {
   BeforeToolInfo,
   CompactionFigures,
@@ -146,43 +181,8 @@ export type {
 export type { FilterVerdict, InputFilter } from './types/run/input-filter.ts'
 export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/run/input-request.ts'
 export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/run/loop-watch.ts'
-export type { AnnotatedRequest, CapturedHttp } from './types/run/request-capture.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run/run.ts'
-export type {
-  ContinuationKind,
-  InputQuestion,
-  LoopConfigSnapshot,
-  PendingApproval,
-  PendingInput,
-  RunFailure,
-  RunStatus,
-  SubAgentRef,
-  TurnTrigger,
-} from './types/run/run-facts.ts'
-export {
-  defaultLimits,
-  defaultRetry,
-  type ExecutionLimits,
-  type QueueMode,
-  type ReachedLimit,
-  type RetryConfig,
-} from './types/run/settings.ts'
-export type { Journal, JournalEntry, JournaledConversation, JournalRecord } from './types/session/journal.ts'
-export type { NodeTag, TagKind } from './types/session/node-tag.ts'
-export type {
-  BegunCall,
-  ChildLoopRef,
-  LoopEvent,
-  LoopRecord,
-  LoopStatus,
-  ParallelGroupRecord,
-  Session,
-  SessionFormation,
-  SessionScope,
-  SpawnRef,
-  Turn,
-} from './types/session/session.ts'
-export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './types/session/session-record.ts'
+export type { Journal, JournaledConversation, JournalRecord } from './types/session/journal.ts'
 export type {
   CopiedSessionRecord,
   DroppedLine,
@@ -204,10 +204,8 @@ export type {
   SessionWriter,
   StorePromises,
 } from './types/session/session-store.ts'
-export type { AgentSnapshot } from './types/session/snapshot.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/tool/skills.ts'
 export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool/tool.ts'
-export type { ToolResult } from './types/tool/tool-result.ts'
 export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/tool/workspace.ts'
 export { memoryWorkspace } from './workspace/memory-workspace.ts'

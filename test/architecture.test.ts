@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { publicEntries } from './harness/public-entries.ts'
 import { blankOut, importsOf, readSources, resolveImport, type Sources } from './harness/source.ts'
 
-/** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `types` and `base`, and the packages it may use. */
+/** Who may import whom, as data (docs/architecture.md): the layers a layer may import besides itself, `contract`, `types` and `base`, and the packages it may use. */
 const layers: Record<string, { layers: string[]; packages: string[] }> = {
+  contract: { layers: [], packages: [] },
   types: { layers: [], packages: [] },
   base: { layers: [], packages: ['yaml'] },
   stream: { layers: [], packages: ['eventsource-parser'] },
@@ -26,9 +27,9 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
     packages: ['smol-toml', 'yaml', 'zod'],
   },
   client: { layers: ['stream', 'ui'], packages: [] },
-  schema: { layers: ['session'], packages: ['zod'] },
+  rust: { layers: ['session'], packages: ['zod'] },
   testing: {
-    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'schema', 'ui'],
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'rust', 'ui'],
     packages: [],
   },
 }
@@ -76,7 +77,9 @@ function forbiddenInSrc(from: string, target: string): string | undefined {
   if (own === other || own === 'index') return undefined
   const allowed = layers[own]
   if (!allowed) return `comes from layer ${own}, which the table does not know`
-  const isBelow = other === 'types' || (other === 'base' && own !== 'types')
+  // From the bottom up: each may import those before it, and every other layer all of them.
+  const ground = ['contract', 'types', 'base']
+  const isBelow = ground.includes(other) && (!ground.includes(own) || ground.indexOf(other) < ground.indexOf(own))
   return isBelow || allowed.layers.includes(other) ? undefined : `is in ${other}, which ${own} may not import`
 }
 

@@ -125,7 +125,7 @@ describe('the pages are complete', () => {
   }
 
   it('events', () => {
-    const types = Array.from(read('src/types/run/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
+    const types = Array.from(read('src/contract/run/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
     expect(types.length).toBeGreaterThan(10)
     const page = read('docs/concepts/events.md')
     expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])
@@ -133,7 +133,7 @@ describe('the pages are complete', () => {
 
   it('error codes', () => {
     const names = ['ProviderErrorCode', 'ToolErrorCode', 'WorkspaceErrorCode', 'SessionErrorCode', 'MisuseCode']
-    const codes = names.flatMap((name) => literals('src/types/errors.ts', name))
+    const codes = names.flatMap((name) => literals('src/contract/errors.ts', name))
     expect(codes.length).toBeGreaterThan(20)
     const page = read('docs/concepts/errors.md')
     expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])

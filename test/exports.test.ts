@@ -6,7 +6,7 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Inputs Agent AgentBusyError Approvals ConfigError CursorExpired JournalError PhiError ProviderError SessionError ToolError
+    Inputs Agent AgentBusyError Approvals ConfigError CursorExpiredError JournalError PhiError ProviderError SessionError ToolError
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
     createBudget
     defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
@@ -147,7 +147,7 @@ const expected: Record<string, string> = {
     faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
     SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
-  './schema': `
+  './rust': `
     annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
     executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec
     revertCategoryCodec sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toSpecJson

@@ -1,5 +1,5 @@
 import type { AgentMessage } from 'phi-core'
-import { fromSpecJson, toSpecJson } from 'phi-core/schema'
+import { fromSpecJson, toSpecJson } from 'phi-core/rust'
 
 /** Reads a history that the Rust implementation saved, and writes it so that it can be read there again. */
 export function throughRust(saved: string): { messages: AgentMessage[]; json: string } {

@@ -1,9 +1,9 @@
 import { aText, checkOptions, listOf, options as optionsOf, required } from '../base/check-options.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
+import type { PromptInput } from '../contract/message/message.ts'
+import type { ExecutionLimits } from '../contract/run/settings.ts'
 import { sharedLimits } from '../loop/check-config.ts'
-import type { PromptInput } from '../types/message/message.ts'
 import type { AgentRun } from '../types/run/run.ts'
-import type { ExecutionLimits } from '../types/run/settings.ts'
 import type { Agent } from './agent.ts'
 import { type AgentOptions, type PromptOptions, promptTable } from './agent-options.ts'
 

@@ -1,7 +1,7 @@
+import type { AgentMessage } from '../contract/message/message.ts'
+import type { QueueMode } from '../contract/run/settings.ts'
 import type { MessageSupplier } from '../loop/loop-config.ts'
-import type { AgentMessage } from '../types/message/message.ts'
 import type { Receipt, ReceiptStatus } from '../types/run/run.ts'
-import type { QueueMode } from '../types/run/settings.ts'
 
 /** A receipt that can be settled. */
 class QueuedMessage implements Receipt {

@@ -1,7 +1,7 @@
 import { aNumberFromZero, anObject, aPositiveNumber, aText, checkOptions, listOf, options } from '../base/check-options.ts'
 import { aSkillSet } from '../base/port-kinds.ts'
+import type { ThinkingLevel } from '../contract/model/model-config.ts'
 import { aThinkingLevel } from '../loop/check-config.ts'
-import type { ThinkingLevel } from '../types/model/model-config.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 
 /** The settings of an agent that a profile can give a value to. */

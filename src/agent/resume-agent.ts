@@ -1,7 +1,7 @@
 import { aFlag, aText, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
+import { SessionError } from '../contract/errors.ts'
 import { snapshotOf } from '../session/views/snapshot-of.ts'
-import { SessionError } from '../types/errors.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import { Agent } from './agent.ts'
 import { type AgentOptions, agentTable } from './agent-options.ts'

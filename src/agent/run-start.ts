@@ -1,7 +1,7 @@
+import type { AgentMessage } from '../contract/message/message.ts'
+import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { type LoopStart, tryContinuation } from '../loop/agent-loop.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
-import type { AgentMessage } from '../types/message/message.ts'
-import type { ContinuationKind } from '../types/run/run-facts.ts'
 
 /** What is run. */
 export interface RunStart {

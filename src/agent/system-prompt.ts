@@ -11,7 +11,7 @@ import {
   required,
 } from '../base/check-options.ts'
 import { aWorkspace } from '../base/port-kinds.ts'
-import { ConfigError, WorkspaceError } from '../types/errors.ts'
+import { ConfigError, WorkspaceError } from '../contract/errors.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
 /** A part of a system prompt: where it stands and how long it may be. */

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { ConfigError, type MisuseCode } from '../types/errors.ts'
+import { ConfigError, type MisuseCode } from '../contract/errors.ts'
 import { isPlain, jsonFault, maxJsonDepth } from './json/json-fault.ts'
 import { nearest } from './text/nearest-name.ts'
 import { shown } from './text/shown-value.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError } from '../contract/errors.ts'
 import {
   type AgentMessage,
   type Message,
@@ -9,8 +9,8 @@ import {
   type TurnId,
   text,
   withId,
-} from '../types/message/message.ts'
-import { emptyUsage, type Usage } from '../types/model/usage.ts'
+} from '../contract/message/message.ts'
+import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import {
   aDocument,
   aFlag,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../types/json.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 
 /** Logs a warning, where there is a logger. Never throws, and leaves no rejection behind: a logger has no say in what happens. */

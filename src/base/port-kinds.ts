@@ -1,5 +1,5 @@
+import type { ModelConfig } from '../contract/model/model-config.ts'
 import type { Model } from '../types/model/model.ts'
-import type { ModelConfig } from '../types/model/model-config.ts'
 import { aNumberFromZero, aText, type Kind, type OptionTable, options, recordOf, required, withMethods } from './check-options.ts'
 
 export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')

@@ -1,4 +1,4 @@
-import type { RetryConfig } from '../types/run/settings.ts'
+import type { RetryConfig } from '../contract/run/settings.ts'
 
 /** Longest wait a service may ask for, in ms; longer requests are cut to this. */
 const maxServerDelayMs = 60_000

@@ -1,6 +1,6 @@
-import type { ToolCallContent } from '../types/message/content.ts'
-import { type AgentMessage, toolCallsOf } from '../types/message/message.ts'
-import type { PendingApproval } from '../types/run/run-facts.ts'
+import type { ToolCallContent } from '../contract/message/content.ts'
+import { type AgentMessage, toolCallsOf } from '../contract/message/message.ts'
+import type { PendingApproval } from '../contract/run/run-facts.ts'
 import { openCallsOf, shownApprovalsOf } from '../types/tool/open-calls.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
 

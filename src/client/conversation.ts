@@ -1,6 +1,6 @@
-import type { AgentMessage } from '../types/message/message.ts'
-import type { AgentEvent, AgentStartEvent } from '../types/run/event.ts'
-import type { PendingApproval } from '../types/run/run-facts.ts'
+import type { AgentMessage } from '../contract/message/message.ts'
+import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
+import type { PendingApproval } from '../contract/run/run-facts.ts'
 
 /** What goes back in the history before a run begins. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]

@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
  * Why a session elsewhere could not do what it was asked:

@@ -10,8 +10,8 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/check-options.ts'
+import type { RetryConfig } from '../contract/run/settings.ts'
 import type { Logger } from '../types/logger.ts'
-import type { RetryConfig } from '../types/run/settings.ts'
 
 /** How a lost connection is taken up again. */
 export interface ReconnectOptions {

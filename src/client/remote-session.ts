@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../types/message/message.ts'
+import type { AgentMessage } from '../contract/message/message.ts'
 import type { ApprovalRef } from '../types/run/approval.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'

@@ -1,9 +1,9 @@
 import { toHistory } from '../base/history-input.ts'
-import { ConfigError } from '../types/errors.ts'
-import type { JsonObject, JsonValue } from '../types/json.ts'
-import type { Content } from '../types/message/content.ts'
-import { newId } from '../types/message/ids.ts'
-import type { AgentMessage, PromptInput, UserMessage } from '../types/message/message.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { Content } from '../contract/message/content.ts'
+import { newId } from '../contract/message/ids.ts'
+import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 
 /** What a person says, as it is sent, and as it will be in the history. */
 export interface Said {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../types/run/event.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
 import { RemoteError } from './remote-error.ts'
 import type { EventStream } from './wire/event-stream.ts'
 import type { Wire } from './wire/wire.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../types/json.ts'
+import type { JsonObject } from '../contract/json.ts'
 
 /**
  * An agent file as an object, in the words of the file. Everything is optional, a model to call excepted. What it says is explained key by

@@ -1,9 +1,9 @@
 import { aNumberFromZero, checkOptions, options } from '../base/check-options.ts'
 import { aBudget } from '../base/port-kinds.ts'
-import { ConfigError } from '../types/errors.ts'
-import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../types/model/usage.ts'
+import { ConfigError } from '../contract/errors.ts'
+import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
+import { defaultLimits, type ExecutionLimits, type ReachedLimit } from '../contract/run/settings.ts'
 import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
-import { defaultLimits, type ExecutionLimits, type ReachedLimit } from '../types/run/settings.ts'
 
 /**
  * What one loop may use and has used, as a node of the budget tree.

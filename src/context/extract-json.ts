@@ -1,7 +1,7 @@
-import { ProviderError } from '../types/errors.ts'
-import type { JsonValue } from '../types/json.ts'
-import { type AgentMessage, type AssistantMessage, type Message, textOf } from '../types/message/message.ts'
-import { answerToolName } from '../types/model/provider.ts'
+import { ProviderError } from '../contract/errors.ts'
+import type { JsonValue } from '../contract/json.ts'
+import { type AgentMessage, type AssistantMessage, type Message, textOf } from '../contract/message/message.ts'
+import { answerToolName } from '../contract/model/request.ts'
 
 /**
  * The JSON a model answered with.

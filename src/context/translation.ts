@@ -1,6 +1,6 @@
-import type { Content, ThinkingContent } from '../types/message/content.ts'
-import type { AssistantMessage, Message } from '../types/message/message.ts'
-import type { KnownApi, ModelConfig } from '../types/model/model-config.ts'
+import type { Content, ThinkingContent } from '../contract/message/content.ts'
+import type { AssistantMessage, Message } from '../contract/message/message.ts'
+import type { KnownApi, ModelConfig } from '../contract/model/model-config.ts'
 
 /**
  * Turns what other models left in a history into what `target` can read. It runs before every request, after `convertToLlm` and before the

@@ -1,10 +1,10 @@
 import { jsonFault, kindOf } from '../base/json/json-fault.ts'
-import type { ProviderError } from '../types/errors.ts'
-import type { Content } from '../types/message/content.ts'
-import { newId } from '../types/message/ids.ts'
-import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../types/message/message.ts'
+import type { ProviderError } from '../contract/errors.ts'
+import type { Content } from '../contract/message/content.ts'
+import { newId } from '../contract/message/ids.ts'
+import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../contract/message/message.ts'
+import { emptyUsage } from '../contract/model/usage.ts'
 import type { StreamEvent } from '../types/model/provider.ts'
-import { emptyUsage } from '../types/model/usage.ts'
 import type { LoopState } from './loop-state.ts'
 
 /** An assistant message with its envelope. */

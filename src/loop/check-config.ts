@@ -23,8 +23,8 @@ import {
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
+import type { ExecutionLimits, RetryConfig } from '../contract/run/settings.ts'
 import type { LoopHooks } from '../types/run/hooks.ts'
-import type { ExecutionLimits, RetryConfig } from '../types/run/settings.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')

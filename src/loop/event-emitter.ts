@@ -1,6 +1,6 @@
-import { type AgentMessage, now } from '../types/message/message.ts'
-import type { StreamDelta } from '../types/model/provider.ts'
-import type { AgentEvent, EventBase } from '../types/run/event.ts'
+import { type AgentMessage, now } from '../contract/message/message.ts'
+import type { StreamDelta } from '../contract/model/request.ts'
+import type { AgentEvent, EventBase } from '../contract/run/event.ts'
 
 /** An event without what the emitter adds; distributes over the union. */
 type Unstamped<E> = E extends AgentEvent ? Omit<E, keyof EventBase> : never

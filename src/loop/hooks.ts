@@ -1,13 +1,13 @@
 import { type AbortScope, settleWithin } from '../base/abort.ts'
 import { copyJson } from '../base/json/copy-json.ts'
-import { errorText, PhiError } from '../types/errors.ts'
-import type { JsonObject } from '../types/json.ts'
-import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../types/message/message.ts'
-import type { Usage } from '../types/model/usage.ts'
+import { errorText, PhiError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../contract/message/message.ts'
+import type { Usage } from '../contract/model/usage.ts'
+import type { RunFailure } from '../contract/run/run-facts.ts'
+import type { ToolResult } from '../contract/tool/tool-result.ts'
 import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
-import type { RunFailure } from '../types/run/run-facts.ts'
-import type { ToolResult } from '../types/tool/tool-result.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {

@@ -1,4 +1,4 @@
-import type { LoopConfigSnapshot } from '../types/run/run-facts.ts'
+import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
 /** The part of a loop id that names the configuration: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */

@@ -1,6 +1,6 @@
-import { errorText } from '../types/errors.ts'
+import { errorText } from '../contract/errors.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
-import type { AgentEvent } from '../types/run/event.ts'
 import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/run/loop-watch.ts'
 
 /** Told what a watch threw. */

@@ -1,8 +1,8 @@
 import { jsonFault } from '../base/json/json-fault.ts'
-import type { JsonValue } from '../types/json.ts'
-import type { Content, ImageContent } from '../types/message/content.ts'
-import { text } from '../types/message/message.ts'
-import type { ToolResult } from '../types/tool/tool-result.ts'
+import type { JsonValue } from '../contract/json.ts'
+import type { Content, ImageContent } from '../contract/message/content.ts'
+import { text } from '../contract/message/message.ts'
+import type { ToolResult } from '../contract/tool/tool-result.ts'
 import { cutText, oneLine, truncated } from './shown-text.ts'
 
 /** Characters of text of one result that the model is shown. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../types/json.ts'
+import type { JsonObject } from '../contract/json.ts'
 
 /** A tool as a server lists it. Nothing in it is trusted. Source: https://modelcontextprotocol.io */
 export interface McpTool {

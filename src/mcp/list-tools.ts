@@ -1,4 +1,4 @@
-import { errorText } from '../types/errors.ts'
+import { errorText } from '../contract/errors.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
 import { McpError } from './mcp-error.ts'
 import { oneLine } from './shown-text.ts'

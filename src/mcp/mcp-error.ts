@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /** Why a server cannot be used. */
 export type McpErrorCode = 'connection' | 'unauthorized' | 'protocol'

@@ -1,6 +1,6 @@
 import { isPlain, jsonFault } from '../base/json/json-fault.ts'
-import { errorText } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
+import { errorText } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'

@@ -1,6 +1,6 @@
 import { yamlParser } from '../base/late/yaml-parser.ts'
-import { errorText } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
+import { errorText } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
 import { OpenApiError } from './open-api-error.ts'
 import type { OpenApiToolsOptions } from './options.ts'

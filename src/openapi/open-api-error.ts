@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
  * Why no tools could be made of a document. `invalidDocument`: it cannot be read, or leads to what is not there; `unsupportedVersion`: it is no

@@ -1,5 +1,5 @@
 import { logWarning } from '../base/log-warning.ts'
-import type { JsonValue } from '../types/json.ts'
+import type { JsonValue } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 import { isObject } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'

@@ -17,7 +17,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/check-options.ts'
-import type { JsonObject } from '../types/json.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 

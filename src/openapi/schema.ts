@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../types/json.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import { isFastPattern } from '../validation/cheap-schema.ts'
 import { isObject, isUsableKeyword } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'

@@ -1,5 +1,5 @@
 import { isPrivateHost } from '../base/private-host.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError } from '../contract/errors.ts'
 import { entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import type { OpenApiToolsOptions } from './options.ts'

@@ -1,6 +1,6 @@
 import { logWarning } from '../base/log-warning.ts'
-import { ConfigError } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { ApprovalRule } from '../types/run/approval.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool/tool.ts'

@@ -11,17 +11,17 @@
 import { raceAbort } from '../base/abort.ts'
 import { aFunction, anObject, aText, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
 import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
-import { ConfigError, errorText, ProviderError } from '../types/errors.ts'
+import { ConfigError, errorText, ProviderError } from '../contract/errors.ts'
+import type { ApiProtocol, KnownApi, ModelConfig } from '../contract/model/model-config.ts'
 import type { ApiKey } from '../types/model/credentials.ts'
 import type { Model } from '../types/model/model.ts'
-import type { ApiProtocol, KnownApi, ModelConfig } from '../types/model/model-config.ts'
 import type { StreamProvider } from '../types/model/provider.ts'
+import { credentialsOf } from './kit/create-model.ts'
+import { aKey, type TransportOptions, transportTable } from './kit/provider-options.ts'
 import { lateProviders } from './late-providers.ts'
-import { credentialsOf } from './shared/create-model.ts'
-import { aKey, type TransportOptions, transportTable } from './shared/provider-options.ts'
 
-export { protocolOf } from './shared/protocol-name.ts'
-export type { TransportOptions } from './shared/provider-options.ts'
+export { protocolOf } from './kit/protocol-name.ts'
+export type { TransportOptions } from './kit/provider-options.ts'
 
 /** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>

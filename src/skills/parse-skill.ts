@@ -1,7 +1,7 @@
 import { aText, checkOptions } from '../base/check-options.ts'
 import { isPlain } from '../base/json/json-fault.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
-import type { JsonObject, JsonValue } from '../types/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Skill, SkillProblem } from '../types/tool/skills.ts'
 import { parseFrontmatter, splitSkill } from './frontmatter.ts'
 import { SkillError } from './skill-error.ts'

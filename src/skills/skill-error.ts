@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../types/errors.ts'
+import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 import type { SkillProblemCode } from '../types/tool/skills.ts'
 
 /** Why the text of a `SKILL.md` is no skill. */

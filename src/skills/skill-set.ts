@@ -1,7 +1,7 @@
 import { aText, checkOptions, listOf } from '../base/check-options.ts'
 import { aSkillSet } from '../base/port-kinds.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError } from '../contract/errors.ts'
 import type { Skill, SkillProblem, SkillSet } from '../types/tool/skills.ts'
 import { comparable } from './parse-skill.ts'
 

@@ -1,5 +1,5 @@
-import type { RevertCategory } from '../types/context/context-change.ts'
-import type { RunFailure } from '../types/run/run-facts.ts'
+import type { RevertCategory } from '../contract/context/context-change.ts'
+import type { RunFailure } from '../contract/run/run-facts.ts'
 
 /** Where a note stands. */
 interface NotePlace {

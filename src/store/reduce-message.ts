@@ -1,7 +1,7 @@
-import type { Content } from '../types/message/content.ts'
-import type { AgentMessage } from '../types/message/message.ts'
-import type { StreamDelta } from '../types/model/provider.ts'
-import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../types/run/event.ts'
+import type { Content } from '../contract/message/content.ts'
+import type { AgentMessage } from '../contract/message/message.ts'
+import type { StreamDelta } from '../contract/model/request.ts'
+import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
 import { withEntries } from './by-id.ts'
 import type { BlockView, MessageView, RunState, ToolView } from './state.ts'
 

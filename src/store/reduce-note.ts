@@ -1,4 +1,10 @@
-import type { CompactionEndedEvent, CompactionStartedEvent, EventBase, PrunAppliedEvent, RevertAppliedEvent } from '../types/run/event.ts'
+import type {
+  CompactionEndedEvent,
+  CompactionStartedEvent,
+  EventBase,
+  PrunAppliedEvent,
+  RevertAppliedEvent,
+} from '../contract/run/event.ts'
 import type { CompactionNote, NoteView } from './note-view.ts'
 import type { RunState } from './state.ts'
 

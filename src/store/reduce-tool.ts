@@ -6,8 +6,8 @@ import type {
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
-} from '../types/run/event.ts'
-import type { PendingApproval } from '../types/run/run-facts.ts'
+} from '../contract/run/event.ts'
+import type { PendingApproval } from '../contract/run/run-facts.ts'
 import { withEntries } from './by-id.ts'
 import type { RunState, ToolView } from './state.ts'
 

@@ -1,4 +1,4 @@
-import { combineUsage } from '../types/model/usage.ts'
+import { combineUsage } from '../contract/model/usage.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -8,7 +8,7 @@ import type {
   ProviderRetryEvent,
   TurnEndEvent,
   TurnStartEvent,
-} from '../types/run/event.ts'
+} from '../contract/run/event.ts'
 import { withEntries } from './by-id.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'

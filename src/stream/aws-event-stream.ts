@@ -1,5 +1,5 @@
 import { crc32 } from '../base/crc32.ts'
-import { ProviderError } from '../types/errors.ts'
+import { ProviderError } from '../contract/errors.ts'
 
 /** The text headers of a message by name, such as `:event-type`. The same object for neighbours with the same headers: do not change it. */
 export type EventHeaders = ReadonlyMap<string, string>

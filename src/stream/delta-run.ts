@@ -1,4 +1,4 @@
-import type { MessageUpdateEvent } from '../types/run/event.ts'
+import type { MessageUpdateEvent } from '../contract/run/event.ts'
 
 /** A delta without its text: two places in arrays and the head of its string, as measured in V8. */
 const deltaBytes = 40

@@ -1,5 +1,5 @@
-import { ConfigError, CursorExpired } from '../types/errors.ts'
-import type { AgentEvent, MessageUpdateEvent } from '../types/run/event.ts'
+import { ConfigError, CursorExpiredError } from '../contract/errors.ts'
+import type { AgentEvent, MessageUpdateEvent } from '../contract/run/event.ts'
 import { DeltaRun, deltaSize } from './delta-run.ts'
 import { eventSize } from './event-size.ts'
 import { ProgressRun } from './progress-run.ts'
@@ -83,14 +83,14 @@ export class EventBuffer {
     return item instanceof DeltaRun || item instanceof ProgressRun ? item.after(cursor) : item
   }
 
-  /** Throws `CursorExpired` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
+  /** Throws `CursorExpiredError` unless everything after `cursor` is remembered, `ConfigError` when it is no cursor at all. */
   check(cursor: number): void {
     if (!Number.isSafeInteger(cursor) || cursor < 0) {
       throw new ConfigError('invalidOption', `The cursor ${cursor} is not a whole number from 0. Pass the seq of the last event you have.`)
     }
     const next = this.after(cursor)
     const isInside = next?.type === 'messageUpdate' && next.fromSeq !== undefined && next.fromSeq <= cursor
-    if (cursor < this.#oldest || isInside) throw new CursorExpired(cursor, this.#oldest)
+    if (cursor < this.#oldest || isInside) throw new CursorExpiredError(cursor, this.#oldest)
   }
 
   /** Makes room. `cursors` holds the last `seq` of each reader, ascending. */

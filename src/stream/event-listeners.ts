@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../types/run/event.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
 
 interface Subscription {
   readonly listener: (event: AgentEvent) => unknown

@@ -1,5 +1,5 @@
-import { ConfigError } from '../types/errors.ts'
-import type { AgentEvent } from '../types/run/event.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
 import { EventBuffer } from './event-buffer.ts'
 import { EventListeners } from './event-listeners.ts'
 import { EventReader, type ReaderOwner } from './event-reader.ts'
@@ -82,7 +82,7 @@ export class EventLog {
    * Reads the events after the cursor `after` (default 0: all), then the live ones, until the log is closed.
    *
    * **Contract**
-   * - Throws at once: `CursorExpired` when some of those events are forgotten or `after` lies inside a joined event, `ConfigError`
+   * - Throws at once: `CursorExpiredError` when some of those events are forgotten or `after` lies inside a joined event, `ConfigError`
    *   `invalidOption` when it is not a whole number from 0.
    * - The reader is attached from this call until it has read to the end or is returned, and can be iterated once.
    */

@@ -1,6 +1,6 @@
-import type { Content } from '../types/message/content.ts'
-import type { AgentEvent } from '../types/run/event.ts'
-import type { ToolResult } from '../types/tool/tool-result.ts'
+import type { Content } from '../contract/message/content.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
+import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** An event without its text: two objects, their strings and a place in the queue, as measured in V8. */
 const eventBytes = 200

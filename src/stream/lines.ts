@@ -1,4 +1,4 @@
-import { ProviderError } from '../types/errors.ts'
+import { ProviderError } from '../contract/errors.ts'
 import { frameLimit, type SseDecoderOptions } from './sse.ts'
 
 /** Bytes in, lines out. See {@link createLineDecoder}. */

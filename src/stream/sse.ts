@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { aPositiveNumber, checkOptions, options as optionsOf } from '../base/check-options.ts'
-import { ProviderError } from '../types/errors.ts'
+import { ProviderError } from '../contract/errors.ts'
 
 /** How a stream of server-sent events is read. */
 export interface SseDecoderOptions {

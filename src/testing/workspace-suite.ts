@@ -1,4 +1,4 @@
-import { PhiError } from '../types/errors.ts'
+import { PhiError } from '../contract/errors.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 

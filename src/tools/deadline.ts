@@ -1,5 +1,5 @@
 import { startTimer } from '../base/abort.ts'
-import { ToolError } from '../types/errors.ts'
+import { ToolError } from '../contract/errors.ts'
 
 /** Thrown and used as abort reason when the call was cancelled. */
 function cancelled(): ToolError {

@@ -12,8 +12,8 @@ import {
   required,
 } from '../base/check-options.ts'
 import { kindOf } from '../base/json/json-fault.ts'
-import { ConfigError } from '../types/errors.ts'
-import type { JsonObject, JsonSchema } from '../types/json.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonObject, JsonSchema } from '../contract/json.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'

@@ -1,5 +1,5 @@
-import { ToolError } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
+import { ToolError } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { defineTool } from './define-tool.ts'
 

@@ -1,5 +1,5 @@
 import { aFunction, aSchema, aText, checkOptions, kind, options, required } from '../base/check-options.ts'
-import { ConfigError } from '../types/errors.ts'
+import { ConfigError } from '../contract/errors.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(

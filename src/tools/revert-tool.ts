@@ -1,7 +1,7 @@
 import { checkOptions, options as optionsOf, wholeFrom } from '../base/check-options.ts'
-import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../types/context/context-change.ts'
-import { ToolError } from '../types/errors.ts'
-import { formatNodeId, parseNodeId } from '../types/session/node-tag.ts'
+import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../contract/context/context-change.ts'
+import { ToolError } from '../contract/errors.ts'
+import { formatNodeId, parseNodeId } from '../contract/session/node-tag.ts'
 import type { AgentTool, ToolContext } from '../types/tool/tool.ts'
 import { defineTool } from './define-tool.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from '../contract/json.ts'
 
 /**
  * Receives structured log lines. Default: silence.

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json.ts'
+import type { JsonSchema } from '../contract/json.ts'
 
 /** One complaint of a schema. `path` leads from the root to the offending value. */
 export interface SchemaIssue {

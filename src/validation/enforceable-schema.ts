@@ -1,5 +1,5 @@
-import { ConfigError } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
 
 interface Walk {
   /** Schemas being copied: meeting one again means the document contains itself. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../types/json.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 import { isObject } from './enforceable-schema.ts'
 import { describeFailure, maxIssues } from './format-issues.ts'

@@ -1,4 +1,4 @@
-import { errorText } from '../types/errors.ts'
+import { errorText } from '../contract/errors.ts'
 import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
 
 /** How many issues are told; more would not help a model. */

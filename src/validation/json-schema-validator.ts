@@ -1,5 +1,5 @@
 import { lateChunk } from '../base/late/late-chunk.ts'
-import type { JsonSchema } from '../types/json.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { SchemaResult } from '../types/standard-schema.ts'
 import { enforceableSchema } from './enforceable-schema.ts'
 import { flatIssues, isFlat } from './flat-schema.ts'

@@ -1,6 +1,7 @@
-import { ConfigError } from '../types/errors.ts'
-import type { JsonSchema } from '../types/json.ts'
-import type { ResponseFormat, ResponseFormatInput } from '../types/model/provider.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
+import type { ResponseFormat } from '../contract/model/request.ts'
+import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 

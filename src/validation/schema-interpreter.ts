@@ -1,5 +1,5 @@
 import { type OutputUnit, Validator } from '@cfworker/json-schema'
-import type { JsonSchema } from '../types/json.ts'
+import type { JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 import { isObject, pointerSegments, resolveRef } from './enforceable-schema.ts'
 import { describeFailure, maxIssues } from './format-issues.ts'

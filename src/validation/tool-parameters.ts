@@ -1,5 +1,5 @@
-import { ConfigError, errorText, LoadError, type MisuseCode } from '../types/errors.ts'
-import type { JsonObject, JsonSchema } from '../types/json.ts'
+import { ConfigError, errorText, LoadError, type MisuseCode } from '../contract/errors.ts'
+import type { JsonObject, JsonSchema } from '../contract/json.ts'
 import type { SchemaResult, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool/tool.ts'
 import { type JsonCheck, type JsonSchemaCompiler, jsonSchemaValidator } from './json-schema-validator.ts'

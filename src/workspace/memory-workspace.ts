@@ -1,5 +1,5 @@
 import { aText, checkOptions, either, kind, recordOf } from '../base/check-options.ts'
-import { WorkspaceError } from '../types/errors.ts'
+import { WorkspaceError } from '../contract/errors.ts'
 import type { Workspace, WorkspaceStat } from '../types/tool/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
 

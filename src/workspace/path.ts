@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../types/errors.ts'
+import { WorkspaceError } from '../contract/errors.ts'
 
 /** Names that are devices on Windows, in any case and with any extension. */
 const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|$)/i

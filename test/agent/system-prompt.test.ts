@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { agentPrompt, composeSystemPrompt, minimalPrompt, type SystemPromptStrategy } from '../../src/agent/system-prompt.ts'
-import { ConfigError, WorkspaceError } from '../../src/types/errors.ts'
+import { ConfigError, WorkspaceError } from '../../src/contract/errors.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
 
 const names = (strategy: SystemPromptStrategy) => strategy.blocks.map(({ name, maxLength }) => [name, maxLength])

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../../src/contract/json.ts'
 import {
   type AssistantMessage,
   type Content,
@@ -10,7 +11,6 @@ import {
   type StopReason,
   userMessage,
 } from '../../src/index.ts'
-import type { JsonValue } from '../../src/types/json.ts'
 
 function answer(content: Content[], stopReason: StopReason = 'stop', errorMessage?: string): AssistantMessage {
   const message: AssistantMessage = { role: 'assistant', content, stopReason, model: 'm', provider: 'p', usage: emptyUsage(), timestamp: 1 }

@@ -1,6 +1,6 @@
-import type { Content } from '../../src/types/message/content.ts'
-import type { AgentMessage, LlmMessage, MessageEnvelope } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
+import type { Content } from '../../src/contract/message/content.ts'
+import type { AgentMessage, LlmMessage, MessageEnvelope } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 
 type Extras = Omit<MessageEnvelope, 'id'>
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { Content } from '../../src/types/message/content.ts'
-import type { AgentMessage, LlmMessage, StopReason, TurnId } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
+import type { Content } from '../../src/contract/message/content.ts'
+import type { AgentMessage, LlmMessage, StopReason, TurnId } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 
 /** Numbers that `historyOf` makes a history of: cheap to generate, and they shrink to short, plain ones. */
 export const seeds = (maxLength: number): fc.Arbitrary<number[]> => fc.array(fc.nat(0x3fffffff), { maxLength })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ApiProtocol, ModelConfig } from '../../src/contract/model/model-config.ts'
 import {
   Agent,
   type AssistantMessage,
@@ -11,7 +12,6 @@ import {
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { openai, openrouter } from '../../src/providers/openai/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import type { ApiProtocol, ModelConfig } from '../../src/types/model/model-config.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
 
 const claude = anthropic('claude-sonnet-4-6').config

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { deriveView } from '../../src/context/index.ts'
-import type { CompactionOverlay } from '../../src/types/context/compaction.ts'
-import type { ContextState, PruneRecord } from '../../src/types/context/context-change.ts'
-import type { AgentMessage } from '../../src/types/message/message.ts'
+import type { CompactionOverlay, ContextState, PruneRecord } from '../../src/contract/context/context-change.ts'
+import type { AgentMessage } from '../../src/contract/message/message.ts'
 import { said } from './compaction/compacting.ts'
 import { answer, idsOf, numbered, result, user } from './history.ts'
 

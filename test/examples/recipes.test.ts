@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, type AgentEvent, CursorExpired, defineTool, memorySessionStore, staticCredential, textOf } from 'phi-core'
+import { Agent, type AgentEvent, CursorExpiredError, defineTool, memorySessionStore, staticCredential, textOf } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 import { memoryDriver } from 'phi-core/session'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -217,7 +217,7 @@ describe('runs', () => {
   it('are read on from a cursor', async () => {
     const run = new Agent({ model: hello(), replayBytes: 1 }).prompt('Hi')
     await run.result
-    expect(() => run.events({ after: 0 })).toThrow(CursorExpired)
+    expect(() => run.events({ after: 0 })).toThrow(CursorExpiredError)
     const events: AgentEvent[] = []
     for await (const event of readOn(run, 0)) events.push(event)
     expect(events.length).toBeLessThan(4)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { withId } from '../../src/contract/message/message.ts'
 import {
   Agent,
   type AgentContext,
@@ -13,7 +14,6 @@ import {
   userMessage,
 } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { withId } from '../../src/types/message/message.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, play, tool } from '../support/play.ts'
 

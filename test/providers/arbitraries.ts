@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { JsonObject } from '../../src/types/json.ts'
-import type { Content, ProviderState } from '../../src/types/message/content.ts'
-import type { Message, StopReason } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { Content, ProviderState } from '../../src/contract/message/content.ts'
+import type { Message, StopReason } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 
 /** What the histories of a protocol are made of. */
 export interface HistoryOptions {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { type Message, userMessage } from '../../src/contract/message/message.ts'
+import type { ModelCapabilities } from '../../src/contract/model/model-config.ts'
 import { type AnthropicOptions, anthropic } from '../../src/providers/anthropic/index.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/kit/capabilities/capabilities.ts'
 import { openaiCompatible } from '../../src/providers/openai/index.ts'
-import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/shared/capabilities/capabilities.ts'
-import { type Message, userMessage } from '../../src/types/message/message.ts'
 import type { Model } from '../../src/types/model/model.ts'
-import type { ModelCapabilities } from '../../src/types/model/model-config.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
 import { answerBy, plainRequest, sentBody } from './model-call.ts'
 

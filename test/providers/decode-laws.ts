@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../../src/types/errors.ts'
-import type { AssistantMessage } from '../../src/types/message/message.ts'
+import { ProviderError } from '../../src/contract/errors.ts'
+import type { AssistantMessage } from '../../src/contract/message/message.ts'
 import { seeded, shredded } from './bytes.ts'
 import type { Outcome } from './model-call.ts'
 

@@ -1,8 +1,8 @@
-import type { Content } from '../../src/types/message/content.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/types/message/message.ts'
-import type { ModelConfig } from '../../src/types/model/model-config.ts'
+import type { Content } from '../../src/contract/message/content.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/contract/message/message.ts'
+import type { ModelConfig } from '../../src/contract/model/model-config.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../src/types/model/provider.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
 
 export function user(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }], timestamp: 1 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../src/contract/errors.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { ProviderError } from '../../src/types/errors.ts'
 import { answer, streamed as anthropicCall, call, request, result, user } from './anthropic/call.ts'
 import { answering as awsAnswering, streamed as bedrockCall, frame } from './bedrock/call.ts'
 import { answering, bodyOf, sse } from './bytes.ts'

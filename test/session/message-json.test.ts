@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { SessionError } from '../../src/contract/errors.ts'
+import { type AgentMessage, extensionMessage, userMessage, withId } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 import { parseMessages, serializeMessages } from '../../src/session/index.ts'
-import { SessionError } from '../../src/types/errors.ts'
-import { type AgentMessage, extensionMessage, userMessage, withId } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
-import { message } from '../schema/arbitrary.ts'
+import { message } from '../rust/arbitrary.ts'
 
 const user = { role: 'user', content: [{ type: 'text', text: 'Hello' }], timestamp: 1 }
 const assistant = { role: 'assistant', content: [], stopReason: 'stop', model: 'm', provider: 'p', usage: emptyUsage(), timestamp: 2 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { LoopRecord, LoopStatus } from '../../src/contract/session/session.ts'
 import {
   childrenOf,
   getLoop,
@@ -9,7 +10,6 @@ import {
   toLedgerStatus,
   totalUsage,
 } from '../../src/session/index.ts'
-import type { LoopRecord, LoopStatus } from '../../src/types/session/session.ts'
 import { group, loop, session, usageOf } from './tree.ts'
 
 const ids = (loops: readonly LoopRecord[]) => loops.map((record) => record.loopId)

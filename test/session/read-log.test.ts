@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { SessionRecord } from '../../src/contract/session/session-record.ts'
 import { readLog } from '../../src/session/log/read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from '../../src/session/log/record-codec.ts'
-import type { SessionRecord } from '../../src/types/session/session-record.ts'
 
 interface More {
   writer?: string

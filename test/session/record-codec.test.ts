@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../src/base/crc32.ts'
+import type { JsonValue } from '../../src/contract/json.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 import {
   type DecodedLine,
   decodeLine,
@@ -9,8 +11,6 @@ import {
   lineStart,
   type UnplacedRecord,
 } from '../../src/session/log/record-codec.ts'
-import type { JsonValue } from '../../src/types/json.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
 
 const place = { epoch: 2, writer: '9f3a01bc', from: 6, seq: 7 }
 

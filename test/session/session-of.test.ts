@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { LoopRecord, Session } from '../../src/contract/session/session.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { childrenOf, EventRecorder, recordsOf, sessionOf } from '../../src/session/index.ts'
 import type { JournalRecord } from '../../src/types/session/journal.ts'
-import type { LoopRecord, Session } from '../../src/types/session/session.ts'
 import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 import { add } from '../support/play.ts'
 import {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { textOf } from '../../src/contract/message/message.ts'
+import type { SessionEntry } from '../../src/contract/session/session-record.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { recordsOf, snapshotOf } from '../../src/session/index.ts'
-import { textOf } from '../../src/types/message/message.ts'
-import type { SessionEntry } from '../../src/types/session/session-record.ts'
 import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 import { openCallsOf } from '../../src/types/tool/open-calls.ts'
 import {

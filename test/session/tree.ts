@@ -1,7 +1,7 @@
-import type { AgentMessage, AssistantMessage } from '../../src/types/message/message.ts'
-import { emptyUsage, type Usage } from '../../src/types/model/usage.ts'
-import type { LoopRecord, ParallelGroupRecord, Session } from '../../src/types/session/session.ts'
-import type { SessionEntry, SessionRecord } from '../../src/types/session/session-record.ts'
+import type { AgentMessage, AssistantMessage } from '../../src/contract/message/message.ts'
+import { emptyUsage, type Usage } from '../../src/contract/model/usage.ts'
+import type { LoopRecord, ParallelGroupRecord, Session } from '../../src/contract/session/session.ts'
+import type { SessionEntry, SessionRecord } from '../../src/contract/session/session-record.ts'
 import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 export function usageOf(tokens: number): Usage {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Content } from '../../src/types/message/content.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
+import type { Content } from '../../src/contract/message/content.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { agentEnd, agentStart, asRun, type EventBody, end, start, turnStart } from './events.ts'
 
 interface Piece {

@@ -1,7 +1,7 @@
-import type { AssistantMessage, LlmMessage } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
-import type { RunStatus } from '../../src/types/run/run-facts.ts'
+import type { AssistantMessage, LlmMessage } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
+import type { RunStatus } from '../../src/contract/run/run-facts.ts'
 
 type Body<E> = E extends AgentEvent ? Omit<E, 'runId' | 'seq' | 'at' | 'sessionId' | 'loopId'> : never
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
+import type { AnnotatedRequest } from '../../src/contract/run/request-capture.ts'
 import { childOf, initialState, type RunState, reduce } from '../../src/store/index.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
-import type { AnnotatedRequest } from '../../src/types/run/request-capture.ts'
 import { anyRun } from './arbitrary-run.ts'
 import { agentEnd, agentStart, asRun, type EventBody, end, start, textDelta, turnStart } from './events.ts'
 

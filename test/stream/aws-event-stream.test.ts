@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../src/base/crc32.ts'
+import { ProviderError } from '../../src/contract/errors.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
-import { ProviderError } from '../../src/types/errors.ts'
 import { awsFrame } from '../harness/server/bedrock.ts'
 
 interface Message {

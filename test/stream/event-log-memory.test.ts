@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { EventLog } from '../../src/stream/event-log.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
 import { RunEvents } from './run-events.ts'
 
 setFlagsFromString('--expose-gc')

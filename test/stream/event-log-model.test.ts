@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { CursorExpiredError } from '../../src/contract/errors.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { EventLog } from '../../src/stream/event-log.ts'
-import { CursorExpired } from '../../src/types/errors.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 type Step =
@@ -69,8 +69,8 @@ async function play(steps: readonly Step[], replayBytes: number) {
         attach(after)
       } catch (error) {
         // Only what is no longer there expires, and the error names a cursor that works.
-        expect(error).toBeInstanceOf(CursorExpired)
-        if (error instanceof CursorExpired) attach(error.oldest)
+        expect(error).toBeInstanceOf(CursorExpiredError)
+        if (error instanceof CursorExpiredError) attach(error.oldest)
       }
     }
     const reader = 'reader' in one ? readers[one.reader % readers.length] : undefined

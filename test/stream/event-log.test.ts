@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ConfigError, CursorExpiredError } from '../../src/contract/errors.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { EventLog } from '../../src/stream/event-log.ts'
-import { ConfigError, CursorExpired } from '../../src/types/errors.ts'
-import type { AgentEvent } from '../../src/types/run/event.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 function newLog(replayBytes?: number): { log: EventLog; run: RunEvents; errors: unknown[] } {
@@ -286,7 +286,7 @@ describe('an event log beyond its budget', () => {
     expect(log.oldest).toBe(0)
     for (let count = 0; count < 3000; count++) log.append(run.progress(`${count}`))
     const error = thrown(() => log.read({ after: 10 }))
-    expect(error).toBeInstanceOf(CursorExpired)
+    expect(error).toBeInstanceOf(CursorExpiredError)
     expect(error).toMatchObject({ code: 'cursorExpired', oldest: log.oldest })
     expect(log.oldest).toBeGreaterThan(2900)
     const reader = log.read({ after: log.oldest })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../src/contract/errors.ts'
 import { createLineDecoder } from '../../src/stream/lines.ts'
-import { ProviderError } from '../../src/types/errors.ts'
 
 function linesOf(pieces: Iterable<Uint8Array>): string[] {
   const lines: string[] = []

@@ -1,4 +1,4 @@
-import type { StreamDelta } from '../../src/types/model/provider.ts'
+import type { StreamDelta } from '../../src/contract/model/request.ts'
 import type {
   AgentEvent,
   ChildEvent,
@@ -6,7 +6,7 @@ import type {
   ProgressMessageEvent,
   ToolExecutionUpdateEvent,
   TurnStartEvent,
-} from '../../src/types/run/event.ts'
+} from '../../src/contract/run/event.ts'
 
 /** Makes the events of one run, numbered from 1. */
 export class RunEvents {

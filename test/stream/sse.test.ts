@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../../src/types/errors.ts'
+import { ProviderError } from '../../src/contract/errors.ts'
 import { cut, decode, type Frame, utf8 } from './frames.ts'
 
 const frame = (data: string, event?: string): Frame => ({ event, data })

@@ -1,7 +1,7 @@
 import { totalTokens } from '../../src/context/tokens/estimate.ts'
+import { withId } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { AgentMessage, LlmMessage, StreamRequest } from '../../src/index.ts'
-import { withId } from '../../src/types/message/message.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
 
 /** Text of exactly this many tokens by the default counter, beginning with `head`. */
 export function words(head: string, tokens: number): string {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { ProviderError, SessionError } from '../../src/contract/errors.ts'
+import type { AssistantMessage } from '../../src/contract/message/message.ts'
+import { emptyUsage } from '../../src/contract/model/usage.ts'
+import type { Session } from '../../src/contract/session/session.ts'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { type FaultFetch, type ProviderFixture, sessionStoreSuite, streamProviderSuite, type TestRunner } from '../../src/testing/index.ts'
-import { ProviderError, SessionError } from '../../src/types/errors.ts'
-import type { AssistantMessage } from '../../src/types/message/message.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamProvider } from '../../src/types/model/provider.ts'
-import { emptyUsage } from '../../src/types/model/usage.ts'
-import type { Session } from '../../src/types/session/session.ts'
 import type { LogClaim, LogDriver, SessionStore, SessionSummary } from '../../src/types/session/session-store.ts'
 
 /** Runs a suite and gives back the names of the tests that failed. */

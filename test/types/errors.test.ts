@@ -4,7 +4,7 @@ import { SandboxUnavailable } from '../../adapters/node/index.ts'
 import {
   AgentBusyError,
   ConfigError,
-  CursorExpired,
+  CursorExpiredError,
   PhiError,
   ProviderError,
   SessionError,
@@ -17,14 +17,23 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 const errors = [
   new AgentBusyError(),
   new ConfigError('emptyPrompt', 'e'),
-  new CursorExpired(3, 7),
+  new CursorExpiredError(3, 7),
   new ProviderError('network', 'e'),
   new SessionError('notFound', 'e'),
   new ToolError('timeout', 'e'),
   new WorkspaceError('outside', 'e'),
   new SandboxUnavailable('e'),
 ]
-const classes = [AgentBusyError, ConfigError, CursorExpired, ProviderError, SessionError, ToolError, WorkspaceError, SandboxUnavailable]
+const classes = [
+  AgentBusyError,
+  ConfigError,
+  CursorExpiredError,
+  ProviderError,
+  SessionError,
+  ToolError,
+  WorkspaceError,
+  SandboxUnavailable,
+]
 
 describe('errors', () => {
   it('are told apart by isInstance of their own class, and are all PhiErrors', () => {

@@ -11,7 +11,7 @@ const rows = Array.from(page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$/g
 
 /** The types of the members of `AgentEvent`, as its declaration lists them. */
 function declaredTypes(): string[] {
-  const code = readFileSync('src/types/run/event.ts', 'utf8')
+  const code = readFileSync('src/contract/run/event.ts', 'utf8')
   const [, union = ''] = /export type AgentEvent =([\s\S]*?)\n\n|export type AgentEvent =([\s\S]*)$/.exec(code) ?? []
   const members = Array.from((union || code.slice(code.indexOf('export type AgentEvent ='))).matchAll(/\| (\w+)/g), ([, name = '']) => name)
   return members.map((name) => new RegExp(`interface ${name} [^{]*\\{\\s*type: '(\\w+)'`).exec(code)?.[1] ?? `no type of ${name}`)

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../../src/types/json.ts'
+import type { JsonSchema } from '../../src/contract/json.ts'
 import type { SchemaResult } from '../../src/types/standard-schema.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 import { flatIssues, isFlat } from '../../src/validation/flat-schema.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../../src/contract/json.ts'
 import { schemaValidatorSuite } from '../../src/testing/schema/schema-validator-suite.ts'
-import type { JsonSchema } from '../../src/types/json.ts'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 import { formatIssues, resultOf } from '../../src/validation/format-issues.ts'

@@ -1,4 +1,4 @@
-import { type AgentEvent, type AgentRun, CursorExpired } from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, CursorExpiredError } from '../../../src/index.ts'
 import { ProblemError, refuse } from '../problem.ts'
 import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -61,7 +61,7 @@ export function eventsAfter(run: AgentRun, after: number): AsyncIterable<AgentEv
   try {
     return run.events({ after })
   } catch (error) {
-    if (!(error instanceof CursorExpired)) throw error
+    if (!(error instanceof CursorExpiredError)) throw error
     throw new ProblemError({ status: 410, code: 'cursorExpired', detail: error.message })
   }
 }

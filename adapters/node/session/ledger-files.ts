@@ -19,7 +19,7 @@ const ending = '.json'
  *   session at once each succeeds, and one of them is what stays.
  * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what is no session, with its path, and for what the format cannot hold,
  *   `quota`, `io`.
- * - Needs zod 4, as `phi-core/schema` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
+ * - Needs zod 4, as `phi-core/rust` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
  *
  * Source: docs/concepts/session-tree.md
  */
@@ -27,7 +27,7 @@ export async function saveSession(session: Session, directory: string): Promise<
   assertSessionId(checkSession(session).sessionId)
   // Before anything is awaited: what the caller changes from now on does not count.
   const copy = structuredClone(session)
-  const { sessionToSpecJson } = await import('../../../src/schema/index.ts')
+  const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
   const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)
   await reported(`save session ${session.sessionId}`, async () => {
@@ -50,7 +50,7 @@ export async function saveSession(session: Session, directory: string): Promise<
 export async function loadSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
   const text = await reported(`load session ${sessionId}`, () => readFile(fileOf(sessionId, directory), 'utf8').catch(absentAs(sessionId)))
-  const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+  const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
   try {
     return sessionFromSpecJson(text)
   } catch (error) {

@@ -119,7 +119,7 @@ class RemoteBackend implements Backend {
 
 /** A ledger of the Rust crate as a whole session of ours. Throws `SessionError` for what is none. */
 async function logOfLedger(text: string): Promise<string> {
-  const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+  const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
   const session = sessionFromSpecJson(text)
   const store = memorySessionStore()
   await store.save(session)

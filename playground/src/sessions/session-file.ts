@@ -17,6 +17,6 @@ export async function sessionFile({ sessionId, format, log, read }: Source): Pro
     return { name: `${sessionId}.md`, type: 'text/markdown', text: sessionMarkdown(await read()) }
   }
   // The schemas, and zod with them, only for who wants them.
-  const { sessionToSpecJson } = await import('../../../src/schema/index.ts')
+  const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }
 }

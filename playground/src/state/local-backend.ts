@@ -115,7 +115,7 @@ export class LocalBackend implements Backend {
         throw error
       })
     }
-    const { sessionFromSpecJson } = await import('../../../src/schema/index.ts')
+    const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
     const session = sessionFromSpecJson(text)
     const isTaken = (await this.store.listIds()).includes(session.sessionId)
     const stored = isTaken ? { ...session, sessionId: newId(), loops: session.loops } : session

@@ -1,5 +1,5 @@
-import { text } from '../../types/message/message.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
+import { text } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 
 /** A new update is worth sending when the text has grown by this share. */

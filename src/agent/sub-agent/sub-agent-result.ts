@@ -1,6 +1,6 @@
-import { lastAnswerText, text, textOf } from '../../types/message/message.ts'
+import { lastAnswerText, text, textOf } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { RunResult } from '../../types/run/run.ts'
-import type { ToolResult } from '../../types/tool/tool-result.ts'
 
 /** What the parent is told when a sub-agent said nothing. */
 const noText = '(sub-agent produced no text output)'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../types/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { sha256 } from '../sha256.ts'
 
 /** SHA-256 of the canonical JSON of `args`, in hex: equal for equal arguments, whatever the order of keys. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../types/json.ts'
+import type { JsonObject } from '../../contract/json.ts'
 
 /** How deep arguments may be nested: far beyond any tool, and far from the end of a stack. */
 const maxDepth = 200

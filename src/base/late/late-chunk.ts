@@ -1,4 +1,4 @@
-import { LoadError } from '../../types/errors.ts'
+import { LoadError } from '../../contract/errors.ts'
 
 /** A part of this package that is loaded when it is first needed. See {@link lateChunk}. */
 export interface LateChunk<Part> {

@@ -1,4 +1,4 @@
-/** As the services write it, in lower case. What each of them really said stands in test/providers/shared/service-errors.ts. */
+/** As the services write it, in lower case. What each of them really said stands in test/providers/kit/service-errors.ts. */
 const overflowPhrases = [
   'prompt is too long',
   'prompt too long',

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../types/errors.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
-import type { PendingInput } from '../../types/run/run-facts.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { PendingInput } from '../../contract/run/run-facts.ts'
 
 /** What the calls of a run ask, as its events told. */
 export class AskedInputs {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../types/run/event.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 
 /** A reader of a run that throws, after its last event, why the run could not be read on. */
 export class FailingReader implements AsyncIterableIterator<AgentEvent, undefined> {

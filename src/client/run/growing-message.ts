@@ -1,6 +1,6 @@
-import type { Content } from '../../types/message/content.ts'
-import type { AssistantMessage } from '../../types/message/message.ts'
-import type { StreamDelta } from '../../types/model/provider.ts'
+import type { Content } from '../../contract/message/content.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 
 /** Adds a delta to a message that streams, O(length of the delta). The arguments of a call are there when the message is complete. */
 export function grow({ content }: AssistantMessage, delta: StreamDelta): void {

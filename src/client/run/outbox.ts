@@ -1,4 +1,4 @@
-import type { PromptInput } from '../../types/message/message.ts'
+import type { PromptInput } from '../../contract/message/message.ts'
 import type { Receipt } from '../../types/run/run.ts'
 import { codeOf } from '../remote-error.ts'
 import { saidIn } from '../said.ts'

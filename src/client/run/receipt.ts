@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../../types/message/message.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
 
 /** What waits to be said, and as what. */

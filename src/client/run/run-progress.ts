@@ -1,8 +1,8 @@
-import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../types/message/message.ts'
-import { combineUsage, emptyUsage, type Usage } from '../../types/model/usage.ts'
-import type { AgentEvent, EventBase, TurnStartEvent } from '../../types/run/event.ts'
-import type { RunStatus } from '../../types/run/run-facts.ts'
-import type { LoopRecord } from '../../types/session/session.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
+import type { AgentEvent, EventBase, TurnStartEvent } from '../../contract/run/event.ts'
+import type { RunStatus } from '../../contract/run/run-facts.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
 import { grow } from './growing-message.ts'
 
 /** An event without what every event carries. */

@@ -1,7 +1,7 @@
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/event.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { ApprovalRef } from '../../types/run/approval.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/run/event.ts'
-import type { PendingApproval } from '../../types/run/run-facts.ts'
 
 /** The calls of a run that wait for a person, as its events told. */
 export class WaitingCalls {

@@ -1,6 +1,6 @@
 import { startTimer } from '../../base/abort.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import { createSseDecoder } from '../../stream/sse.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
 import { RemoteError } from '../remote-error.ts'
 import { onSignal } from './connectivity.ts'
 import { createEventReader } from './read-event.ts'

@@ -1,5 +1,5 @@
-import { errorText } from '../../types/errors.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
+import { errorText } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import { eventDecoder } from '../../ui/native/index.ts'
 import { RemoteError } from '../remote-error.ts'
 

@@ -1,4 +1,4 @@
-import type { ConfigError } from '../../types/errors.ts'
+import type { ConfigError } from '../../contract/errors.ts'
 import type { LoopHooks } from '../../types/run/hooks.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace, HookScripts } from '../config-host.ts'

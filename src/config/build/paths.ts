@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../../types/errors.ts'
+import { WorkspaceError } from '../../contract/errors.ts'
 import { resolvePath } from '../../workspace/path.ts'
 import { hasVariable } from '../read/env.ts'
 

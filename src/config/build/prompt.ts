@@ -1,5 +1,5 @@
 import { agentPrompt, composeSystemPrompt, minimalPrompt, type PromptBlock, type SystemPromptStrategy } from '../../agent/system-prompt.ts'
-import { ConfigError, errorText } from '../../types/errors.ts'
+import { ConfigError, errorText } from '../../contract/errors.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
 import { memoryWorkspace } from '../../workspace/memory-workspace.ts'
 import { fieldError, fieldOf, needs, type Path } from '../config-error.ts'

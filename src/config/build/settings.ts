@@ -1,4 +1,4 @@
-import type { ThinkingLevel } from '../../types/model/model-config.ts'
+import type { ThinkingLevel } from '../../contract/model/model-config.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { AgentConfig, ProfileSection } from '../config-types.ts'
 import { resolveName } from '../references/entities.ts'

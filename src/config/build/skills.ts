@@ -1,6 +1,6 @@
 import { logWarning } from '../../base/log-warning.ts'
+import { ConfigError, errorText } from '../../contract/errors.ts'
 import { loadSkills } from '../../skills/load-skills.ts'
-import { ConfigError, errorText } from '../../types/errors.ts'
 import type { SkillSet } from '../../types/tool/skills.ts'
 import { fieldError, fieldOf, invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'

@@ -1,4 +1,4 @@
-import type { ConfigError } from '../../types/errors.ts'
+import type { ConfigError } from '../../contract/errors.ts'
 import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import type { AgentConfig, McpServerSection, ProfileSection } from '../config-types.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError } from '../../contract/errors.ts'
 import { fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../config-types.ts'
 

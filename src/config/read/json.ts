@@ -1,4 +1,4 @@
-import { errorText } from '../../types/errors.ts'
+import { errorText } from '../../contract/errors.ts'
 import { fieldOf, type Path, type Place } from '../config-error.ts'
 import { parseError, placeAt, plainTree, type ReadDocument } from './document.ts'
 

@@ -1,7 +1,7 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
 import { yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
-import { ConfigError, errorText, LoadError } from '../../types/errors.ts'
+import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import type { Path, Place } from '../config-error.ts'
 import { parseError, plainTree, type ReadDocument } from './document.ts'
 

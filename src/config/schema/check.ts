@@ -1,4 +1,4 @@
-import type { ConfigError } from '../../types/errors.ts'
+import type { ConfigError } from '../../contract/errors.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../config-types.ts'
 import { type KeyTable, objectOf } from './key-table.ts'

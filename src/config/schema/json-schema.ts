@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { JsonObject, JsonValue } from '../../types/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Key, KeyTable } from './key-table.ts'
 import { configTable } from './sections.ts'
 

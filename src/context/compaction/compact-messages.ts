@@ -1,6 +1,6 @@
 import { checkOptions } from '../../base/check-options.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { ContextConfig } from '../../types/context/compaction.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 import { resolveContext } from '../tokens/context-limits.ts'
 import { contextOptions } from '../tokens/context-options.ts'
 import { totalTokens } from '../tokens/estimate.ts'

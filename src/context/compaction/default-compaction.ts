@@ -1,5 +1,5 @@
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { CompactionInput, CompactionStrategy, TokenCounter } from '../../types/context/compaction.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 import { messageTokens, totalTokens } from '../tokens/estimate.ts'
 import { middleMarker, summaryLines } from './summary-lines.ts'
 import { cutToolOutputs } from './tool-output.ts'

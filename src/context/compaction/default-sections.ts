@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../../types/message/message.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { ResolvedContext } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { summariesWithin } from './default-compaction.ts'

@@ -1,4 +1,4 @@
-import { errorText } from '../../types/errors.ts'
+import { errorText } from '../../contract/errors.ts'
 
 /** Fields of a block, by its type, and what they must be. */
 const blockFields: Record<string, Record<string, string>> = {

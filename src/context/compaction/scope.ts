@@ -1,5 +1,5 @@
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { CompactionScope, TokenCounter } from '../../types/context/compaction.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 import type { ResolvedContext } from '../tokens/context-limits.ts'
 import { messageTokens } from '../tokens/estimate.ts'
 import { middleOf, type Outline, type Split } from './outline.ts'

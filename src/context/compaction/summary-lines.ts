@@ -1,6 +1,6 @@
+import { newId } from '../../contract/message/ids.ts'
+import { type AgentMessage, type AssistantMessage, type LlmMessage, toolCallsOf, userMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import { newId } from '../../types/message/ids.ts'
-import { type AgentMessage, type AssistantMessage, type LlmMessage, toolCallsOf, userMessage } from '../../types/message/message.ts'
 import { isStandIn, standIn } from '../view/stand-in.ts'
 
 const maxLineBytes = 200

@@ -1,5 +1,5 @@
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 
 const cutMark = /\n\n\[\.\.\. (\d+) lines truncated \.\.\.\]\n\n/

@@ -1,8 +1,7 @@
-import type { CompactionOverlay } from '../../types/context/compaction.ts'
-import type { ContextChange, ContextState, RevertCategory, RevertRecord } from '../../types/context/context-change.ts'
-import { newId } from '../../types/message/ids.ts'
-import { type AgentMessage, isLlmMessage, now } from '../../types/message/message.ts'
-import { formatNodeId, type NodeTag, type TagKind } from '../../types/session/node-tag.ts'
+import type { CompactionOverlay, ContextChange, ContextState, RevertCategory, RevertRecord } from '../../contract/context/context-change.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { type AgentMessage, isLlmMessage, now } from '../../contract/message/message.ts'
+import { formatNodeId, type NodeTag, type TagKind } from '../../contract/session/node-tag.ts'
 import { groupStarts } from '../view/turns.ts'
 
 /** What a revert is planned from. */

@@ -1,5 +1,5 @@
-import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type MessageEnvelope } from '../../types/message/message.ts'
-import type { BlockProvenance, ProvenanceRole } from '../../types/message/provenance.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type MessageEnvelope } from '../../contract/message/message.ts'
+import type { BlockProvenance, ProvenanceRole } from '../../contract/message/provenance.ts'
 
 /**
  * Where each message of a request came from.

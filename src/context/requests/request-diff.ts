@@ -1,7 +1,7 @@
-import type { Content } from '../../types/message/content.ts'
-import { type Message, withId } from '../../types/message/message.ts'
-import type { BlockProvenance } from '../../types/message/provenance.ts'
-import type { AnnotatedRequest } from '../../types/run/request-capture.ts'
+import type { Content } from '../../contract/message/content.ts'
+import { type Message, withId } from '../../contract/message/message.ts'
+import type { BlockProvenance } from '../../contract/message/provenance.ts'
+import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
 import { estimateTokens, messageTokens } from '../tokens/estimate.ts'
 
 /** The first place where a request differs from the one before it. */

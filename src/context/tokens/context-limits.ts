@@ -1,7 +1,7 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
-import { ConfigError } from '../../types/errors.ts'
-import type { ModelConfig } from '../../types/model/model-config.ts'
-import type { ToolDefinition } from '../../types/model/provider.ts'
 import { heuristicTokenCounter } from './estimate.ts'
 import type { PromptSize } from './prompt-size.ts'
 

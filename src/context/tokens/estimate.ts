@@ -1,6 +1,6 @@
+import type { Content } from '../../contract/message/content.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import type { Content } from '../../types/message/content.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 
 /** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. */
 export function estimateTokens(text: string): number {

@@ -1,8 +1,8 @@
 import { isContextOverflowText } from '../../base/text/overflow-text.ts'
+import type { ContextState } from '../../contract/context/context-change.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import type { ContextState } from '../../types/context/context-change.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
-import type { Usage } from '../../types/model/usage.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 
 /** How large a prompt is. */

@@ -1,6 +1,5 @@
-import type { CompactionOverlay, TurnSpan } from '../../types/context/compaction.ts'
-import type { ContextState, PruneRecord } from '../../types/context/context-change.ts'
-import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../types/message/message.ts'
+import type { CompactionOverlay, ContextState, PruneRecord, TurnSpan } from '../../contract/context/context-change.ts'
+import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
 import { abandonedIds } from '../prune-revert/revert.ts'
 import { bridged, standIn } from './stand-in.ts'
 

@@ -1,6 +1,6 @@
-import { newId } from '../../types/message/ids.ts'
-import { type AgentMessage, type LlmMessage, now, type TurnId } from '../../types/message/message.ts'
-import { emptyUsage } from '../../types/model/usage.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { type AgentMessage, type LlmMessage, now, type TurnId } from '../../contract/message/message.ts'
+import { emptyUsage } from '../../contract/model/usage.ts'
 
 /** Who wrote a stand-in. No service has this name. */
 const author = { provider: 'phi-core', model: 'stand-in' }

@@ -1,4 +1,4 @@
-import { type AgentMessage, type TurnId, toolCallsOf } from '../../types/message/message.ts'
+import { type AgentMessage, type TurnId, toolCallsOf } from '../../contract/message/message.ts'
 
 /**
  * The turns of a history, in order: neighbours with the same `turnId`; a message without one is a turn of its own.

@@ -1,7 +1,7 @@
 import { copyJson } from '../../base/json/copy-json.ts'
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest } from '../../types/run/approval.ts'
-import type { PendingApproval } from '../../types/run/run-facts.ts'
 
 interface Waiting {
   readonly request: ApprovalRequest

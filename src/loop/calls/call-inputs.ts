@@ -1,10 +1,10 @@
 import { type AbortScope, startTimer } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
 import { isPlain, jsonFault } from '../../base/json/json-fault.ts'
-import { ConfigError } from '../../types/errors.ts'
-import { newId } from '../../types/message/ids.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
 import type { InputAnswer, InputDesk, InputRequest } from '../../types/run/input-request.ts'
-import type { InputQuestion, PendingInput } from '../../types/run/run-facts.ts'
 import type { LoopState } from '../loop-state.ts'
 
 /** The call on whose behalf people are asked. `pause` stops its clock, and returns how to start it again. */

@@ -1,8 +1,8 @@
 import { copyJson } from '../../base/json/copy-json.ts'
 import { isPlain, jsonFault } from '../../base/json/json-fault.ts'
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { PendingInput } from '../../contract/run/run-facts.ts'
 import type { InputAnswer, InputDesk, InputRef, InputRequest } from '../../types/run/input-request.ts'
-import type { PendingInput } from '../../types/run/run-facts.ts'
 
 interface Waiting {
   readonly request: InputRequest

@@ -1,5 +1,5 @@
-import type { ContextChange, RevertCategory } from '../../types/context/context-change.ts'
-import { ConfigError } from '../../types/errors.ts'
+import type { ContextChange, RevertCategory } from '../../contract/context/context-change.ts'
+import { ConfigError } from '../../contract/errors.ts'
 
 /** Throws `ConfigError` `invalidOption` unless `event` has what every event has. O(1): it comes with every delta of a child. */
 export function checkChildEvent(event: unknown): void {

@@ -1,8 +1,8 @@
-import { errorText, ToolError, type ToolErrorCode } from '../../types/errors.ts'
-import type { Content } from '../../types/message/content.ts'
-import { newId } from '../../types/message/ids.ts'
-import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../types/message/message.ts'
-import type { ToolResult } from '../../types/tool/tool-result.ts'
+import { errorText, ToolError, type ToolErrorCode } from '../../contract/errors.ts'
+import type { Content } from '../../contract/message/content.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
 /** A tool result with its envelope, as it stands in the history. */
 export type ToolResultEntry = ToolResultMessage & MessageEnvelope

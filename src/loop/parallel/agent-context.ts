@@ -1,7 +1,7 @@
 import { withSkills } from '../../base/with-skills.ts'
-import { newId } from '../../types/message/ids.ts'
-import { now } from '../../types/message/message.ts'
-import type { AgentSnapshot } from '../../types/session/snapshot.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { now } from '../../contract/message/message.ts'
+import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import type { SkillSet } from '../../types/tool/skills.ts'
 import type { AgentContext } from '../loop-config.ts'
 

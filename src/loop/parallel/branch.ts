@@ -1,5 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import { agentLoop, continueLoop } from '../agent-loop.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'

@@ -1,5 +1,5 @@
-import type { AgentMessage } from '../../types/message/message.ts'
-import type { Usage } from '../../types/model/usage.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
 

@@ -1,5 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
-import { combineUsage, emptyUsage, type Usage } from '../../types/model/usage.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { Budget } from '../../types/run/budget.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import { agentLoop } from '../agent-loop.ts'

@@ -1,7 +1,7 @@
 import { logWarning } from '../../base/log-warning.ts'
-import { errorText } from '../../types/errors.ts'
+import { errorText } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import type { Logger } from '../../types/logger.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
 import { type EventBody, EventEmitter } from '../event-emitter.ts'
 import type { Watches } from '../watches.ts'
 

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../types/errors.ts'
-import { emptyUsage } from '../../types/model/usage.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import { emptyUsage } from '../../contract/model/usage.ts'
 import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
 
 /** One branch, passed through: all that parallel loops report and return, for a single configuration. Source: docs/concepts/parallel-loops.md */

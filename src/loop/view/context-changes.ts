@@ -1,6 +1,6 @@
 import { planPrune } from '../../context/prune-revert/prune.ts'
 import { planRevert } from '../../context/prune-revert/revert.ts'
-import type { ContextChange } from '../../types/context/context-change.ts'
+import type { ContextChange } from '../../contract/context/context-change.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 

@@ -4,9 +4,9 @@ import { compactionTrigger, type ResolvedContext } from '../../context/tokens/co
 import { heuristicTokenCounter } from '../../context/tokens/estimate.ts'
 import type { PromptMeter, PromptSize } from '../../context/tokens/prompt-size.ts'
 import { GrowingView } from '../../context/view/derive-view.ts'
+import type { ContextState, RevertPolicy } from '../../contract/context/context-change.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import type { ContextState, RevertPolicy } from '../../types/context/context-change.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
 import type { AgentContext } from '../loop-config.ts'
 
 const noState: ContextState = {}

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { Content, ImageContent, ThinkingContent } from '../../types/message/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage } from '../../types/message/message.ts'
-import { imageFormat, imageLeftOut } from '../shared/encode/image-format.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../shared/encode/message-encoder.ts'
-import { perObject } from '../shared/encode/per-object.ts'
-import { rootObject, toolsEncoder } from '../shared/encode/tool-json.ts'
-import { legalName } from '../shared/history/legal-id.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Content, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
+import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
+import { perObject } from '../kit/encode/per-object.ts'
+import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
+import { legalName } from '../kit/history/legal-id.ts'
 
 /** How the Messages service writes messages. */
 export function messageEncoder(): MessageEncoder {

@@ -1,5 +1,5 @@
 import type { StreamRequest } from '../../types/model/provider.ts'
-import { headerCredential, mergeHeaders } from '../shared/transport/endpoint.ts'
+import { headerCredential, mergeHeaders } from '../kit/transport/endpoint.ts'
 
 /** What the wire needs beside the request. */
 export interface AnthropicWire {

@@ -1,6 +1,6 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../shared/capabilities/capabilities.ts'
-import { budgetClaude, claudeTable, newestClaude } from '../shared/capabilities/claude-capabilities.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../kit/capabilities/capabilities.ts'
+import { budgetClaude, claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
 /** Other models behind this protocol know the oldest form of thinking, if any. */
 const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: budgetClaude }, ...claudeTable]

@@ -1,4 +1,4 @@
-import { ProviderError } from '../../types/errors.ts'
+import { ProviderError } from '../../contract/errors.ts'
 
 /** Where a deployment is called. */
 export interface AzureAddress {

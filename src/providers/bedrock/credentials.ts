@@ -1,6 +1,6 @@
-import { ConfigError } from '../../types/errors.ts'
+import { ConfigError } from '../../contract/errors.ts'
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
-import { credentialsOf } from '../shared/create-model.ts'
+import { credentialsOf } from '../kit/create-model.ts'
 
 /** What AWS gives an identity. */
 export interface AwsCredentials {

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { Message } from '../../types/message/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model/model-config.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Message } from '../../contract/message/message.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import { continuesWithoutThinking, generationFields } from '../shared/capabilities/claude-thinking.ts'
+import { continuesWithoutThinking, generationFields } from '../kit/capabilities/claude-thinking.ts'
 import type { ThinkingField } from './profile.ts'
 
 /** The parts of a request that depend on how a model thinks. */

@@ -1,6 +1,6 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
-import { claudeTable, newestClaude } from '../shared/capabilities/claude-capabilities.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
+import { claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
 /** Which field of `additionalModelRequestFields` asks a family to think. */
 export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' | 'none'

@@ -1,6 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { ConfigError, ProviderError } from '../../types/errors.ts'
-import { headerCredential } from '../shared/transport/endpoint.ts'
+import { ConfigError, ProviderError } from '../../contract/errors.ts'
+import { headerCredential } from '../kit/transport/endpoint.ts'
 import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'
 
 const defaultRegion = 'us-east-1'

@@ -1,8 +1,8 @@
-import type { ToolCallContent } from '../../types/message/content.ts'
-import { type Message, toolCallsOf } from '../../types/message/message.ts'
-import { GrowingText } from '../shared/encode/growing-text.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import type { HistoryWriter } from '../shared/history/history-memory.ts'
+import type { ToolCallContent } from '../../contract/message/content.ts'
+import { type Message, toolCallsOf } from '../../contract/message/message.ts'
+import { GrowingText } from '../kit/encode/growing-text.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import type { MessageEncoder } from './encode-message.ts'
 
 type Role = 'user' | 'model'

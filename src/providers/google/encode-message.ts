@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { Content, ImageContent, ToolCallContent } from '../../types/message/content.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message/message.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import { perObject } from '../shared/encode/per-object.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Content, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import { perObject } from '../kit/encode/per-object.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */

@@ -1,6 +1,6 @@
 import type { StreamProvider } from '../../types/model/provider.ts'
-import { defineProvider } from '../shared/define-provider.ts'
-import type { TransportOptions } from '../shared/provider-options.ts'
+import { defineProvider } from '../kit/define-provider.ts'
+import type { TransportOptions } from '../kit/provider-options.ts'
 import { GeminiDecoder } from './decode.ts'
 import { type GeminiService, requestEncoder } from './encode.ts'
 

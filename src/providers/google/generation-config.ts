@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../types/model/model-config.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { GeminiProfile } from './profile.ts'
 

@@ -1,8 +1,8 @@
 import { aFlag, checkOptions, type OptionTable, options as optionsOf } from '../../base/check-options.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
-import { createModel } from '../shared/create-model.ts'
-import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../shared/provider-options.ts'
+import { createModel } from '../kit/create-model.ts'
+import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 
 /** How the Gemini API is called. */

@@ -1,5 +1,5 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
 
 /** What sets a family apart on the wire, beside its capabilities. */
 export interface GeminiFamily extends CapabilityRow {

@@ -1,5 +1,5 @@
-import { emptyUsage, type Usage } from '../../types/model/usage.ts'
-import { tokenCount } from '../shared/decode/decoder.ts'
+import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
+import { tokenCount } from '../kit/decode/decoder.ts'
 import type { PartialArgument } from './partial-arguments.ts'
 
 /** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */

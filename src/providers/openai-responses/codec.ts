@@ -1,8 +1,8 @@
-import { emptyUsage } from '../../types/model/usage.ts'
-import type { Codec, DecoderContext, Recovery } from '../shared/codec.ts'
-import { AssistantBuilder } from '../shared/decode/assistant-builder.ts'
-import { readErrorFacts } from '../shared/errors/error-facts.ts'
-import { withoutSecret } from '../shared/errors/redact.ts'
+import { emptyUsage } from '../../contract/model/usage.ts'
+import type { Codec, DecoderContext, Recovery } from '../kit/codec.ts'
+import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { readErrorFacts } from '../kit/errors/error-facts.ts'
+import { withoutSecret } from '../kit/errors/redact.ts'
 import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
 import { ResponsesDecoder } from './responses-decoder.ts'
 

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { Content, ImageContent, TextContent, ToolCallContent } from '../../types/message/content.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../types/message/message.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import { perObject } from '../shared/encode/per-object.ts'
-import { legalName } from '../shared/history/legal-id.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Content, ImageContent, TextContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import { perObject } from '../kit/encode/per-object.ts'
+import { legalName } from '../kit/history/legal-id.ts'
 import { reasoningId, replayPayload } from './replay-state.ts'
 
 /** A tool result: its item, and its images as parts for a user message where results take text only. */

@@ -1,6 +1,6 @@
-import type { AssistantMessage, Message } from '../../types/message/message.ts'
-import { GrowingText } from '../shared/encode/growing-text.ts'
-import type { HistoryWriter } from '../shared/history/history-memory.ts'
+import type { AssistantMessage, Message } from '../../contract/message/message.ts'
+import { GrowingText } from '../kit/encode/growing-text.ts'
+import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { indexIn, nameIn } from '../shared/decode/wire-value.ts'
+import { indexIn, nameIn } from '../kit/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
 
 /** What an output item becomes; `other` is what the service did by itself. */

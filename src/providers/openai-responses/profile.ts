@@ -1,6 +1,6 @@
-import type { ModelCapabilities, ModelConfig } from '../../types/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
 import { openAiCapabilities } from '../openai/capabilities.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../shared/capabilities/capabilities.ts'
 
 /** A model that always thinks, with these efforts. */
 function reasoner(efforts: readonly string[]): ModelCapabilities {

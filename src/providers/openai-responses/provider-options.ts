@@ -1,5 +1,5 @@
 import { type OptionTable, oneOf } from '../../base/check-options.ts'
-import { type TransportOptions, transportTable } from '../shared/provider-options.ts'
+import { type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import type { ReasoningSummary } from './encode-request.ts'
 
 /** How the Responses API is called, at OpenAI and on Azure. */

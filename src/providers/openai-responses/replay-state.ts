@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { ProviderState } from '../../types/message/content.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ProviderState } from '../../contract/message/content.ts'
 
 /**
  * What a block keeps for being sent back to the same model.

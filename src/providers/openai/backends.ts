@@ -1,4 +1,4 @@
-import type { ModelCapabilities, OpenAiCompat } from '../../types/model/model-config.ts'
+import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
 import { type Backend, defaultCompat, openAiBackend } from './compat.ts'
 
 function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {

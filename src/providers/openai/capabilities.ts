@@ -1,5 +1,5 @@
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, plain } from '../shared/capabilities/capabilities.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
+import { type CapabilityRow, capabilitiesOf, plain } from '../kit/capabilities/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
 
 /** A model that always thinks and takes no `temperature`. */

@@ -1,7 +1,7 @@
-import type { AssistantMessage, Message, UserMessage } from '../../types/message/message.ts'
-import { GrowingText } from '../shared/encode/growing-text.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import type { HistoryWriter } from '../shared/history/history-memory.ts'
+import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
+import { GrowingText } from '../kit/encode/growing-text.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
 
 /** What a backend that wants an answer between results and the next question is told the model said. */

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../types/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 
 /** What is known of a service that speaks Chat Completions. */
 export interface Backend {

@@ -1,9 +1,9 @@
-import type { JsonObject, JsonValue } from '../../types/json.ts'
-import type { Content, ImageContent } from '../../types/message/content.ts'
-import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../types/message/message.ts'
-import { toJson } from '../shared/encode/json-text.ts'
-import { perObject } from '../shared/encode/per-object.ts'
-import { legalName } from '../shared/history/legal-id.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { Content, ImageContent } from '../../contract/message/content.ts'
+import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import { perObject } from '../kit/encode/per-object.ts'
+import { legalName } from '../kit/history/legal-id.ts'
 
 /** What a backend wants in its messages. */
 export interface MessageRules {

@@ -9,7 +9,7 @@
  *
  * @module
  */
-export type { ProviderOptions } from '../shared/provider-options.ts'
+export type { ProviderOptions } from '../kit/provider-options.ts'
 export { type BackendName, compatPresets } from './backends.ts'
 export { openAiCapabilities } from './capabilities.ts'
 export { type Backend, defaultCompat } from './compat.ts'

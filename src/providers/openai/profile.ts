@@ -1,5 +1,5 @@
-import type { ModelConfig, OpenAiCompat } from '../../types/model/model-config.ts'
-import type { ModelProfile } from '../shared/capabilities/capabilities.ts'
+import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
+import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf } from './compat.ts'
 import type { MessageRules } from './encode-message.ts'

@@ -1,5 +1,5 @@
-import type { Usage } from '../../types/model/usage.ts'
-import { tokenCount } from '../shared/decode/decoder.ts'
+import type { Usage } from '../../contract/model/usage.ts'
+import { tokenCount } from '../kit/decode/decoder.ts'
 
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {

@@ -21,8 +21,8 @@ import {
   required,
   wholeFrom,
 } from '../../base/check-options.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { Model } from '../../types/model/model.ts'
-import type { ModelConfig } from '../../types/model/model-config.ts'
 import { checkedPace } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
 import { ScriptedProvider } from './scripted-provider.ts'

@@ -1,9 +1,10 @@
 import { raceAbort, startTimer } from '../../base/abort.ts'
-import { ConfigError } from '../../types/errors.ts'
-import type { Content, TextContent, ThinkingContent } from '../../types/message/content.ts'
-import type { AssistantMessage } from '../../types/message/message.ts'
-import type { StreamDelta, StreamEvent } from '../../types/model/provider.ts'
-import type { Usage } from '../../types/model/usage.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
+import type { Usage } from '../../contract/model/usage.ts'
+import type { StreamEvent } from '../../types/model/provider.ts'
 import type { ScriptedStep, ScriptedToolCall } from './script.ts'
 
 /** How fast an answer is played. */

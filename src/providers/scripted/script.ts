@@ -1,8 +1,8 @@
-import type { ProviderErrorCode } from '../../types/errors.ts'
-import type { JsonObject } from '../../types/json.ts'
-import type { StopReason } from '../../types/message/message.ts'
+import type { ProviderErrorCode } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { StopReason } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import type { Usage } from '../../types/model/usage.ts'
 
 /** A call the scripted model makes. Without an `id` it is `mock-tool-{i}`, `i` counting the calls of the whole history from 0. */
 export interface ScriptedToolCall {

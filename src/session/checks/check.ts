@@ -1,4 +1,4 @@
-import { SessionError } from '../../types/errors.ts'
+import { SessionError } from '../../contract/errors.ts'
 
 /** The JSON type of `value`, or `nothing` where there is no value. */
 function typeName(value: unknown): string {

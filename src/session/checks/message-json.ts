@@ -1,7 +1,7 @@
 import { jsonFault } from '../../base/json/json-fault.ts'
-import { SessionError } from '../../types/errors.ts'
-import { newId } from '../../types/message/ids.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
+import { SessionError } from '../../contract/errors.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 import { type Check, type Fields, list, object, oneOf, present, readJson, tagged, typed } from './check.ts'
 
 const string = typed('string')
@@ -71,7 +71,7 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  *   `messages[3].content[0].type: expected text|image|thinking|toolCall, got "foo"`.
  * - A message without an id gets a new one. Unknown keys are kept, so that an older version can carry what a newer one wrote.
  * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
- * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/schema`.
+ * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/rust`.
  *
  * Source: docs/concepts/messages.md
  */

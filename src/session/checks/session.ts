@@ -1,6 +1,6 @@
 import { jsonFault, maxJsonDepth } from '../../base/json/json-fault.ts'
-import { SessionError } from '../../types/errors.ts'
-import type { Session } from '../../types/session/session.ts'
+import { SessionError } from '../../contract/errors.ts'
+import type { Session } from '../../contract/session/session.ts'
 import { type Check, type Fields, invalidMessages, list, object, oneOf, readJson, tagged, typed } from './check.ts'
 import { begunCall } from './entry-checks.ts'
 import { messageShape } from './message-json.ts'

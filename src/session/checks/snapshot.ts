@@ -1,5 +1,5 @@
-import { SessionError } from '../../types/errors.ts'
-import type { AgentSnapshot } from '../../types/session/snapshot.ts'
+import { SessionError } from '../../contract/errors.ts'
+import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { type Check, list, object, oneOf, readJson, typed } from './check.ts'
 import { checkHistory } from './message-json.ts'
 

@@ -1,5 +1,5 @@
+import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { JournaledConversation } from '../../types/session/journal.ts'
-import type { SessionRecord } from '../../types/session/session-record.ts'
 import type { CaughtUp } from '../../types/session/session-store.ts'
 import { type ResumableSnapshot, snapshotOf } from '../views/snapshot-of.ts'
 import type { HistoryEnds } from './history-ends.ts'

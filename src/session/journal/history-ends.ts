@@ -1,6 +1,7 @@
-import type { ContextState } from '../../types/context/context-change.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
-import type { JournalEntry, JournaledConversation } from '../../types/session/journal.ts'
+import type { ContextState } from '../../contract/context/context-change.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { JournalEntry } from '../../contract/session/journal-entry.ts'
+import type { JournaledConversation } from '../../types/session/journal.ts'
 
 /** How far the recorded history of a loop reaches, and what was changed of what is sent. Lists only grow, or others take their place. */
 interface HistoryEnd {

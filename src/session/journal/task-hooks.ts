@@ -1,6 +1,6 @@
 import { aFunction, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
-import type { Session } from '../../types/session/session.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { Session } from '../../contract/session/session.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */

@@ -1,8 +1,8 @@
 import { aFlag, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import { now } from '../../types/message/message.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
+import { now } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { LoopEvent } from '../../contract/session/session.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
-import type { LoopEvent } from '../../types/session/session.ts'
 import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session/session-store.ts'
 import { eventsPerRecord } from '../views/session-tree.ts'
 

@@ -1,4 +1,4 @@
-import { SessionError } from '../../types/errors.ts'
+import { SessionError } from '../../contract/errors.ts'
 import type { LogClaim, LogDriver, LogLine, SessionDigest, SessionStore, SessionSummary } from '../../types/session/session-store.ts'
 import { emptyDigest } from './digest.ts'
 import { logSessionStore } from './log-session-store.ts'

@@ -1,5 +1,5 @@
 import { startTimer } from '../../base/abort.ts'
-import { SessionError } from '../../types/errors.ts'
+import { SessionError } from '../../contract/errors.ts'
 
 /** How long a store may take to open something, in ms. */
 const patienceMs = 5000

@@ -1,4 +1,4 @@
-import type { LogDamage, SessionRecord } from '../../types/session/session-record.ts'
+import type { LogDamage, SessionRecord } from '../../contract/session/session-record.ts'
 import { decodeLine, type LineDamage, type LinePlace } from './record-codec.ts'
 
 /** What the lines of a log amount to. */

@@ -1,7 +1,7 @@
 import { crc32 } from '../../base/crc32.ts'
-import { errorText, SessionError } from '../../types/errors.ts'
-import type { JsonValue } from '../../types/json.ts'
-import type { SessionEntry, SessionRecord, UnknownEntry } from '../../types/session/session-record.ts'
+import { errorText, SessionError } from '../../contract/errors.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { SessionEntry, SessionRecord, UnknownEntry } from '../../contract/session/session-record.ts'
 import { isKnownEntry } from '../checks/entry-checks.ts'
 
 /** The version of the lines written here. A line of a higher one is kept, but a log that has one is not written to. */

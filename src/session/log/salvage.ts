@@ -1,4 +1,4 @@
-import { SessionError } from '../../types/errors.ts'
+import { SessionError } from '../../contract/errors.ts'
 import type { DroppedLine, SalvagedSession } from '../../types/session/session-store.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { type DecodedLine, decodeLine } from './record-codec.ts'

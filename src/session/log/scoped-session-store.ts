@@ -1,6 +1,6 @@
 import { sha256 } from '../../base/sha256.ts'
-import { SessionError } from '../../types/errors.ts'
-import type { Session } from '../../types/session/session.ts'
+import { SessionError } from '../../contract/errors.ts'
+import type { Session } from '../../contract/session/session.ts'
 import type { SessionListOptions, SessionPage, SessionStore, SessionSummary, SessionWriter } from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { sessionOf } from '../views/session-tree.ts'

@@ -1,6 +1,6 @@
-import { errorText, SessionError } from '../../types/errors.ts'
-import { newId } from '../../types/message/ids.ts'
-import type { LogDamage, SessionRecord } from '../../types/session/session-record.ts'
+import { errorText, SessionError } from '../../contract/errors.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { LogDamage, SessionRecord } from '../../contract/session/session-record.ts'
 import type {
   CopiedSessionRecord,
   LogClaim,

@@ -1,6 +1,6 @@
 import { aFlag, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import { SessionError } from '../../types/errors.ts'
-import type { SessionRecord } from '../../types/session/session-record.ts'
+import { SessionError } from '../../contract/errors.ts'
+import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { readLog } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'

@@ -6,8 +6,8 @@ import type {
   ChildEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-} from '../../types/run/event.ts'
-import type { LoopRecord, Session } from '../../types/session/session.ts'
+} from '../../contract/run/event.ts'
+import type { LoopRecord, Session } from '../../contract/session/session.ts'
 import { openedLoop } from './loop-builder.ts'
 import { type KeptEvents, LoopEvents } from './loop-events.ts'
 import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from './spawn-links.ts'

@@ -1,8 +1,8 @@
-import { type AgentMessage, toolCallsOf } from '../../types/message/message.ts'
-import { combineUsage, emptyUsage } from '../../types/model/usage.ts'
-import type { AnnotatedRequest } from '../../types/run/request-capture.ts'
-import type { TurnTrigger } from '../../types/run/run-facts.ts'
-import type { LoopRecord, Turn } from '../../types/session/session.ts'
+import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
+import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
+import type { TurnTrigger } from '../../contract/run/run-facts.ts'
+import type { LoopRecord, Turn } from '../../contract/session/session.ts'
 
 /** What is known of a loop when it begins. */
 type LoopOpening = Pick<LoopRecord, 'loopId' | 'sessionId' | 'agentId' | 'startedAt'> & Partial<LoopRecord>

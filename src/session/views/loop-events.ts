@@ -1,5 +1,5 @@
-import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../../types/run/event.ts'
-import type { LoopRecord } from '../../types/session/session.ts'
+import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../../contract/run/event.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
 import { LoopBuilder } from './loop-builder.ts'
 
 /** Which events of a loop are kept. */

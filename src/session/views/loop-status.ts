@@ -1,4 +1,4 @@
-import type { LoopStatus } from '../../types/session/session.ts'
+import type { LoopStatus } from '../../contract/session/session.ts'
 
 /** What the Rust crate knows of a loop's status, in its spelling. It refuses a whole file for any other word. */
 export type LedgerStatus = 'Pending' | 'Running' | 'Completed' | 'Rejected' | 'Aborted'

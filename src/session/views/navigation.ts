@@ -1,5 +1,5 @@
-import { combineUsage, emptyUsage, type Usage } from '../../types/model/usage.ts'
-import type { LoopRecord, Session } from '../../types/session/session.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
+import type { LoopRecord, Session } from '../../contract/session/session.ts'
 
 /** The loop with this id; the one begun last, should there be several. */
 export function getLoop(session: Session, loopId: string): LoopRecord | undefined {

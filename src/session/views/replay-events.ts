@@ -1,9 +1,9 @@
 import { raceAbort, startTimer } from '../../base/abort.ts'
 import { aNumberFromZero, aPositiveNumber, aSignal, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import { SessionError } from '../../types/errors.ts'
-import { now } from '../../types/message/message.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
-import type { LoopRecord } from '../../types/session/session.ts'
+import { SessionError } from '../../contract/errors.ts'
+import { now } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** What is replayed, and how fast. */

@@ -1,5 +1,5 @@
-import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../types/session/session.ts'
-import type { SessionEntry, SessionRecord } from '../../types/session/session-record.ts'
+import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../contract/session/session.ts'
+import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './spawn-links.ts'

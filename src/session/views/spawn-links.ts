@@ -1,4 +1,4 @@
-import type { ChildLoopRef, LoopRecord, Session, SpawnRef } from '../../types/session/session.ts'
+import type { ChildLoopRef, LoopRecord, Session, SpawnRef } from '../../contract/session/session.ts'
 
 /** The call that runs a sub-agent, as far as it is known. */
 export interface SpawnOrigin {

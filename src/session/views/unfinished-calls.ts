@@ -1,7 +1,7 @@
-import type { ToolCallContent } from '../../types/message/content.ts'
-import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../types/message/message.ts'
-import type { LoopRecord } from '../../types/session/session.ts'
-import type { SessionRecord } from '../../types/session/session-record.ts'
+import type { ToolCallContent } from '../../contract/message/content.ts'
+import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../contract/message/message.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
+import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 
 type Answer = Extract<LlmMessage, { role: 'assistant' }>

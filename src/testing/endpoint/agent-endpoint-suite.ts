@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../types/run/event.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { placeTests } from './agent-endpoint-places.ts'

@@ -1,7 +1,7 @@
 import type { AgentOptions } from '../../agent/agent-options.ts'
+import type { Message } from '../../contract/message/message.ts'
 import { type Script, scripted } from '../../providers/scripted/index.ts'
 import { defineTool } from '../../tools/define-tool.ts'
-import type { Message } from '../../types/message/message.ts'
 
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)

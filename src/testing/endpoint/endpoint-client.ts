@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../contract/json.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import { createSseDecoder } from '../../stream/sse.ts'
-import type { JsonValue } from '../../types/json.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
 import { eventDecoder } from '../../ui/native/index.ts'
 
 /** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */

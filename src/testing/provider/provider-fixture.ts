@@ -1,9 +1,10 @@
-import { ProviderError, type ProviderErrorCode } from '../../types/errors.ts'
-import type { JsonObject } from '../../types/json.ts'
-import type { AssistantMessage, StopReason } from '../../types/message/message.ts'
-import { userMessage } from '../../types/message/message.ts'
+import { ProviderError, type ProviderErrorCode } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
+import { userMessage } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 import type { Model } from '../../types/model/model.ts'
-import type { StreamDelta, StreamEvent, StreamRequest } from '../../types/model/provider.ts'
+import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 
 /** What a recorded answer must become. */
 export interface FixtureAnswer {

@@ -1,4 +1,4 @@
-import type { ProviderErrorCode } from '../../types/errors.ts'
+import type { ProviderErrorCode } from '../../contract/errors.ts'
 import type { Model } from '../../types/model/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
 import type { TestRunner } from '../test-runner.ts'

@@ -1,5 +1,5 @@
-import type { AssistantMessage } from '../../types/message/message.ts'
-import { textOf, toolCallsOf } from '../../types/message/message.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import { textOf, toolCallsOf } from '../../contract/message/message.ts'
 import type { Model } from '../../types/model/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
 import { seededRandom } from '../seeded-random.ts'

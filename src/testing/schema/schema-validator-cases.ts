@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../types/json.ts'
+import type { JsonSchema } from '../../contract/json.ts'
 import type { SchemaCase } from './schema-case.ts'
 import { structureCases } from './schema-structure-cases.ts'
 

@@ -1,5 +1,5 @@
-import { PhiError } from '../../types/errors.ts'
-import type { JsonSchema } from '../../types/json.ts'
+import { PhiError } from '../../contract/errors.ts'
+import type { JsonSchema } from '../../contract/json.ts'
 import type { SchemaIssue, SchemaValidator } from '../../types/standard-schema.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../types/json.ts'
-import type { AgentMessage } from '../../types/message/message.ts'
-import type { LoopRecord, Session } from '../../types/session/session.ts'
-import type { SessionRecord } from '../../types/session/session-record.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { LoopRecord, Session } from '../../contract/session/session.ts'
+import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 
 const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 3, cacheWrite: 4, totalTokens: 10 }

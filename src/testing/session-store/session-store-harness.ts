@@ -1,4 +1,4 @@
-import { errorText, PhiError } from '../../types/errors.ts'
+import { errorText, PhiError } from '../../contract/errors.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** How to make the store under test. */

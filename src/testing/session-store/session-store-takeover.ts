@@ -1,7 +1,7 @@
 import { Agent } from '../../agent/agent.ts'
 import { resumeAgent } from '../../agent/resume-agent.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import { scripted } from '../../providers/scripted/index.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

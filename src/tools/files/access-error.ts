@@ -1,4 +1,4 @@
-import { errorText, ToolError, WorkspaceError } from '../../types/errors.ts'
+import { errorText, ToolError, WorkspaceError } from '../../contract/errors.ts'
 
 /**
  * The error a file tool fails with when the workspace refused: `{what}: {reason}`, code `notFound` for a missing file. Errors that are not

@@ -1,4 +1,4 @@
-import { ToolError } from '../../types/errors.ts'
+import { ToolError } from '../../contract/errors.ts'
 
 /** A step that takes exactly one character. */
 type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass

@@ -1,5 +1,5 @@
 import { lateChunk } from '../../base/late/late-chunk.ts'
-import { errorText, ToolError } from '../../types/errors.ts'
+import { errorText, ToolError } from '../../contract/errors.ts'
 
 /** Decides which lines a search finds. */
 export interface Matcher {

@@ -1,5 +1,5 @@
 import { breathe } from '../../base/breathe.ts'
-import { WorkspaceError } from '../../types/errors.ts'
+import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
 
 /** Directories nobody means when they ask for "the files": build output, history, dependencies. */

@@ -1,5 +1,5 @@
 import { breathe } from '../../base/breathe.ts'
-import { WorkspaceError } from '../../types/errors.ts'
+import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
 import { isBinary, readLines } from '../files/text-lines.ts'
 import { compileGlob } from './glob.ts'

@@ -1,4 +1,4 @@
-import type { AgentMessage, Message } from '../message/message.ts'
+import type { AgentMessage, Message } from '../../contract/message/message.ts'
 import type { Budget } from '../run/budget.ts'
 
 /** Estimates tokens. Must be fast and give the same result for the same input: estimates are cached per message object. */
@@ -47,38 +47,6 @@ export interface ContextConfig {
   tokenCounter?: TokenCounter
   /** `false`: never compact. */
   compaction?: Partial<CompactionConfig> | false
-}
-
-/** Whole turns from one message of the history to another, both included. A call and its result are never in different turns. */
-export interface TurnSpan {
-  firstId: string
-  lastId: string
-  turns: number
-}
-
-/** Turns, and what is sent instead of them. */
-export interface CompactedSection {
-  range: TurnSpan
-  messages: AgentMessage[]
-}
-
-/**
- * What is sent instead of the older part of a history, as plain JSON. The history itself stays.
- *
- * **Contract**: the sections follow each other without gap or overlap: `keepFirst` as it is, then `keepCompacted.messages`, then
- * `keepRecent.messages`, then every message of the history after them.
- *
- * Source: docs/concepts/context-and-compaction.md
- */
-export interface CompactionOverlay {
-  id: string
-  /** Epoch ms. */
-  createdAt: number
-  /** Loop in which it was made. */
-  loopId: string
-  keepFirst?: TurnSpan
-  keepCompacted: CompactedSection
-  keepRecent?: CompactedSection
 }
 
 /** A section that a strategy works on. */

@@ -1,5 +1,5 @@
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { CredentialProvider } from './credentials.ts'
-import type { ModelConfig } from './model-config.ts'
 import type { StreamProvider } from './provider.ts'
 
 /**

@@ -1,38 +1,14 @@
-import type { JsonSchema } from '../json.ts'
-import type { AssistantMessage, Message } from '../message/message.ts'
+import type { JsonSchema } from '../../contract/json.ts'
+import type { AssistantMessage, Message } from '../../contract/message/message.ts'
+import type { ApiProtocol, ModelConfig, ThinkingLevel } from '../../contract/model/model-config.ts'
+import type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from '../../contract/model/request.ts'
 import type { StandardSchema } from '../standard-schema.ts'
-import type { ApiProtocol, ModelConfig, ThinkingLevel } from './model-config.ts'
-
-/** Prompt caching. Source: docs/concepts/prompt-caching.md */
-export type CacheStrategy =
-  | { type: 'auto' }
-  | { type: 'disabled' }
-  | { type: 'manual'; cacheSystem: boolean; cacheTools: boolean; cacheMessages: boolean }
-
-/**
- * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
- */
-export type ResponseFormat =
-  | { type: 'text' }
-  | { type: 'jsonObject' }
-  | { type: 'jsonSchema'; name: string; schema: JsonSchema; strict?: boolean }
 
 /**
  * What a caller may say about the form of an answer: a `ResponseFormat`, or a schema with an object at its root: a Standard Schema (zod 4.2
  * …) or a JSON Schema. A schema is asked for as `jsonSchema`, named after its `title`, else `answer`.
  */
 export type ResponseFormatInput = ResponseFormat | StandardSchema | JsonSchema
-
-/** The tool that takes an answer where the service itself cannot be held to a form. */
-export const answerToolName = 'respond_json'
-
-/** A tool as the model sees it. */
-export interface ToolDefinition {
-  name: string
-  description: string
-  /** JSON Schema of the arguments, an object at its root. */
-  parameters: JsonSchema
-}
 
 /** Everything one model call needs, independent of any wire protocol. */
 export interface StreamRequest {
@@ -61,12 +37,6 @@ export interface EncodedRequest {
   /** What the codec had to leave out to be accepted, such as a temperature next to thinking. For the log. */
   warnings: readonly string[]
 }
-
-/** One increment of a block. `contentIndex` is the block's position in the finished message. */
-export type StreamDelta =
-  | { type: 'text'; contentIndex: number; delta: string }
-  | { type: 'thinking'; contentIndex: number; delta: string }
-  | { type: 'toolCallDelta'; contentIndex: number; toolCallId: string; toolName: string; delta: string }
 
 /**
  * The stream is open. `message` is the message as it grows: a live view, O(1) to read, that the provider goes on writing until it

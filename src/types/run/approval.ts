@@ -1,10 +1,10 @@
-import type { JsonObject } from '../json.ts'
-import type { EventBase } from './event.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { EventBase } from '../../contract/run/event.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
 import type { InputDesk } from './input-request.ts'
 import type { LoopObserver } from './loop-watch.ts'
-import type { PendingApproval } from './run-facts.ts'
 
 /**
  * Whether a person is asked before a call runs: always, or as its arguments require. A function gets arguments of its own. Whatever is said,

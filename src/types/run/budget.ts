@@ -1,5 +1,5 @@
-import type { CostConfig, Usage } from '../model/usage.ts'
-import type { ReachedLimit } from './settings.ts'
+import type { CostConfig, Usage } from '../../contract/model/usage.ts'
+import type { ReachedLimit } from '../../contract/run/settings.ts'
 
 /**
  * What a run may use, and what it has used. Budgets form a tree: what a sub-agent, a branch, a judge or a compaction uses is charged to the

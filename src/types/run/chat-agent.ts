@@ -1,8 +1,8 @@
-import type { JsonValue } from '../json.ts'
-import type { AgentMessage, PromptInput } from '../message/message.ts'
-import type { AgentEvent } from './event.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { AgentRun, Receipt } from './run.ts'
-import type { PendingApproval } from './run-facts.ts'
 
 /** What may be said about one run, wherever its agent is. */
 export interface ChatOptions {

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../json.ts'
-import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../message/message.ts'
-import type { Usage } from '../model/usage.ts'
-import type { ToolResult } from '../tool/tool-result.ts'
-import type { RunFailure, RunStatus } from './run-facts.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
+import type { RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
 /** A `false` with a reason: for the model where a call is skipped, and in the result of a run that it ends. */
 export interface HookRefusal {

@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../message/message.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
 
 /** What a filter thinks of an input: let it pass, let it pass with a warning for the model, or refuse it. */
 export type FilterVerdict = { type: 'pass' } | { type: 'warn'; warning: string } | { type: 'reject'; reason: string }

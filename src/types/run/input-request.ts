@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json.ts'
-import type { EventBase } from './event.ts'
-import type { PendingInput } from './run-facts.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { EventBase } from '../../contract/run/event.ts'
+import type { PendingInput } from '../../contract/run/run-facts.ts'
 
 /**
  * What a person answered: what was filled in, that they will not say, or nothing. `cancel` is also what a call gets that asks where nobody can be

@@ -1,8 +1,8 @@
-import type { AssistantMessage, MessageEnvelope } from '../message/message.ts'
-import type { ModelConfig } from '../model/model-config.ts'
+import type { AssistantMessage, MessageEnvelope } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
-import type { AgentEvent } from './event.ts'
-import type { RunFailure } from './run-facts.ts'
 
 /** A loop that is about to begin, or the whole of a parallel loop: then without a model. */
 export interface WatchedLoop {

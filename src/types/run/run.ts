@@ -1,14 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Programs that use this package need not name the library of `await using`.
 
-import { PhiError } from '../errors.ts'
-import type { AgentMessage, PromptInput } from '../message/message.ts'
-import type { Usage } from '../model/usage.ts'
+import { PhiError } from '../../contract/errors.ts'
+import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
+import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { ApprovalRef } from './approval.ts'
-import type { AgentEvent } from './event.ts'
 import type { InputAnswer, InputRef } from './input-request.ts'
-import type { PendingApproval, PendingInput, RunFailure, RunStatus } from './run-facts.ts'
-import type { ReachedLimit } from './settings.ts'
 
 /** How a run ends, and what only that ending has to say. */
 export type RunEnding =
@@ -114,7 +114,7 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly result: Promise<RunResult>
   /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
   subscribe(listener: (event: AgentEvent) => void): () => void
-  /** Events after the cursor `after` (default 0: all). Throws `CursorExpired` when some of them are forgotten. */
+  /** Events after the cursor `after` (default 0: all). Throws `CursorExpiredError` when some of them are forgotten. */
   events(options?: { after?: number }): AsyncIterable<AgentEvent>
   /** The text of the final answer of a run that completed; rejects with `RunError` when it ended otherwise, `result` and all in it. */
   text(): Promise<string>

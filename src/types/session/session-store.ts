@@ -1,10 +1,10 @@
-import type { ContextState } from '../context/context-change.ts'
-import type { SessionErrorCode } from '../errors.ts'
-import type { AgentMessage } from '../message/message.ts'
+import type { ContextState } from '../../contract/context/context-change.ts'
+import type { SessionErrorCode } from '../../contract/errors.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { Session, SpawnRef } from '../../contract/session/session.ts'
+import type { LogDamage, SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
+import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import type { Journal, JournaledConversation } from './journal.ts'
-import type { Session, SpawnRef } from './session.ts'
-import type { LogDamage, SessionEntry, SessionRecord } from './session-record.ts'
-import type { AgentSnapshot } from './snapshot.ts'
 
 /** What a store can promise where it runs. The shared suite tests what is declared. */
 export interface StorePromises {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../json.ts'
-import type { AgentMessage } from '../message/message.ts'
-import type { PendingApproval } from '../run/run-facts.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 
 /**
  * Kinds of the extension messages that say which calls of the last answer still have to be run; their data is `{ toolCallIds: string[] }`.

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '../../contract/json.ts'
 
 /** A folder with instructions for a kind of task: what is known of it without reading the instructions. Source: docs/concepts/skills.md */
 export interface Skill {

@@ -1,12 +1,12 @@
-import type { ContextChange, RevertPolicy } from '../context/context-change.ts'
-import type { JsonObject, JsonSchema, JsonValue } from '../json.ts'
+import type { ContextChange, RevertPolicy } from '../../contract/context/context-change.ts'
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { InputQuestion } from '../../contract/run/run-facts.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ApprovalRule, RunGuards } from '../run/approval.ts'
 import type { Budget } from '../run/budget.ts'
-import type { AgentEvent } from '../run/event.ts'
 import type { InputAnswer } from '../run/input-request.ts'
-import type { InputQuestion } from '../run/run-facts.ts'
 import type { StandardSchema } from '../standard-schema.ts'
-import type { ToolResult } from './tool-result.ts'
 
 /**
  * What a running tool may use.

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../types/json.ts'
+import type { JsonValue } from '../../contract/json.ts'
 
 /** One part of what a person sent or a tool returned. */
 export type AgUiPart = { type: 'text'; text: string } | { type: 'image'; source: { type: 'data'; value: string; mimeType: string } }

@@ -1,5 +1,5 @@
-import type { Content } from '../../types/message/content.ts'
-import type { UserMessage } from '../../types/message/message.ts'
+import type { Content } from '../../contract/message/content.ts'
+import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
 import {
   type ClientObject,

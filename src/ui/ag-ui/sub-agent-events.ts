@@ -1,4 +1,4 @@
-import type { AgentEndEvent, AgentEvent, ChildEvent } from '../../types/run/event.ts'
+import type { AgentEndEvent, AgentEvent, ChildEvent } from '../../contract/run/event.ts'
 import { asEmitted } from '../native/emitted-event.ts'
 import type { AgUiContentEvent, AgUiEvent } from './ag-ui-event.ts'
 import { MessageEvents } from './message-events.ts'

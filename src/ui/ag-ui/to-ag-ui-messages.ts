@@ -1,4 +1,4 @@
-import type { Content, ToolCallContent } from '../../types/message/content.ts'
+import type { Content, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -7,7 +7,7 @@ import {
   textOf,
   toolCallsOf,
   type UserMessage,
-} from '../../types/message/message.ts'
+} from '../../contract/message/message.ts'
 import { isCut, noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
 import type { AgUiMessage, AgUiPart } from './ag-ui-event.ts'
 

@@ -1,5 +1,5 @@
-import type { AssistantMessage } from '../../types/message/message.ts'
-import type { Usage } from '../../types/model/usage.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
 import type { AgUiTokenUsage } from './ag-ui-event.ts'
 
 /** Tokens of a run, per model. */

@@ -1,16 +1,16 @@
 import { isSameJson } from '../../base/json/copy-json.ts'
-import type { JsonObject } from '../../types/json.ts'
-import type { ToolCallContent } from '../../types/message/content.ts'
-import { textOf } from '../../types/message/message.ts'
-import type { StreamDelta } from '../../types/model/provider.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ToolCallContent } from '../../contract/message/content.ts'
+import { textOf } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
-} from '../../types/run/event.ts'
-import type { ToolResult } from '../../types/tool/tool-result.ts'
+} from '../../contract/run/event.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
 import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'

@@ -1,5 +1,5 @@
-import type { Content } from '../../types/message/content.ts'
-import { textOf } from '../../types/message/message.ts'
+import type { Content } from '../../contract/message/content.ts'
+import { textOf } from '../../contract/message/message.ts'
 import type { UiChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput } from './ui-message.ts'
 
 /** Text and images of `content` as a user message shows them. */

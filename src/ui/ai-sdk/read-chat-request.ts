@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../types/json.ts'
-import type { Content } from '../../types/message/content.ts'
-import type { UserMessage } from '../../types/message/message.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { Content } from '../../contract/message/content.ts'
+import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
 import {
   type ClientObject,

@@ -1,7 +1,7 @@
 import { aFunction, anything, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
-import type { Content, ToolCallContent } from '../../types/message/content.ts'
+import type { Content, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -9,9 +9,9 @@ import {
   type ToolResultMessage,
   textOf,
   type UserMessage,
-} from '../../types/message/message.ts'
-import { combineUsage, emptyUsage } from '../../types/model/usage.ts'
-import type { PendingApproval } from '../../types/run/run-facts.ts'
+} from '../../contract/message/message.ts'
+import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
+import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'

@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from '../../types/json.ts'
-import type { AssistantMessage } from '../../types/message/message.ts'
-import type { Usage } from '../../types/model/usage.ts'
-import type { RunStatus } from '../../types/run/run-facts.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { Usage } from '../../contract/model/usage.ts'
+import type { RunStatus } from '../../contract/run/run-facts.ts'
 
 /** What an answer cost, for `message.metadata`. The sums of all that belongs to the answer, so far. */
 export interface UiMetadata {

@@ -1,6 +1,6 @@
-import type { AgentMessage } from '../../types/message/message.ts'
-import { emptyUsage } from '../../types/model/usage.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import { emptyUsage } from '../../contract/model/usage.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 
 /** What of a run a client may see. */
 export interface ShownEvents {

@@ -1,5 +1,5 @@
-import { PhiError } from '../../types/errors.ts'
-import type { AgentEvent } from '../../types/run/event.ts'
+import { PhiError } from '../../contract/errors.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 
 /** Reads the frames of one connection, in their order. */
 export interface EventDecoder {

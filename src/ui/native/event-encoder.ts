@@ -1,6 +1,6 @@
 import { aFlag, checkOptions, options as optionsOf } from '../../base/check-options.ts'
-import type { StreamDelta } from '../../types/model/provider.ts'
-import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../types/run/event.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
+import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
 
 /** Writes the events of one connection, in their order. */

@@ -1,5 +1,5 @@
-import { type AgentMessage, type AssistantMessage, textOf, type UserMessage } from '../../types/message/message.ts'
-import type { ToolResult } from '../../types/tool/tool-result.ts'
+import { type AgentMessage, type AssistantMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
 /** Of a call whose answer failed or was stopped before it was whole. */
 export const notRunText = 'The call was not run: the answer ended before it was whole.'

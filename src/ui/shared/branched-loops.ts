@@ -1,6 +1,6 @@
-import type { AgentMessage } from '../../types/message/message.ts'
-import type { AgentEndEvent, AgentEvent } from '../../types/run/event.ts'
-import type { SubAgentRef } from '../../types/run/run-facts.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
+import type { SubAgentRef } from '../../contract/run/run-facts.ts'
 
 /** The branches of one prompt, where it has any. Only the one that is chosen is shown, once it is. */
 export class BranchedLoops {

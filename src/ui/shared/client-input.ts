@@ -1,6 +1,6 @@
 import { checkOptions, json } from '../../base/check-options.ts'
-import type { JsonValue } from '../../types/json.ts'
-import type { ImageContent, TextContent } from '../../types/message/content.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { ImageContent, TextContent } from '../../contract/message/content.ts'
 
 /** A JSON object that a client sent. */
 export type ClientObject = { [key: string]: JsonValue }

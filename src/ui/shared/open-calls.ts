@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../types/json.ts'
-import type { ToolCallContent } from '../../types/message/content.ts'
-import { type AgentMessage, toolCallsOf } from '../../types/message/message.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../types/run/event.ts'
-import type { PendingApproval, SubAgentRef } from '../../types/run/run-facts.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ToolCallContent } from '../../contract/message/content.ts'
+import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/event.ts'
+import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { deriveView, totalTokens } from '../../../src/context/index.ts'
 import { compactionTrigger, resolveContext } from '../../../src/context/tokens/context-limits.ts'
-import type { CompactionOverlay, CompactionScope } from '../../../src/types/context/compaction.ts'
-import type { AgentMessage } from '../../../src/types/message/message.ts'
+import type { CompactionOverlay } from '../../../src/contract/context/context-change.ts'
+import type { AgentMessage } from '../../../src/contract/message/message.ts'
+import type { CompactionScope } from '../../../src/types/context/compaction.ts'
 import { answer, idsOf, result, user } from '../history.ts'
 import { compact, isWhole, lines, said, turns } from './compacting.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { llmCompaction } from '../../../src/context/index.ts'
+import type { Usage } from '../../../src/contract/model/usage.ts'
 import { Agent, ConfigError, userMessage } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import type { CompactionStrategy } from '../../../src/types/context/compaction.ts'
-import type { Usage } from '../../../src/types/model/usage.ts'
 import { answer, result, user } from '../history.ts'
 import { anyBudget, compact, said, turns } from './compacting.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { planPrune } from '../../../src/context/prune-revert/prune.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from '../../../src/context/tokens/estimate.ts'
-import type { ContextState } from '../../../src/types/context/context-change.ts'
-import type { AgentMessage } from '../../../src/types/message/message.ts'
+import type { ContextState } from '../../../src/contract/context/context-change.ts'
+import type { AgentMessage } from '../../../src/contract/message/message.ts'
 import { answer, idsOf, result, user } from '../history.ts'
 
 const turn = (turnIndex: number, loopId = 'l') => ({ turnId: { loopId, turnIndex } })

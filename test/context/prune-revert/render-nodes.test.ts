@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { renderNodes, visibleTags } from '../../../src/context/prune-revert/render-nodes.ts'
 import { planRevert } from '../../../src/context/prune-revert/revert.ts'
-import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../../src/types/context/context-change.ts'
-import type { AgentMessage } from '../../../src/types/message/message.ts'
-import type { NodeTag } from '../../../src/types/session/node-tag.ts'
+import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../../src/contract/context/context-change.ts'
+import type { AgentMessage } from '../../../src/contract/message/message.ts'
+import type { NodeTag } from '../../../src/contract/session/node-tag.ts'
 import { unfenced } from '../../support/long-history.ts'
 import { answer, numbered, result, user } from '../history.ts'
 

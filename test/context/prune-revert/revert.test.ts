@@ -4,9 +4,9 @@ import { planPrune } from '../../../src/context/prune-revert/prune.ts'
 import { renderNodes } from '../../../src/context/prune-revert/render-nodes.ts'
 import { abandonedIds, activeNodeId, nextNodeId, planRevert, tagKindOf } from '../../../src/context/prune-revert/revert.ts'
 import { heuristicTokenCounter } from '../../../src/context/tokens/estimate.ts'
-import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../../src/types/context/context-change.ts'
-import { type AgentMessage, extensionMessage, type LlmMessage } from '../../../src/types/message/message.ts'
-import { formatNodeId, parseNodeId } from '../../../src/types/session/node-tag.ts'
+import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../../src/contract/context/context-change.ts'
+import { type AgentMessage, extensionMessage, type LlmMessage } from '../../../src/contract/message/message.ts'
+import { formatNodeId, parseNodeId } from '../../../src/contract/session/node-tag.ts'
 import { answer, brokenPairs, idsOf, numbered, result, user, without } from '../history.ts'
 
 /** n0 to n6: two turns with calls, an answer. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isContextOverflow } from '../../../src/context/index.ts'
-import { classifyError } from '../../../src/providers/shared/errors/classify.ts'
-import type { AgentMessage, StopReason } from '../../../src/types/message/message.ts'
-import { emptyUsage } from '../../../src/types/model/usage.ts'
+import type { AgentMessage, StopReason } from '../../../src/contract/message/message.ts'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
+import { classifyError } from '../../../src/providers/kit/errors/classify.ts'
 import { answer, user } from '../history.ts'
 
 function failed(errorMessage?: string, stopReason: StopReason = 'error'): AgentMessage {

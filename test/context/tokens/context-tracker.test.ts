@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ContextTracker, totalTokens } from '../../../src/context/index.ts'
-import { emptyUsage } from '../../../src/types/model/usage.ts'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import { answer, user } from '../history.ts'
 
 const messages = [user('a question'), answer('an answer'), user('another question')]

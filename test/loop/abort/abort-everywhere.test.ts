@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MessageQueue, RunQueue } from '../../../src/agent/message-queue.ts'
+import { userMessage, withId } from '../../../src/contract/message/message.ts'
 import {
   type AgentContext,
   type AgentEvent,
@@ -16,7 +17,6 @@ import {
 } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { prunTools } from '../../../src/tools/index.ts'
-import { userMessage, withId } from '../../../src/types/message/message.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { longHistory } from '../../support/long-history.ts'
 import { fastRetry, tool } from '../../support/play.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import {
   type AgentEvent,
   type ToolContext,
@@ -8,7 +9,6 @@ import {
   textOf,
   WorkspaceError,
 } from '../../../src/index.ts'
-import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, tool } from '../../support/play.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { text } from '../../../src/contract/message/message.ts'
 import { type AgentEvent, type JsonObject, type LoopHooks, type ToolContext, textOf } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { text } from '../../../src/types/message/message.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { gate, ofType } from '../../support/play.ts'
 import { call, hooked, start, tasks } from '../../support/tool-hooks.ts'

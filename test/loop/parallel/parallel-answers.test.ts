@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import type { AgentContext, LoopConfig } from '../../../src/index.ts'
 import { type Evaluation, type EvaluationStrategy, parallelLoop } from '../../../src/loop/parallel/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { fastRetry } from '../../support/play.ts'
 
 const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: [] })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ExecutionBudget } from '../../../src/context/execution-budget.ts'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import type { AgentContext, AgentEvent, LoopConfig } from '../../../src/index.ts'
 import { type EvaluationStrategy, llmJudge, parallelLoop, pickFirst } from '../../../src/loop/parallel/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { emptyUsage } from '../../../src/types/model/usage.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, ofType, tool } from '../../support/play.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { emptyUsage, type Usage } from '../../../src/contract/model/usage.ts'
 import {
   type AgentContext,
   type AgentEvent,
@@ -20,7 +21,6 @@ import {
   transparent,
 } from '../../../src/loop/parallel/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { emptyUsage, type Usage } from '../../../src/types/model/usage.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, gate, ofType } from '../../support/play.ts'
 

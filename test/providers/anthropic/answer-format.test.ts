@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/agent/agent.ts'
 import { parseOutput } from '../../../src/agent/parse-output.ts'
+import type { JsonSchema } from '../../../src/contract/json.ts'
+import type { ResponseFormat } from '../../../src/contract/model/request.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import type { JsonSchema } from '../../../src/types/json.ts'
-import type { ResponseFormat, StreamRequest } from '../../../src/types/model/provider.ts'
+import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering } from '../bytes.ts'
 import { bodyFor, request } from './call.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../../src/contract/message/message.ts'
+import type { CacheStrategy, ResponseFormat } from '../../../src/contract/model/request.ts'
+import { cacheHitRate } from '../../../src/contract/model/usage.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import type { Message } from '../../../src/types/message/message.ts'
-import type { CacheStrategy, ResponseFormat } from '../../../src/types/model/provider.ts'
-import { cacheHitRate } from '../../../src/types/model/usage.ts'
 import { answer, bodyFor, call, request, result, user } from './call.ts'
 
 const breakpoint = '"cache_control":{"type":"ephemeral"}'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ApiProtocol } from '../../../src/types/model/model-config.ts'
+import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
 import { anyHistory } from '../arbitraries.ts'
 import { bodyFor, request, type WireMessages } from './call.ts'
 import { anthropicFaults } from './grammar.ts'

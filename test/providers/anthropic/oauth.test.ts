@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/contract/errors.ts'
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
-import { ProviderError } from '../../../src/types/errors.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { bodyFor, request } from './call.ts'
 

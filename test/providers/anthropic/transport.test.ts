@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ProviderError } from '../../../src/contract/errors.ts'
 import { type AnthropicOptions, anthropic } from '../../../src/providers/anthropic/index.ts'
-import { ProviderError } from '../../../src/types/errors.ts'
 import { answering, bodyOf, fixture, utf8 } from '../bytes.ts'
 import { canary, request, streamed } from './call.ts'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { ConfigError, ProviderError } from '../../../src/contract/errors.ts'
 import { type AzureOptions, azure, azureProvider } from '../../../src/providers/azure/index.ts'
-import { ConfigError, ProviderError } from '../../../src/types/errors.ts'
 import { answering, fixture } from '../bytes.ts'
 import { bodyFor, called, canary, inputFor, request, result, user } from '../openai-responses/call.ts'
 

@@ -1,6 +1,6 @@
+import type { Content } from '../../../src/contract/message/content.ts'
+import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { type BedrockOptions, bedrock } from '../../../src/providers/bedrock/index.ts'
-import type { Content } from '../../../src/types/message/content.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { bodyOf, type Ending, fixture } from '../bytes.ts'

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ProviderError } from '../../../src/types/errors.ts'
+import { ProviderError } from '../../../src/contract/errors.ts'
 import { answering, canaries, claude, credential, frame, request, streamed } from './call.ts'
 
 function refusing(status: number, body: unknown, headers: Record<string, string> = {}): typeof fetch {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/contract/errors.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import { ProviderError } from '../../../src/types/errors.ts'
 import { answering, utf8 } from '../bytes.ts'
 import { canary, request, streamed } from './call.ts'
 

@@ -1,6 +1,6 @@
+import type { Content } from '../../../src/contract/message/content.ts'
+import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { type OpenAiResponsesOptions, openaiResponses } from '../../../src/providers/openai-responses/index.ts'
-import type { Content } from '../../../src/types/message/content.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answerBy, type Outcome, outcomeOf, plainRequest, sentBody } from '../model-call.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { ModelCapabilities, ThinkingLevel } from '../../../src/contract/model/model-config.ts'
 import { type OpenAiResponsesOptions, openaiResponses } from '../../../src/providers/openai-responses/index.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../../src/types/model/model-config.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering, fixture } from '../bytes.ts'
 import { answer, bodyFor, called, canary, inputFor, request, result, user } from './call.ts'

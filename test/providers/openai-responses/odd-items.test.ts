@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { type AssistantMessage, textOf } from '../../../src/types/message/message.ts'
+import { type AssistantMessage, textOf } from '../../../src/contract/message/message.ts'
 import { answering, utf8 } from '../bytes.ts'
 import { type Outcome, streamed } from './call.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { azure } from '../../../src/providers/azure/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
 import { answering, fixture } from '../bytes.ts'
 import { inputFor, result, streamed, user } from './call.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/agent/agent.ts'
+import type { ResponseFormat } from '../../../src/contract/model/request.ts'
 import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
-import type { ResponseFormat, StreamRequest } from '../../../src/types/model/provider.ts'
+import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering, sse } from '../bytes.ts'
 import { chunk, requestFor } from './call.ts'
 

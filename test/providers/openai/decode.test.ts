@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Usage } from '../../../src/types/model/usage.ts'
+import type { Usage } from '../../../src/contract/model/usage.ts'
 import { answering, sse } from '../bytes.ts'
 import { answerOf, chunk, play, playBytes } from './call.ts'
 

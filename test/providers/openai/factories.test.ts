@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/contract/message/content.ts'
+import { type ToolResultMessage, userMessage } from '../../../src/contract/message/message.ts'
 import {
   compatPresets,
   defaultCompat,
@@ -8,8 +10,6 @@ import {
   openaiCompatible,
   openrouter,
 } from '../../../src/providers/openai/index.ts'
-import type { Content } from '../../../src/types/message/content.ts'
-import { type ToolResultMessage, userMessage } from '../../../src/types/message/message.ts'
 import { answerBy } from '../model-call.ts'
 import { requestFor } from './call.ts'
 

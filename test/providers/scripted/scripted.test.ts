@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { ProviderError } from '../../../src/contract/errors.ts'
+import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
+import { textOf, toolCallsOf, userMessage } from '../../../src/contract/message/message.ts'
 import type { ScriptedModel, ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import { exhaustedText, scripted } from '../../../src/providers/scripted/index.ts'
-import { ProviderError } from '../../../src/types/errors.ts'
-import type { AssistantMessage, Message } from '../../../src/types/message/message.ts'
-import { textOf, toolCallsOf, userMessage } from '../../../src/types/message/message.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
 import { plainRequest } from '../model-call.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type AssistantMessage, userMessage } from '../../../src/contract/message/message.ts'
 import { type VertexOptions, vertex, vertexProvider } from '../../../src/providers/vertex/index.ts'
-import { type AssistantMessage, userMessage } from '../../../src/types/message/message.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering, fixture } from '../bytes.ts'

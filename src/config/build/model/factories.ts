@@ -1,7 +1,7 @@
+import type { KnownApi } from '../../../contract/model/model-config.ts'
+import type { ProviderOptions } from '../../../providers/kit/provider-options.ts'
 import { lateProviders } from '../../../providers/late-providers.ts'
-import type { ProviderOptions } from '../../../providers/shared/provider-options.ts'
 import type { Model } from '../../../types/model/model.ts'
-import type { KnownApi } from '../../../types/model/model-config.ts'
 
 /** What the factory of one protocol takes beside those that all take. */
 export interface FactoryOptions extends ProviderOptions {

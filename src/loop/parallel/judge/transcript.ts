@@ -1,5 +1,5 @@
 import { indented } from '../../../context/view/stand-in.ts'
-import { type AgentMessage, textOf } from '../../../types/message/message.ts'
+import { type AgentMessage, textOf } from '../../../contract/message/message.ts'
 
 /**
  * The words of a conversation, one line `User: …`, `Assistant: …` or `Tool [name]: …` per message that has any. Further lines of a message are

@@ -11,7 +11,7 @@ import {
   loadSessionsForAgent,
   saveSession,
 } from '../../../../adapters/node/index.ts'
-import { sessionToSpecJson } from '../../../../src/schema/index.ts'
+import { sessionToSpecJson } from '../../../../src/rust/index.ts'
 import { loop, session, user } from '../../../session/tree.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 

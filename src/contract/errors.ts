@@ -1,0 +1,300 @@
+import type { AssistantMessage } from './message/message.ts'
+import type { RunFailure } from './run/run-facts.ts'
+
+const brand = Symbol.for('phi-core.error')
+
+/** What every error of this package carries beside its message. */
+export interface PhiErrorOptions {
+  cause?: unknown
+  /** What to do next, when the message does not already say it. */
+  hint?: string
+}
+
+/**
+ * Base of every error this package throws.
+ *
+ * **Contract**
+ * - `message` says what failed, with which value, and what to do next; `code` is stable and machine-readable.
+ * - No secret in `message`, `hint` or `cause`.
+ * - `isInstance` of this class and of each subclass works across duplicate copies of the package, where `instanceof` does not.
+ */
+export class PhiError extends Error {
+  readonly code: string
+  declare readonly hint?: string
+
+  constructor(code: string, message: string, options: PhiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'PhiError'
+    this.code = code
+    if (options.hint !== undefined) this.hint = options.hint
+    Object.defineProperty(this, brand, { value: true })
+  }
+
+  static isInstance(value: unknown): value is PhiError {
+    return typeof value === 'object' && value !== null && brand in value
+  }
+}
+
+/** Why a model call failed. Source: docs/concepts/errors.md */
+export type ProviderErrorCode = 'api' | 'network' | 'auth' | 'rateLimited' | 'contextOverflow' | 'cancelled' | 'schemaMismatch' | 'other'
+
+/** What a provider knows about a failure. */
+export interface ProviderErrorOptions extends PhiErrorOptions {
+  /** HTTP status. */
+  status?: number
+  /** How long the service asked to wait, in ms. */
+  retryAfterMs?: number
+  /** Whether the same call may succeed later. Default: `network` and `rateLimited` only. */
+  isRetryable?: boolean
+  /** The message as far as it came, when streaming had begun. */
+  partial?: AssistantMessage
+}
+
+/** A model call that failed. The only error a `StreamProvider` rejects with. */
+export class ProviderError extends PhiError {
+  declare readonly code: ProviderErrorCode
+  declare readonly status?: number
+  declare readonly retryAfterMs?: number
+  readonly isRetryable: boolean
+  declare readonly partial?: AssistantMessage
+
+  constructor(code: ProviderErrorCode, message: string, options: ProviderErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'ProviderError'
+    this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
+    if (options.status !== undefined) this.status = options.status
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.partial !== undefined) {
+      // Not enumerable: logging an error must not print a conversation.
+      Object.defineProperty(this, 'partial', { value: options.partial, enumerable: false })
+    }
+  }
+
+  static override isInstance(value: unknown): value is ProviderError {
+    return isNamed(value, 'ProviderError')
+  }
+}
+
+/** Why a tool call failed. */
+export type ToolErrorCode = 'failed' | 'notFound' | 'invalidArguments' | 'cancelled' | 'timeout'
+
+/** Thrown by a tool to fail with a code; any other error a tool throws counts as `failed`. */
+export class ToolError extends PhiError {
+  declare readonly code: ToolErrorCode
+
+  constructor(code: ToolErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'ToolError'
+  }
+
+  static override isInstance(value: unknown): value is ToolError {
+    return isNamed(value, 'ToolError')
+  }
+}
+
+/** Why a workspace refused. `protected`: inside, but other programs on the host would execute or obey it (`.git`, start-up files). */
+export type WorkspaceErrorCode = 'outside' | 'notFound' | 'wrongKind' | 'conflict' | 'protected' | 'io'
+
+/** A file operation that failed. See `Workspace`. */
+export class WorkspaceError extends PhiError {
+  declare readonly code: WorkspaceErrorCode
+
+  constructor(code: WorkspaceErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'WorkspaceError'
+  }
+
+  static override isInstance(value: unknown): value is WorkspaceError {
+    return isNamed(value, 'WorkspaceError')
+  }
+}
+
+/** Why a session could not be stored or read. */
+export type SessionErrorCode =
+  | 'invalidId'
+  | 'invalidMessages'
+  | 'invalidSnapshot'
+  | 'invalidSession'
+  | 'notFound'
+  | 'conflict'
+  | 'quota'
+  | 'newerSchema'
+  | 'blocked'
+  | 'io'
+
+/** A stored conversation that cannot be used. */
+export class SessionError extends PhiError {
+  declare readonly code: SessionErrorCode
+
+  constructor(code: SessionErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'SessionError'
+  }
+
+  static override isInstance(value: unknown): value is SessionError {
+    return isNamed(value, 'SessionError')
+  }
+}
+
+/** What a caller got wrong. */
+export type MisuseCode =
+  | 'invalidOption'
+  | 'invalidTool'
+  | 'unsupportedSchema'
+  | 'invalidMessage'
+  | 'emptyPrompt'
+  | 'emptyHistory'
+  | 'trailingAssistant'
+  | 'missingIds'
+  | 'unknownMessage'
+  | 'unknownCall'
+  | 'unknownInput'
+  | 'argumentsChanged'
+  | 'nestedSubAgent'
+  | 'branchCount'
+  | 'parse'
+  | 'missingEnvVar'
+  | 'invalidField'
+  | 'badReference'
+  | 'untrusted'
+  | 'unsupported'
+  | 'io'
+
+/** Where in a configuration something is wrong. */
+export interface ConfigErrorOptions extends PhiErrorOptions {
+  /** Its path, such as `agent.instances[0].provider`. */
+  field?: string
+  /** What stands there, as text; never a secret. */
+  value?: string
+  /** What may stand there, in words. */
+  expected?: string
+  /** From 1; absent where the parser does not know. */
+  line?: number
+  column?: number
+}
+
+/** Wrong use of the API: thrown at once, nothing has changed. Where a configuration file is wrong, it says at which place. */
+export class ConfigError extends PhiError {
+  declare readonly code: MisuseCode
+  declare readonly field?: string
+  declare readonly value?: string
+  declare readonly expected?: string
+  declare readonly line?: number
+  declare readonly column?: number
+
+  constructor(code: MisuseCode, message: string, { cause, hint, ...place }: ConfigErrorOptions = {}) {
+    super(code, message, { cause, ...(hint !== undefined && { hint }) })
+    this.name = 'ConfigError'
+    Object.assign(this, place)
+  }
+
+  static override isInstance(value: unknown): value is ConfigError {
+    return isNamed(value, 'ConfigError')
+  }
+}
+
+/** `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
+export class AgentBusyError extends PhiError {
+  constructor() {
+    super('busy', 'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.')
+    this.name = 'AgentBusyError'
+  }
+
+  static override isInstance(value: unknown): value is AgentBusyError {
+    return isNamed(value, 'AgentBusyError')
+  }
+}
+
+/** A cursor older than what the run still remembers. Start again from `oldest`, or read the stored history. */
+export class CursorExpiredError extends PhiError {
+  /** The oldest cursor that still works as `after`. */
+  readonly oldest: number
+
+  constructor(after: number, oldest: number) {
+    super(
+      'cursorExpired',
+      `Events after ${after} are no longer all remembered; the oldest usable cursor is ${oldest}. Reload the history, or raise replayBytes.`,
+    )
+    this.name = 'CursorExpiredError'
+    this.oldest = oldest
+  }
+
+  static override isInstance(value: unknown): value is CursorExpiredError {
+    return isNamed(value, 'CursorExpiredError')
+  }
+}
+
+/** The journal refused: nothing may happen that it would have to know. Ends a run with status `error`. */
+export class JournalError extends PhiError {
+  constructor(cause: unknown) {
+    super('journal', `The run stopped before its next step, because the journal could not store the conversation: ${errorText(cause)}`, {
+      cause,
+    })
+    this.name = 'JournalError'
+  }
+}
+
+/**
+ * A part of this package that is loaded late could not be had: the page was deployed anew, went offline, or the files on disk are gone. Nothing
+ * is wrong with the network of the model, and the same run cannot go on: reload the page, or restart the process.
+ */
+export class LoadError extends PhiError {
+  constructor(part: string, cause: unknown) {
+    super(
+      'loadFailed',
+      `A part of this program (${part}) could not be loaded: ${errorText(cause)}. Reload the page, or restart the process.`,
+      {
+        cause,
+      },
+    )
+    this.name = 'LoadError'
+  }
+
+  static override isInstance(value: unknown): value is LoadError {
+    return isNamed(value, 'LoadError')
+  }
+}
+
+/** What failed, as data, and what of ours was behind it. */
+export function toRunFailure(error: unknown): RunFailure {
+  if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
+  const { code, cause } = error
+  const failure: RunFailure = { code, message: errorText(error) }
+  // Only what is ours, and says more: nobody knows what others put into their errors.
+  if (!PhiError.isInstance(cause) || cause.code === code) return failure
+  return { ...failure, cause: { code: cause.code, message: errorText(cause) } }
+}
+
+/** The failure of code of the application that a run cannot do without, with its own code; `name` is the option it was passed as. */
+export function callbackFailed(name: string, cause: unknown): PhiError {
+  const code = PhiError.isInstance(cause) ? cause.code : 'other'
+  return new PhiError(code, `${name} failed: ${errorText(cause).replace(/\.$/, '')}. The run stopped.`, { cause })
+}
+
+/**
+ * What anything thrown has to say, however odd: its message, else its name, what caused it, or its JSON. Never empty, and never throws: it runs
+ * where a failure is being handled.
+ */
+export function errorText(error: unknown): string {
+  try {
+    return saidBy(error) || 'an error without a message'
+  } catch {
+    return 'an error that cannot be shown as text'
+  }
+}
+
+function saidBy(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { message, name, cause }: { message?: unknown; name?: unknown; cause?: unknown } = error
+  if (typeof message === 'string' && message !== '') return message
+  if (error instanceof Error) {
+    const kind = String(name)
+    return cause instanceof Error && cause.message !== '' ? `${kind}: ${cause.message}` : kind
+  }
+  return JSON.stringify(error) ?? String(error)
+}
+
+/** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */
+function isNamed(value: unknown, name: string): boolean {
+  return PhiError.isInstance(value) && value.name === name
+}

@@ -1,0 +1,70 @@
+import type { ContextState } from '../context/context-change.ts'
+import type { JsonValue } from '../json.ts'
+import type { AgentMessage } from '../message/message.ts'
+import type { JournalEntry } from './journal-entry.ts'
+import type { ChildLoopRef, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+
+/** What a record of a session says: what a run must make durable, and what only a session knows. */
+export type SessionEntry =
+  | JournalEntry
+  | {
+      type: 'sessionStart'
+      agentId: string
+      formation: SessionFormation
+      scope: SessionScope
+      spawnRef?: SpawnRef
+      title?: string
+      /** Only in a session that was stored as a whole: epoch ms. */
+      lastActiveAt?: number
+    }
+  /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
+  | { type: 'history'; messages: AgentMessage[]; state: ContextState }
+  | { type: 'childLoop'; ref: ChildLoopRef }
+  /** Instead of all other entries of a loop that was stored as a whole, without its events. */
+  | { type: 'loop'; loop: Omit<LoopRecord, 'events'> }
+  /** What `snapshotOf` made up for calls that the process did not finish: error results, and the mark of those that may run again. */
+  | { type: 'recovered'; messages: AgentMessage[] }
+
+/** An entry of a type that this version does not know. It is kept as it was and written back byte for byte. */
+export interface UnknownEntry {
+  type: 'unknown'
+  name: string
+  body: JsonValue
+  /** `body` as it was written; it is written again as this, because numbers and keys may not survive `JSON.parse`. */
+  json?: string
+}
+
+/**
+ * One immutable record of a session's log.
+ *
+ * **Contract**
+ * - `seq` counts up from 1 without gaps over the whole session. `epoch` counts the writers; what the newest one did not go on from
+ *   does not count. `SessionStore.save` replaces all of them, and counts on from there.
+ * - Time plays no part in the order.
+ *
+ * Source: docs/concepts/sessions.md
+ */
+export interface SessionRecord {
+  epoch: number
+  seq: number
+  /** Epoch ms. */
+  at: number
+  /** Absent for what concerns the session as a whole. */
+  loopId?: string
+  turnIndex?: number
+  entry: SessionEntry | UnknownEntry
+}
+
+/** What was wrong with a log. Everything before it was read; nothing was deleted. */
+export interface LogDamage {
+  /**
+   * `torn`: the end is incomplete. `corrupt`: a checksum or the order does not fit. `forked`: two writers have written. `newerSchema`: nothing is
+   * wrong, but a newer version has written lines that this one cannot read.
+   */
+  kind: 'torn' | 'corrupt' | 'forked' | 'newerSchema'
+  /** The last `seq` that counts. */
+  afterSeq: number
+  /** Characters that do not count. */
+  droppedChars: number
+  reason: string
+}

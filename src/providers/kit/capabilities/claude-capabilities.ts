@@ -1,0 +1,42 @@
+import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
+import { type CapabilityRow, plain } from './capabilities.ts'
+
+const upToHigh = ['low', 'medium', 'high']
+const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
+
+/** Also what an unknown Claude id is taken for: nothing is sent that any current model refuses. */
+export const newestClaude: ModelCapabilities = {
+  thinking: 'adaptive',
+  efforts: upToMax,
+  sampling: false,
+  forcedToolChoice: false,
+  thinkingOff: false,
+  boundReasoning: true,
+  images: true,
+  imagesInToolResults: true,
+  jsonSchema: true,
+}
+
+/** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
+const old: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false }
+
+/** The generations that think by a budget of tokens. */
+export const budgetClaude: ModelCapabilities = { ...old, thinking: 'budget' }
+
+const switchable: ModelCapabilities = { ...newestClaude, forcedToolChoice: true, thinkingOff: true }
+
+/**
+ * What Claude models accept, wherever they are served. Ids may carry a region, a vendor prefix, dots and dates.
+ * Source: docs/providers/anthropic.md
+ */
+export const claudeTable: readonly CapabilityRow[] = [
+  { ids: /claude-(instant|v?2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: old },
+  { ids: /claude-(3[-.]7|(opus|sonnet|haiku)-4(?![-.][6-9](?!\d)))/, capabilities: budgetClaude },
+  {
+    ids: /claude-(opus|sonnet|haiku)-4[-.]6/,
+    capabilities: { ...switchable, efforts: [...upToHigh, 'max'], sampling: true, boundReasoning: false },
+  },
+  { ids: /claude-((opus|sonnet|haiku)-4[-.][7-9]|(opus|sonnet)-5(?![-.]\d(?!\d))|haiku-5[-.]5)/, capabilities: switchable },
+  { ids: /claude-(fable|mythos)-5(?![-.]\d(?!\d))/, capabilities: { ...newestClaude, thinking: 'alwaysOn', forcedToolChoice: true } },
+  { ids: /claude-(fable-5[-.][12]|opus-5[-.]5)/, capabilities: { ...newestClaude, thinking: 'alwaysOn' } },
+]

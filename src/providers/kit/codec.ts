@@ -1,0 +1,50 @@
+import type { ProviderError } from '../../contract/errors.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { SseDecoderOptions } from '../../stream/sse.ts'
+import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
+import type { StreamDecoder } from './decode/decoder.ts'
+
+/** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
+export interface EncodedCall {
+  url: string
+  /** Names in lower case. */
+  headers: Record<string, string>
+  body: string
+  /** What had to be left out to be accepted. */
+  warnings: readonly string[]
+  /** The tool whose call is the answer; for the `AssistantBuilder`. */
+  answerTool?: string | undefined
+  /** What must appear in no message. Default: the credential of the request. */
+  secrets?: readonly string[]
+  /** Added to the error when the key is rejected. */
+  authHint?: string | undefined
+  /** This backend answers 400 without a body when the prompt is too long. */
+  emptyBodyIsOverflow?: boolean
+}
+
+/** What a decoder is made for. */
+export interface DecoderContext {
+  request: StreamRequest
+  /** The service, for people. */
+  service: string
+  emit: (event: StreamEvent) => void
+  /** How long an event may be: for `createSseDecoder` and `createLineDecoder`. */
+  framing?: SseDecoderOptions | undefined
+  /** What must appear in no message, for `recover`: it reads what the service said. */
+  secrets?: readonly string[]
+}
+
+/** What a codec makes of a refusal that came before anything was emitted: the answer, or another call to make instead. */
+export type Recovery<Call> = { kind: 'answer'; message: AssistantMessage } | { kind: 'repeat'; call: Call }
+
+/** Both directions of one wire protocol. See `defineProvider`. */
+export interface Codec<Call extends EncodedCall = EncodedCall> {
+  /** The request as it is sent. What it throws, but for `ProviderError`, becomes one with code `other`. */
+  encode(request: StreamRequest): Call | Promise<Call>
+  /** Reads the answer to `call`; one decoder per call. */
+  decoder(call: Call, context: DecoderContext): StreamDecoder
+  /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
+  recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
+  /** The error of a call in the words of this service. Default: as it is. */
+  explain?(error: ProviderError, request: StreamRequest): ProviderError
+}

@@ -1,0 +1,84 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamProvider } from '../../types/model/provider.ts'
+import type { ProviderOptions } from './provider-options.ts'
+
+/** What a factory knows about its service. */
+export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'> & {
+  /** Where people usually keep its key; absent: it needs none. */
+  apiKeyVariable?: string | undefined
+}
+
+/** The configuration of model `id`: `options` over `defaults`. It holds no key. */
+export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
+  const config: ModelConfig = {
+    id,
+    name: options.name ?? id,
+    api: defaults.api,
+    provider: options.provider ?? defaults.provider,
+    baseUrl: withoutTrailingSlash(options.baseUrl ?? defaults.baseUrl),
+    reasoning: options.reasoning ?? defaults.reasoning,
+    contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? defaults.contextWindow,
+    maxTokens: options.maxTokens ?? defaults.maxTokens,
+    cost: options.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    headers: options.headers ?? {},
+  }
+  if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
+  if (options.capabilities !== undefined) config.capabilities = options.capabilities
+  return config
+}
+
+/** The tail of every factory: a model of `provider` with `options` over `defaults`, and its key kept in a closure. */
+export function createModel(
+  id: string,
+  defaults: ModelDefaults,
+  options: ProviderOptions,
+  provider: StreamProvider,
+  credentials: CredentialProvider | undefined = credentialsOf(options.apiKey),
+): Model {
+  const model: Model = { config: modelConfig(id, defaults, options), provider }
+  if (credentials !== undefined) model.credentials = credentials
+  const { apiKeyVariable } = defaults
+  // What is no text was made of something: an options object, AWS credentials.
+  const isKnown = credentials !== undefined && options.apiKey === undefined
+  const { baseUrl, ...others } = options
+  // The service's own address says nothing: it wants a key.
+  const isProxied = baseUrl !== undefined && withoutTrailingSlash(baseUrl) !== defaults.baseUrl
+  const unusable = apiKeyVariable === undefined || isKnown || isProxied ? undefined : whyUnusable(id, others, apiKeyVariable)
+  if (unusable !== undefined) model.unusable = unusable
+  return model
+}
+
+/** What says that a request carries a key of its own. */
+const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
+
+/**
+ * Why model `id`, at the service's own address, cannot be called: nothing says how a key gets into its requests, no option, no `fetch` or header that
+ * brings one. A blank key is none: that is what a variable is that was not set.
+ */
+function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>, variable: string): string | undefined {
+  const { apiKey, fetch, headers = {} } = given
+  const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
+  if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
+  return `The key of model "${id}" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ${variable}, which this package does not read by itself. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
+}
+
+/** `apiKey` as a credential provider; `undefined` where none was given. */
+export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | undefined {
+  if (typeof apiKey === 'string') return staticCredential(apiKey)
+  return typeof apiKey === 'function' ? { current: (signal) => askedFor(apiKey, signal), invalidate: () => undefined } : apiKey
+}
+
+async function askedFor(apiKey: (signal: AbortSignal) => string | Promise<string>, signal: AbortSignal): Promise<string> {
+  const key: unknown = await apiKey(signal)
+  if (typeof key === 'string' && key.trim() !== '') return key
+  throw new ConfigError('invalidOption', 'apiKey() gave no key. It must return, or resolve with, a text that is not empty.')
+}
+
+function withoutTrailingSlash(url: string): string {
+  let end = url.length
+  while (end > 0 && url[end - 1] === '/') end--
+  return url.slice(0, end)
+}

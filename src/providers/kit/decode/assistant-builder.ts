@@ -1,0 +1,324 @@
+import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import type { ProviderState, ToolCallContent } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import { type AssistantMessage, now, type StopReason } from '../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
+import type { StreamEvent } from '../../../types/model/provider.ts'
+import { nameIn, textIn } from './wire-value.ts'
+
+/** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
+export type BlockKey = number | string
+
+interface TextSlot {
+  kind: 'text'
+  index: number
+  block: { type: 'text'; text: string; providerState?: ProviderState }
+}
+
+interface ThinkingSlot {
+  kind: 'thinking'
+  index: number
+  block: { type: 'thinking'; thinking: string; signature?: string; providerState?: ProviderState }
+}
+
+interface ToolCallSlot {
+  kind: 'toolCall'
+  index: number
+  block: ToolCallContent
+  /** Argument text so far. */
+  raw: string
+  /** Argument text nobody has seen, because the id or the name is still unknown. */
+  held: string
+  /** What the service said at the end of the call, where the fragments said something else. */
+  whole?: string
+  /** The end of the call never came. */
+  isCut?: boolean
+}
+
+/** A second call of the answer tool. */
+interface IgnoredSlot {
+  kind: 'ignored'
+}
+
+type Slot = TextSlot | ThinkingSlot | ToolCallSlot
+
+const ignored: IgnoredSlot = { kind: 'ignored' }
+
+/**
+ * Grows one assistant message from the fragments of a stream, the same for every protocol.
+ *
+ * **Contract**
+ * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
+ * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left but one that
+ *   carries state.
+ * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
+ * - Ids are unique within the message: missing and repeated ones are generated.
+ * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
+ * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
+ * - Keys are the codec's own and shared by all kinds of block.
+ * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
+ */
+export class AssistantBuilder {
+  readonly message: AssistantMessage
+  /** Reported with `start`: what the encoder had to change or leave out. */
+  warnings: readonly string[] = []
+  readonly #emit: (event: StreamEvent) => void
+  readonly #answerTool: string | undefined
+  readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
+  readonly #ids = new Set<string>()
+  #lastKey: BlockKey | undefined
+  #last: Slot | IgnoredSlot | undefined
+  /** The call whose arguments are the text of the answer. */
+  #answerKey: BlockKey | undefined
+  #started = false
+
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string) {
+    this.#emit = emit
+    this.#answerTool = answerTool
+    this.message = {
+      role: 'assistant',
+      content: [],
+      stopReason: 'stop',
+      model: model.id,
+      provider: model.provider,
+      usage: emptyUsage(),
+      timestamp: now(),
+    }
+  }
+
+  /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
+  answeredBy(responseId: unknown, responseModel: unknown): void {
+    const { message } = this
+    if (message.responseId === undefined && isName(responseId)) message.responseId = responseId
+    if (message.responseModel === undefined && isName(responseModel)) message.responseModel = responseModel
+  }
+
+  /** Emits `start`, once. Every operation that emits does so first. */
+  start(): void {
+    if (this.#started) return
+    this.#started = true
+    const { message, warnings } = this
+    this.#emit(warnings.length === 0 ? { type: 'start', message } : { type: 'start', message, warnings })
+  }
+
+  /** Whether `start` was emitted. */
+  get isStarted(): boolean {
+    return this.#started
+  }
+
+  /** Appends to a text block. */
+  text(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'text')
+    if (delta === '') return
+    const slot = this.#find(key) ?? this.#textSlot(key)
+    if (slot.kind !== 'text') return
+    slot.block.text += delta
+    this.#emit({ type: 'text', contentIndex: slot.index, delta })
+  }
+
+  /** Appends to a thinking block. */
+  thinking(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'reasoning')
+    if (delta === '') return
+    const slot = this.#thinkingSlot(key)
+    if (slot === undefined) return
+    slot.block.thinking += delta
+    this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
+  }
+
+  /** Opens a call, or adds the id or name it lacked. What is already known is kept. */
+  toolCall(key: BlockKey, callId?: string, toolName?: string): void {
+    let slot = this.#find(key)
+    const id = nameIn(callId, 'the id of a call')
+    const name = nameIn(toolName, 'the name of a tool')
+    if (name !== undefined && name === this.#answerTool) {
+      this.#takeAnswer(key, slot?.kind === 'toolCall' ? slot : undefined)
+      return
+    }
+    if (key === this.#answerKey) return
+    if (slot === undefined) {
+      slot = this.#add(key, {
+        kind: 'toolCall',
+        index: 0,
+        block: { type: 'toolCall', id: '', name: '', arguments: {} },
+        raw: '',
+        held: '',
+      })
+    }
+    if (slot.kind !== 'toolCall') return
+    if (slot.block.id === '' && id !== undefined && id !== '') {
+      slot.block.id = this.#ids.has(id) ? newId() : id
+      this.#ids.add(id)
+    }
+    if (slot.block.name === '' && name !== undefined) slot.block.name = name
+    if (slot.held !== '') this.#release(slot)
+  }
+
+  /** Appends to the argument text of a call, opening it if need be. */
+  toolArguments(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'arguments')
+    if (delta === '') return
+    if (key === this.#answerKey) {
+      this.text(key, delta)
+      return
+    }
+    let slot = this.#find(key)
+    if (slot === undefined) {
+      this.toolCall(key)
+      slot = this.#find(key)
+    }
+    if (slot?.kind !== 'toolCall') return
+    slot.raw += delta
+    const { id, name } = slot.block
+    if (id !== '' && name !== '' && slot.held === '') {
+      this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+      return
+    }
+    slot.held += delta
+    this.#release(slot)
+  }
+
+  /** The service said at the end that the arguments are `text`, whatever the fragments were. */
+  replaceArguments(key: BlockKey, text: string): void {
+    const slot = this.#find(key)
+    if (slot?.kind === 'toolCall') slot.whole = text
+  }
+
+  /** The end of the call of `key` never came: its arguments are invalid, whatever they are, and it is not to be run. */
+  cutCall(key: BlockKey): void {
+    const slot = this.#find(key)
+    if (slot?.kind === 'toolCall') slot.isCut = true
+  }
+
+  /** The text of a text or thinking block so far; empty where there is none. */
+  written(key: BlockKey): string {
+    const slot = this.#slots.get(key)
+    if (slot?.kind === 'text') return slot.block.text
+    return slot?.kind === 'thinking' ? slot.block.thinking : ''
+  }
+
+  /** Appends to the signature of a thinking block, opening it if need be: reasoning may be withheld and still be signed. */
+  setSignature(key: BlockKey, fragment: string): void {
+    const more = textIn(fragment, 'a signature')
+    if (more === '') return
+    const slot = this.#thinkingSlot(key)
+    if (slot !== undefined) slot.block.signature = (slot.block.signature ?? '') + more
+  }
+
+  /** Attaches opaque state to the block of `key`; where there is none, to a new empty block of the kind `opens`. */
+  setProviderState(key: BlockKey, state: ProviderState, opens: 'thinking' | 'text' = 'thinking'): void {
+    // What belongs to a call does not belong to the text that it became.
+    if (key === this.#answerKey) return
+    const slot = this.#find(key) ?? (opens === 'text' ? this.#textSlot(key) : this.#thinkingSlot(key))
+    if (slot !== undefined && slot.kind !== 'ignored') slot.block.providerState = state
+  }
+
+  /**
+   * Completes the message. The arguments of each call are parsed here, once; nothing and `null` are `{}`, other text that is no JSON object, or one that
+   * means something else than it says, leaves `{}` and `invalidArguments`. A message with calls that stopped for no stated reason stopped to use them.
+   */
+  finish(stopReason: StopReason, usage: Usage): AssistantMessage {
+    this.start()
+    this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
+    const hasCalls = this.message.content.some((block) => block.type === 'toolCall')
+    const key = this.#answerKey
+    // Without arguments it is an empty object, unless it was cut off before the first.
+    if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
+    if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
+    else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
+    this.message.usage = usage
+    return this.message
+  }
+
+  /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
+  fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
+    this.#parseCalls(0)
+    this.message.stopReason = stopReason
+    this.message.errorMessage = errorMessage
+    return this.message
+  }
+
+  #find(key: BlockKey): Slot | IgnoredSlot | undefined {
+    if (key === this.#lastKey) return this.#last
+    const slot = this.#slots.get(key)
+    if (slot !== undefined) {
+      this.#lastKey = key
+      this.#last = slot
+    }
+    return slot
+  }
+
+  #add(key: BlockKey, slot: Slot): Slot {
+    this.start()
+    slot.index = this.message.content.length
+    this.message.content.push(slot.block)
+    this.#slots.set(key, slot)
+    this.#lastKey = key
+    this.#last = slot
+    return slot
+  }
+
+  /** `opened` is the block of a call whose name came late; nothing of it has been shown. A second answer is left out: one is enough. */
+  #takeAnswer(key: BlockKey, opened: ToolCallSlot | undefined): void {
+    if (this.#answerKey === key || (opened !== undefined && opened.block.name !== '')) return
+    if (opened !== undefined || this.#answerKey !== undefined) {
+      const block = { type: 'text' as const, text: '' }
+      this.#slots.set(key, this.#answerKey === undefined && opened !== undefined ? { kind: 'text', index: opened.index, block } : ignored)
+      this.#lastKey = undefined
+      if (opened !== undefined) this.message.content[opened.index] = block
+    }
+    if (this.#answerKey !== undefined) return
+    this.#answerKey = key
+    if (opened !== undefined) this.text(key, opened.held)
+  }
+
+  #textSlot(key: BlockKey): Slot {
+    return this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
+  }
+
+  #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
+    const slot = this.#find(key) ?? this.#add(key, { kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } })
+    return slot.kind === 'thinking' ? slot : undefined
+  }
+
+  #release(slot: ToolCallSlot): void {
+    const { id, name } = slot.block
+    if (id === '' || name === '') return
+    const delta = slot.held
+    slot.held = ''
+    this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
+  }
+
+  /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
+  #parseCalls(cutFrom: number): void {
+    const calls: ToolCallSlot[] = []
+    for (const slot of this.#slots.values()) if (slot.kind === 'toolCall') calls.push(slot)
+    const hasStray = calls.some(({ block, raw }) => block.name === '' && raw.trim() !== '')
+    for (const slot of calls) {
+      if (slot.block.id === '') slot.block.id = newId()
+      if (slot.held !== '') this.#release(slot)
+      const raw = slot.whole ?? slot.raw
+      const isEmpty = raw.trim() === '' && slot.index < cutFrom
+      const parsed = parseArguments(isEmpty ? '{}' : raw)
+      if (slot.isCut === true || hasStray || parsed.fault !== undefined) slot.block.invalidArguments = raw
+      else slot.block.arguments = parsed.arguments
+    }
+  }
+}
+
+/** A name of sound length: it is stored with every answer. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 512
+}
+
+/**
+ * Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. What JSON would write as something
+ * else (`1e400`, `-0`), or not at all, becomes text that is none: no call runs with it.
+ */
+export function textOfArguments(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  const fault = argumentsFault(value)
+  return fault === undefined ? JSON.stringify(value) : `(${fault})`
+}

@@ -1,0 +1,133 @@
+import { aFunction, aText, checkOptions, either, options, required, withMethods } from '../../base/check-options.ts'
+import { errorText, ProviderError } from '../../contract/errors.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
+import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
+import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
+import { type TransportOptions, transportTable } from './provider-options.ts'
+import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
+import type { Exchange } from './transport/exchange.ts'
+import { sendStreaming } from './transport/send.ts'
+
+/** What `defineProvider` takes: a protocol's name, its service, its codec, and how it is sent. */
+export interface ProviderDefinition<Call extends EncodedCall = EncodedCall> {
+  api: ApiProtocol
+  /** The service in messages for people: `Anthropic`. */
+  service: string | ((model: ModelConfig) => string)
+  codec: Codec<Call>
+  transport?: TransportOptions
+  /** What a browser user can do besides a proxy when the service refuses calls of other origins. */
+  browserHint?: string | undefined
+}
+
+const aDefinition = options<ProviderDefinition>({
+  api: required(aText),
+  service: required(either(aText, aFunction)),
+  codec: required(withMethods('a codec', 'encode', 'decoder')),
+  // Factories hand on their own options.
+  transport: options(transportTable, true),
+  browserHint: aText,
+})
+
+/**
+ * A provider for one wire protocol: `codec` says what is sent and how the answer is read, the rest is the same for all.
+ *
+ * **Contract**
+ * - The provider keeps every promise of `StreamProvider`; `streamProviderSuite` of `phi-core/testing` proves it.
+ * - It holds no state of a call, so one may serve any number of models and runs at once.
+ *
+ * Source: docs/providers/custom.md
+ */
+export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
+  checkOptions(definition, aDefinition)
+  const { api, codec } = definition
+  return {
+    api,
+    encode: async (request) => publicForm(await encoded(codec, request)),
+    stream: async (request, emit, signal) => {
+      try {
+        const encoding = encoded(codec, request)
+        const call = encoding instanceof Promise ? await encoding : encoding
+        return await callService(definition, call, contextOf(definition, request, emit), signal)
+      } catch (error) {
+        throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
+      }
+    },
+  }
+}
+
+function contextOf<Call extends EncodedCall>(
+  { service, transport }: ProviderDefinition<Call>,
+  request: StreamRequest,
+  emit: (event: StreamEvent) => void,
+): DecoderContext {
+  const framing = transport?.maxEventChars === undefined ? undefined : { maxBufferChars: transport.maxEventChars }
+  return { request, service: typeof service === 'string' ? service : service(request.model), emit, framing }
+}
+
+function callService<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  call: Call,
+  context: DecoderContext,
+  signal: AbortSignal,
+): Promise<AssistantMessage> {
+  const exchange = exchangeOf(definition, call, context, signal)
+  const { recover } = definition.codec
+  return recover === undefined ? sendStreaming(exchange) : sendRecoverably(definition, exchange, call, context)
+}
+
+/** Asks the codec what to do instead, where the service has refused the call before anything was emitted. */
+async function sendRecoverably<Call extends EncodedCall>(
+  definition: ProviderDefinition<Call>,
+  exchange: Exchange,
+  call: Call,
+  context: DecoderContext,
+): Promise<AssistantMessage> {
+  const { signal } = exchange
+  let refused: { body: unknown } | undefined
+  const onRefusal = (body: unknown): void => {
+    refused = { body }
+  }
+  let recovery: Recovery<Call> | undefined
+  try {
+    return await sendStreaming({ ...exchange, onRefusal })
+  } catch (error) {
+    if (refused !== undefined && !exchange.decoder.builder.isStarted && !signal.aborted)
+      recovery = definition.codec.recover?.(refused.body, call, { ...context, secrets: exchange.secrets() })
+    if (recovery === undefined) throw error
+  }
+  return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
+}
+
+/** One call on the wire. */
+function exchangeOf<Call extends EncodedCall>(
+  { codec, transport = {}, browserHint }: ProviderDefinition<Call>,
+  call: Call,
+  context: DecoderContext,
+  signal: AbortSignal,
+): Exchange {
+  const { credential } = context.request
+  const known = call.secrets ?? (credential === undefined ? [] : [credential])
+  const secrets = () => [...known, ...secretsIn(call.url, call.headers)]
+  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint }
+}
+
+/** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
+function encoded<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest): Call | Promise<Call> {
+  try {
+    const call = codec.encode(request)
+    return call instanceof Promise ? call.catch((error) => notEncoded(error, request)) : call
+  } catch (error) {
+    return notEncoded(error, request)
+  }
+}
+
+function notEncoded(error: unknown, { model }: StreamRequest): never {
+  if (error instanceof ProviderError) throw error
+  throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
+}
+
+/** What `encode` shows. The headers are copies: they may be remembered for the next call. */
+function publicForm({ url, headers, body, warnings }: EncodedCall): EncodedRequest {
+  return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body, warnings }
+}

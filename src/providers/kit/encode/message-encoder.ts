@@ -1,0 +1,138 @@
+import type { JsonObject } from '../../../contract/json.ts'
+import type { Content } from '../../../contract/message/content.ts'
+import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
+import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
+import type { HistoryWriter } from '../history/history-memory.ts'
+import { GrowingText } from './growing-text.ts'
+import { toJson } from './json-text.ts'
+
+/** The encoded blocks of one message, comma-separated, each a JSON object. */
+export interface EncodedMessage {
+  readonly blocks: string
+  /** Images of results that cannot hold them: they go behind all results of the turn. */
+  readonly after: string
+  /** Made when it is asked for. */
+  hash?: Hash
+}
+
+/** How one service encodes single messages. Both are remembered per message. */
+export interface MessageEncoder {
+  encode(message: Message): EncodedMessage
+  /** An answer without its reasoning, for a prefix that has changed. */
+  bare(message: AssistantMessage): EncodedMessage
+  /** `json`, which ends with a block, with a cache breakpoint after that block. */
+  mark(json: string): string
+}
+
+type Role = 'user' | 'assistant'
+
+const opening: Record<Role, string> = { user: '{"role":"user","content":[', assistant: '{"role":"assistant","content":[' }
+const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3, b: 4 } }
+
+/**
+ * Writes the `messages` of Claude's protocols: neighbours of one role become one message, results stand first in it.
+ *
+ * `head` are the texts before the messages, for models whose reasoning is bound to its prefix: reasoning whose recorded prefix is not the one
+ * it would be sent with is left out. Without any, nothing is bound.
+ */
+export class TurnWriter implements HistoryWriter {
+  readonly #encoder: MessageEncoder
+  /** What is written so far is `#text + #end + #middle + #last`; `#end` is the last block of the message before the current one. */
+  #text = new GrowingText()
+  #end = ''
+  #middle = ''
+  #last = ''
+  #role: Role | undefined
+  /** What waits for the end of the results. */
+  #held = ''
+  #prefix: Hash | undefined
+
+  constructor(encoder: MessageEncoder, head: readonly string[]) {
+    this.#encoder = encoder
+    if (head.length > 0) this.#prefix = head.reduce(extendHash, emptyHash)
+  }
+
+  fork(): this {
+    const fork = new TurnWriter(this.#encoder, [])
+    fork.#text = this.#text.fork()
+    fork.#end = this.#end
+    fork.#middle = this.#middle
+    fork.#last = this.#last
+    fork.#role = this.#role
+    fork.#held = this.#held
+    fork.#prefix = this.#prefix
+    return fork as this
+  }
+
+  add(message: Message): void {
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encoder.encode(message)
+    if (encoded.blocks === '') return
+    if (this.#prefix !== undefined) this.#prefix = joinHash(joinHash(this.#prefix, roleChange[role]), hashOf(encoded))
+    if (this.#held !== '' && message.role !== 'toolResult') {
+      this.#append(this.#held)
+      this.#held = ''
+    }
+    if (this.#role === role) this.#append(encoded.blocks)
+    else this.#begin(role, encoded.blocks)
+    if (encoded.after !== '') this.#held = this.#held === '' ? encoded.after : `${this.#held},${encoded.after}`
+  }
+
+  /** The list of messages; with `marksCache`, the message before the last ends with a cache breakpoint. */
+  toJson(marksCache: boolean): string {
+    const end = marksCache && this.#end !== '' ? this.#encoder.mark(this.#end) : this.#end
+    return `[${this.#text.toString()}${end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
+  }
+
+  /** What an answer is bound to; absent where the model binds nothing. */
+  get prefixHash(): string | undefined {
+    return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
+  }
+
+  #append(blocks: string): void {
+    this.#middle += `${this.#last},`
+    this.#last = blocks
+  }
+
+  #begin(role: Role, blocks: string): void {
+    this.#text.append(this.#end)
+    this.#text.append(this.#middle)
+    this.#end = this.#last
+    this.#middle = this.#role === undefined ? opening[role] : `]},${opening[role]}`
+    this.#last = blocks
+    this.#role = role
+  }
+
+  /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
+  #answer(message: AssistantMessage): EncodedMessage {
+    const prefix = this.#prefix
+    if (prefix === undefined) return this.#encoder.encode(message)
+    let expected: string | undefined
+    for (const block of message.content) {
+      if (block.type !== 'thinking') continue
+      expected ??= hashToString(prefix)
+      if (block.providerState?.prefixHash !== expected) return this.#encoder.bare(message)
+    }
+    return this.#encoder.encode(message)
+  }
+}
+
+function hashOf(encoded: EncodedMessage): Hash {
+  encoded.hash ??= extendHash(extendHash(emptyHash, encoded.blocks), encoded.after)
+  return encoded.hash
+}
+
+/** The blocks that `encode` makes of `content`, comma-separated; what it leaves out must not leave reasoning at the end. */
+export function joinBlocks(content: readonly Content[], encode: (block: Content) => JsonObject | undefined): string {
+  const blocks: string[] = []
+  let end = 0
+  for (const block of content) {
+    const wire = encode(block)
+    if (wire === undefined) continue
+    blocks.push(toJson(wire))
+    // Reasoning must be followed by what it led to.
+    if (block.type !== 'thinking') end = blocks.length
+  }
+  blocks.length = end
+  return blocks.join(',')
+}

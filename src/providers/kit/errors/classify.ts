@@ -1,0 +1,94 @@
+import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
+import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
+import { type ErrorFacts, readErrorFacts, retryAfterMs } from './error-facts.ts'
+import { withoutSecret } from './redact.ts'
+
+export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
+
+/** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
+export interface Failure {
+  /** The service, for people: `Anthropic`. */
+  service: string
+  /** HTTP status; absent for errors inside a stream. */
+  status?: number
+  headers?: Headers
+  /** The body of an HTTP answer as text, or the error object of a stream as parsed JSON. */
+  body: unknown
+  /** The key that was sent, or its secret parts, to remove them where the service echoes them. */
+  credential?: string | readonly string[]
+  /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
+  emptyBodyIsOverflow?: boolean
+  /** What the caller has probably got wrong when the key is rejected. */
+  authHint?: string
+}
+
+const maxQuote = 500
+const maxRead = 8192
+
+/** Amazon Bedrock's answer to the bare id of most models, with either apostrophe. */
+const onlyByProfile = /on-demand throughput isn.t supported/
+
+/**
+ * The error for a refusal by a service.
+ *
+ * **Contract**
+ * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
+ * - Retryable: 408, 409, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
+ *   spend limits.
+ * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
+ *
+ * Source: docs/concepts/errors.md
+ */
+export function classifyError(failure: Failure): ProviderError {
+  const facts = readErrorFacts(failure.body, failure.status, failure.headers?.get('x-amzn-errortype'))
+  const code = codeOf(facts, failure)
+  const asked = failure.headers?.get('x-should-retry')
+  const isTransient = code === 'rateLimited' || (code === 'api' && isTransientStatus(facts.status))
+  const isRetryable = !facts.isExhausted && (asked === 'true' || (asked !== 'false' && isTransient))
+  const options: ProviderErrorOptions = { isRetryable }
+  if (facts.status !== undefined) options.status = facts.status
+  const delay = isRetryable ? retryAfterMs(failure.headers, facts.retryDelay) : undefined
+  if (delay !== undefined) options.retryAfterMs = delay
+  return new ProviderError(code, messageOf(code, facts, failure), options)
+}
+
+function codeOf(facts: ErrorFacts, failure: Failure): ProviderErrorCode {
+  const { status } = facts
+  if (facts.isThrottled) return 'rateLimited'
+  if (status === 413 || isContextOverflowText(`${facts.text} ${facts.names}`)) return 'contextOverflow'
+  if (failure.emptyBodyIsOverflow === true && status === 400 && facts.text.trim() === '') return 'contextOverflow'
+  if (status === 401 || status === 403 || facts.isBadKey) return 'auth'
+  return 'api'
+}
+
+function isTransientStatus(status: number | undefined): boolean {
+  return status === 408 || status === 409 || (status !== undefined && status >= 500 && status !== 501)
+}
+
+function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, authHint }: Failure): string {
+  const where = status === undefined ? '' : ` (${status})`
+  const quoted = quote(facts.text, credential)
+  const said = quoted === '' ? '.' : `: ${quoted}`
+  // Services echo keys in ways nobody foresees, and what they say here adds little.
+  if (code === 'auth') return `${service} rejected the API key${where}. ${authHint ?? 'Check the key and what it may access.'}`
+  if (facts.isExhausted)
+    return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
+  if (code === 'rateLimited') return `${service} is limiting the rate of requests${where}${said}`
+  if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
+  if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
+  if (onlyByProfile.test(facts.text)) {
+    return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`
+  }
+  return `${service} reported an error${where}${said}`
+}
+
+/**
+ * At most 500 characters of what the service said, on one line, without the key, ending like a sentence. Cut twice: an echo may be long, and
+ * what is left of one that was cut off must still be recognised.
+ */
+function quote(text: string, credential: Failure['credential']): string {
+  const line = text.slice(0, maxRead).replace(/\s+/g, ' ').trim()
+  let quoted = withoutSecret(line, credential)
+  if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
+  return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
+}

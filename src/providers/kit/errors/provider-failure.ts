@@ -1,0 +1,110 @@
+import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
+import { StreamRefusal } from '../decode/decoder.ts'
+import { OddValue } from '../decode/wire-value.ts'
+import type { Exchange } from '../transport/exchange.ts'
+import { classifyError, type Failure } from './classify.ts'
+import { withoutSecret } from './redact.ts'
+
+/** How far a call had come. */
+export type Stage = 'open' | 'refused' | 'read' | 'decode'
+
+/** What is known about a call that failed. */
+export interface FailedCall {
+  exchange: Exchange
+  stage: Stage
+  /** What was thrown; absent where the response ended too early. */
+  error?: unknown
+  response?: Response
+  /** Text of the body of a refusal. */
+  body?: string
+  /** Which stall was noticed, in words. */
+  stall?: string
+}
+
+/**
+ * The `ProviderError` for a failed call, with what had come as its `partial`. An abort is recognised by the signal: engines disagree on what
+ * an aborted fetch throws.
+ */
+export function toProviderError(call: FailedCall): ProviderError {
+  const { decoder, secrets } = call.exchange
+  const found = causeOf(call)
+  // Not the error of the engine or of an injected fetch as `cause`: it may hold the headers.
+  const message = withoutSecret(found.message, secrets())
+  const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
+  if (found.status !== undefined) options.status = found.status
+  if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
+  if (decoder.builder.isStarted) options.partial = decoder.builder.fail(found.code === 'cancelled' ? 'aborted' : 'error', message)
+  return new ProviderError(found.code, message, options)
+}
+
+function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
+  const { service, signal } = exchange
+  if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
+  // Also where the body of the refusal never ended: the status says enough.
+  if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
+  if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
+  if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
+  if (error instanceof ProviderError) return error
+  if (error instanceof OddValue) {
+    return new ProviderError(
+      'network',
+      `${service} sent ${error.message}, which cannot be read. Check what stands between here and the service.`,
+    )
+  }
+  if (error === undefined) return incomplete(exchange, response)
+  const text = transportText(error, exchange.call.url)
+  if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
+  if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
+  return unreachable(exchange, text)
+}
+
+function refused(exchange: Exchange, response: Response, body: string): ProviderError {
+  const { status } = response
+  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirected(exchange.service, status)
+  const failure = failureFrom(exchange, body)
+  if (!response.ok) failure.status = status
+  failure.headers = response.headers
+  return classifyError(failure)
+}
+
+/** What is to be classified; who asked for it hears it first. */
+function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unknown): Failure {
+  onRefusal?.(body)
+  const failure: Failure = { service, body, credential: secrets() }
+  if (call.emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = call.emptyBodyIsOverflow
+  if (call.authHint !== undefined) failure.authHint = call.authHint
+  return failure
+}
+
+function redirected(service: string, status: number): ProviderError {
+  const options: ProviderErrorOptions = status === 0 ? { isRetryable: false } : { isRetryable: false, status }
+  const where = status === 0 ? '' : ` (${status})`
+  return new ProviderError(
+    'api',
+    `${service} redirected the request${where}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,
+    options,
+  )
+}
+
+function unreachable({ service, call, browserHint }: Exchange, text: string): ProviderError {
+  const hint = browserHint === undefined ? '' : `, ${browserHint}`
+  return new ProviderError(
+    'network',
+    `${service} could not be reached at ${URL.canParse(call.url) ? new URL(call.url).origin : 'an address that is no URL'}: ${text}. Check the network and baseUrl; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${hint}.`,
+  )
+}
+
+function incomplete({ service, decoder }: Exchange, response: Response | undefined): ProviderError {
+  const type = response?.headers.get('content-type')
+  const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type.slice(0, 100)}: is baseUrl right?)`
+  return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
+}
+
+/** Node hides the reason ("connect ECONNREFUSED …") in the cause. Engines may quote the URL, whose query and user may be secrets. */
+function transportText(error: unknown, url: string): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  const text = cause instanceof Error && cause.message !== '' ? `${errorText(error)} (${cause.message})` : errorText(error)
+  if (!URL.canParse(url)) return text
+  const { href, origin, pathname } = new URL(url)
+  return text.replaceAll(url, origin + pathname).replaceAll(href, origin + pathname)
+}

@@ -1,0 +1,131 @@
+import type { Content, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../contract/message/message.ts'
+import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
+import type { ModelProfile } from '../capabilities/capabilities.ts'
+import { perObject } from '../encode/per-object.ts'
+import { legalIds } from './legal-id.ts'
+
+/**
+ * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must
+ * not change.
+ */
+export interface NormaliseTarget {
+  readonly api: ApiProtocol
+  readonly provider: string
+  readonly model: string
+  /** Whether the model takes images; where not, a line of text stands for each. */
+  readonly images: boolean
+  /** Maps an id onto a legal one; different ids must stay different. See `legalId`. */
+  readonly toolCallId: (id: string) => string
+  /** Whether a thinking block of this very model can be sent back. */
+  readonly keepsThinking: (block: ThinkingContent) => boolean
+}
+
+/** The target that `model` is, with its profile. */
+export function targetOf(
+  { api, provider, id }: ModelConfig,
+  { capabilities, callIds }: ModelProfile,
+  keepsThinking: NormaliseTarget['keepsThinking'],
+): NormaliseTarget {
+  return { api, provider, model: id, images: capabilities.images, toolCallId: legalIds[callIds], keepsThinking }
+}
+
+/** The copies that were made for a target, so that each is found again by identity. */
+const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
+
+const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
+const noText: TextContent = { type: 'text', text: '(empty message)' }
+const noImage: TextContent = { type: 'text', text: '(image left out: this model takes text only)' }
+
+/**
+ * `message` as `target` accepts it, looked at alone: the same object when nothing had to change, else the same copy at each call; `undefined`
+ * when nothing is left.
+ */
+export function cleanMessage(message: Message, target: NormaliseTarget): Message | undefined {
+  const cleaned = cleaning(message, target)
+  if (cleaned === message || cleaned === undefined) return cleaned
+  const known = copies(target)
+  const before = known.get(message)
+  if (before === undefined) known.set(message, cleaned)
+  return before ?? cleaned
+}
+
+function cleaning(message: Message, target: NormaliseTarget): Message | undefined {
+  if (message.role === 'user') return cleanUser(message, target)
+  if (message.role === 'toolResult') return cleanResult(message, target)
+  return cleanAssistant(message, target)
+}
+
+function cleanUser(message: UserMessage, target: NormaliseTarget): UserMessage {
+  const content = shown(message.content, target, noText)
+  return content === message.content ? message : { ...message, content }
+}
+
+function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolResultMessage {
+  const content = shown(message.content, target, noOutput)
+  const toolCallId = target.toolCallId(message.toolCallId)
+  return content === message.content && toolCallId === message.toolCallId ? message : { ...message, content, toolCallId }
+}
+
+/** Text and images; `placeholder` where none is left. */
+function shown(content: Content[], target: NormaliseTarget, placeholder: TextContent): Content[] {
+  const kept = mapBlocks(content, (block) => {
+    if (block.type === 'image') return target.images ? block : noImage
+    return block.type === 'text' && block.text.trim() !== '' ? withoutForeignState(block, target, false) : undefined
+  })
+  return kept.length === 0 ? [placeholder] : kept
+}
+
+/** A failed answer may hold half a block, which services refuse, so it is left out whole. */
+function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): AssistantMessage | undefined {
+  if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
+  const isOwn = message.provider === target.provider && message.model === target.model
+  let content = mapBlocks(message.content, (block) => cleanAssistantBlock(block, target, isOwn))
+  // Reasoning must be followed by what it led to.
+  const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
+  if (end < content.length) content = content.slice(0, end)
+  if (content.length === 0) return undefined
+  return content === message.content ? message : { ...message, content }
+}
+
+function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boolean): Content | undefined {
+  if (block.type === 'image') return undefined
+  if (block.type === 'thinking') {
+    return isOwn && isStateOf(block, target) && target.keepsThinking(block) ? block : undefined
+  }
+  const cleaned = withoutForeignState(block, target, isOwn)
+  if (cleaned.type === 'text') return cleaned.text.trim() !== '' || cleaned.providerState !== undefined ? cleaned : undefined
+  return legalCall(cleaned, target)
+}
+
+function legalCall(call: ToolCallContent, target: NormaliseTarget): ToolCallContent {
+  const id = target.toolCallId(call.id)
+  const hasForgedArguments = call.invalidArguments !== undefined && Object.keys(call.arguments).length > 0
+  if (id === call.id && !hasForgedArguments) return call
+  return { ...call, id, arguments: call.invalidArguments === undefined ? call.arguments : {} }
+}
+
+function isStateOf(block: ThinkingContent, { api, model }: NormaliseTarget): boolean {
+  return block.providerState === undefined || (block.providerState.api === api && block.providerState.model === model)
+}
+
+function withoutForeignState<Block extends TextContent | ToolCallContent>(block: Block, target: NormaliseTarget, isOwn: boolean): Block {
+  const state = block.providerState
+  if (state === undefined || (isOwn && state.api === target.api && state.model === target.model)) return block
+  const bare = { ...block }
+  delete bare.providerState
+  return bare
+}
+
+/** `content` with each block replaced by `change` (`undefined` drops it); the same array when nothing changed. */
+function mapBlocks(content: Content[], change: (block: Content) => Content | undefined): Content[] {
+  let changed: Content[] | undefined
+  let at = 0
+  for (const block of content) {
+    const next = change(block)
+    if (next !== block) changed ??= content.slice(0, at)
+    if (changed !== undefined && next !== undefined) changed.push(next)
+    at += 1
+  }
+  return changed ?? content
+}

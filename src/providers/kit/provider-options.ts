@@ -1,0 +1,129 @@
+import {
+  aFlag,
+  aFunction,
+  aNumberFromZero,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  type Kind,
+  kind,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options,
+  texts,
+  withMethods,
+} from '../../base/check-options.ts'
+import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
+import type { CostConfig } from '../../contract/model/usage.ts'
+import type { ApiKey } from '../../types/model/credentials.ts'
+
+/** How a provider sends, whatever the protocol. */
+export interface TransportOptions {
+  /** Default: the global `fetch`, looked up at each call. */
+  fetch?: typeof fetch
+  /** Milliseconds without a single byte before a call fails as `network`. Default 60,000. */
+  idleTimeoutMs?: number
+  /** Milliseconds without content (pings do not count) before a call fails as `network`. Default 300,000. */
+  progressTimeoutMs?: number
+  /** Most characters one event of an answer may have before the call fails. Default 16,777,216. Messages of AWS have a limit of their own, 24 MiB. */
+  maxEventChars?: number
+}
+
+/** What every model factory takes beside the model id. */
+export interface ProviderOptions extends TransportOptions {
+  /**
+   * A key, or where to get one: a function is asked before each call, and once more after its key was rejected. It is kept in a closure, never in
+   * the configuration.
+   */
+  apiKey?: ApiKey
+  /** Endpoint; for proxies and compatible services. */
+  baseUrl?: string
+  /** Extra request headers. Not for secrets: they are captured with the configuration. */
+  headers?: Record<string, string>
+  /** Shown to people. Default: the model id. */
+  name?: string
+  /** Provider name for logs, loop ids and cost reports. */
+  provider?: string
+  /** Tokens. */
+  contextWindow?: number
+  /** Tokens. */
+  maxTokens?: number
+  /** USD per million tokens. Default: unknown. */
+  cost?: CostConfig
+  /** Whether the model can think. */
+  reasoning?: boolean
+  /** Deviations of an OpenAI-compatible backend. */
+  compat?: Partial<OpenAiCompat>
+  /** Overrides of the capability table. */
+  capabilities?: Partial<ModelCapabilities>
+}
+
+export const transportTable: OptionTable<TransportOptions> = {
+  fetch: aFunction,
+  idleTimeoutMs: aPositiveNumber,
+  progressTimeoutMs: aPositiveNumber,
+  maxEventChars: aPositiveNumber,
+}
+
+const costTable: OptionTable<CostConfig> = {
+  inputPerMillion: aNumberFromZero,
+  outputPerMillion: aNumberFromZero,
+  cacheReadPerMillion: aNumberFromZero,
+  cacheWritePerMillion: aNumberFromZero,
+}
+
+const capabilityTable: OptionTable<ModelCapabilities> = {
+  thinking: oneOf('none', 'budget', 'adaptive', 'alwaysOn'),
+  efforts: listOf(aText),
+  sampling: aFlag,
+  forcedToolChoice: aFlag,
+  thinkingOff: aFlag,
+  boundReasoning: aFlag,
+  images: aFlag,
+  imagesInToolResults: aFlag,
+  jsonSchema: aFlag,
+  contextWindow: aPositiveNumber,
+}
+
+const compatTable: OptionTable<OpenAiCompat> = {
+  supportsStore: aFlag,
+  supportsDeveloperRole: aFlag,
+  supportsReasoningEffort: aFlag,
+  supportsUsageInStreaming: aFlag,
+  maxTokensField: oneOf('maxTokens', 'maxCompletionTokens'),
+  requiresToolResultName: aFlag,
+  requiresAssistantAfterToolResult: aFlag,
+  thinkingFormat: oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate'),
+}
+
+/** A key, a function that gives one, or a credential provider. */
+export const aKey: Kind = either(aText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+
+const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
+  ...transportTable,
+  apiKey: aKey,
+  baseUrl: aText,
+  headers: texts,
+  name: aText,
+  provider: aText,
+  contextWindow: aPositiveNumber,
+  maxTokens: aPositiveNumber,
+  cost: options(costTable),
+  reasoning: aFlag,
+  compat: options(compatTable),
+  capabilities: options(capabilityTable),
+}
+
+/** What every factory takes; {@link chatTable} for those whose service may deviate from OpenAI. */
+export const modelTable: OptionTable<Omit<ProviderOptions, 'compat'>> = withoutCompat
+export const chatTable: OptionTable<ProviderOptions> = { ...withoutCompat, compat: _compat }
+
+const aModelId = kind('the id of a model', (value) => typeof value === 'string' && value.trim() !== '')
+
+/** Throws `ConfigError` `invalidOption` for a model id that is none, and for options that cannot work. */
+export function checkFactory(id: string, given: object, kind: Kind): void {
+  checkOptions(id, aModelId, 'id')
+  checkOptions(given, kind)
+}

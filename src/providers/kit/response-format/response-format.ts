@@ -1,0 +1,84 @@
+import { ProviderError } from '../../../contract/errors.ts'
+import type { JsonObject, JsonSchema } from '../../../contract/json.ts'
+import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
+import type { ResponseFormat } from '../../../contract/model/request.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
+import { legalName } from '../history/legal-id.ts'
+import { type AnswerByTool, answerByTool } from './answer-tool.ts'
+import { closedSchema } from './closed-schema.ts'
+
+/** What a service can do about the form of an answer. */
+export interface FormatRules {
+  /** How any JSON object is asked for: by a mode of the service, or by a schema that takes any. Absent: not at all. */
+  jsonObject?: 'mode' | 'openSchema'
+  /** Whether that is refused unless "JSON" stands somewhere in the conversation. */
+  jsonMustBeNamed?: boolean
+  /** How a schema is sent: as given, with all its objects closed, or closed where `strict` is asked for. Absent: not at all. */
+  jsonSchema?: 'asGiven' | 'closed' | 'closedIfStrict'
+  /** Neither goes together with tools. */
+  excludesTools?: boolean
+  /** What is done where the service has nothing of its own: a tool takes the answer, or the call fails. */
+  otherwise: 'tool' | 'refuse'
+  /** A tool cannot be forced while the model thinks. */
+  forcingStopsThinking: boolean
+}
+
+/** How the form of an answer is asked for. `request` is to be encoded instead of the one that was given. */
+export type FormatPlan =
+  | { kind: 'text'; request: StreamRequest; answerTool?: undefined }
+  | { kind: 'object'; request: StreamRequest; answerTool?: undefined }
+  | { kind: 'schema'; request: StreamRequest; answerTool?: undefined; name: string; schema: JsonObject; strict?: boolean }
+  | ({ kind: 'tool' } & AnswerByTool)
+
+/**
+ * The plan for the `responseFormat` of `request`.
+ *
+ * What had to be changed is added to `warnings`. Throws `ProviderError` `schemaMismatch` where the model cannot be held to the form.
+ *
+ * Source: docs/concepts/structured-output.md
+ */
+export function planFormat(request: StreamRequest, capabilities: ModelCapabilities, rules: FormatRules, warnings: string[]): FormatPlan {
+  const format = request.responseFormat
+  if (format === undefined || format.type === 'text') return { kind: 'text', request }
+  const native = rules.excludesTools === true && request.tools.length > 0 ? undefined : nativePlan(request, format, rules)
+  if (native !== undefined) return native
+  if (rules.otherwise === 'refuse') throw noForm(request, format.type, capabilities)
+  const none = { jsonObject: false, jsonSchema: false, forcingStopsThinking: rules.forcingStopsThinking }
+  const byTool = answerByTool(request, capabilities, none, warnings)
+  return byTool === undefined ? { kind: 'text', request } : { kind: 'tool', ...byTool }
+}
+
+function nativePlan(request: StreamRequest, format: Exclude<ResponseFormat, { type: 'text' }>, rules: FormatRules): FormatPlan | undefined {
+  if (format.type === 'jsonObject') {
+    if (rules.jsonObject === undefined) return undefined
+    const named = rules.jsonMustBeNamed === true ? namingJson(request) : request
+    if (rules.jsonObject === 'mode') return { kind: 'object', request: named }
+    return { kind: 'schema', request: named, name: 'answer', schema: { type: 'object' } }
+  }
+  const schema = sentSchema(format.schema, format.strict === true, rules.jsonSchema)
+  if (schema === undefined) return undefined
+  // A schema is JSON: its type only does not say so.
+  const plan = { kind: 'schema' as const, request, name: legalName(format.name), schema: schema as JsonObject }
+  return format.strict === undefined ? plan : { ...plan, strict: format.strict }
+}
+
+/** Where an object cannot be closed, a service that need not have it so says itself what it wants. */
+function sentSchema(schema: JsonSchema, isStrict: boolean, how: FormatRules['jsonSchema']): JsonSchema | undefined {
+  if (how === 'closed') return closedSchema(schema)
+  if (how === 'closedIfStrict' && isStrict) return closedSchema(schema) ?? schema
+  return how === undefined ? undefined : schema
+}
+
+/** Models behind some services tend to write blanks for ever without the word; OpenAI refuses such a request. */
+function namingJson(request: StreamRequest): StreamRequest {
+  const { systemPrompt } = request
+  if (/json/i.test(systemPrompt)) return request
+  return { ...request, systemPrompt: `${systemPrompt}\n\nAnswer with a JSON object.`.trimStart() }
+}
+
+function noForm({ model }: StreamRequest, format: string, { jsonSchema }: ModelCapabilities): ProviderError {
+  const next = jsonSchema
+    ? 'Give a JSON Schema whose objects name all their properties.'
+    : 'Use a Claude model, or set capabilities.jsonSchema if this one has learnt it.'
+  return new ProviderError('schemaMismatch', `The service cannot hold ${model.id} to responseFormat ${format}. ${next}`)
+}

@@ -1,0 +1,97 @@
+import { ProviderError } from '../../../contract/errors.ts'
+
+const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
+
+/** True for `https://host` and `https://host/`: no path was configured. */
+export function isBareHost(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/'
+}
+
+/**
+ * The URL of an endpoint: `path` appended to `baseUrl`. Trailing slashes do not matter, a version that ends the base is not repeated
+ * (`https://h/v1` + `/v1/messages`), and a query of the base is kept. Throws `ProviderError` `other` for a base that is no URL.
+ */
+export function joinUrl(baseUrl: string, path: string): string {
+  if (!URL.canParse(baseUrl)) {
+    // Its query may hold a key.
+    throw new ProviderError(
+      'other',
+      `baseUrl "${baseUrl.split('?', 1)[0]}" is not a URL. Give an absolute one, such as https://api.example.com.`,
+    )
+  }
+  const queryStart = baseUrl.indexOf('?')
+  const query = queryStart < 0 ? '' : baseUrl.slice(queryStart)
+  let base = queryStart < 0 ? baseUrl : baseUrl.slice(0, queryStart)
+  while (base.endsWith('/')) base = base.slice(0, -1)
+  const version = /^\/v\d\w*/.exec(path)?.[0] ?? ''
+  return base + (base.endsWith(version) ? path.slice(version.length) : path) + query
+}
+
+/** `own` with `extra` on top; names are compared without case and written in lower case. */
+export function mergeHeaders(own: Record<string, string>, extra: Record<string, string>): Record<string, string> {
+  const merged: Record<string, string> = {}
+  for (const [name, value] of Object.entries(own)) merged[name.toLowerCase()] = value
+  for (const [name, value] of Object.entries(extra)) merged[name.toLowerCase()] = value
+  return merged
+}
+
+/** A copy of `headers` for logs: every value that may be a secret is replaced. */
+export function redactedHeaders(headers: Record<string, string>): Record<string, string> {
+  const shown: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) shown[name] = secretHeader.test(name) ? '[redacted]' : value
+  return shown
+}
+
+/** Parameters that codecs add: they say nothing secret. */
+const knownParameters = new Set(['alt', 'api-version'])
+
+/**
+ * What a request to `url` with `headers` carries that must be in no message: values of headers that say who asks, user info and the
+ * parameters of the address. Some are set by the caller and known to no codec.
+ */
+export function secretsIn(url: string, headers: Record<string, string>): string[] {
+  const secrets: string[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    // A scheme and a token, or a token alone. Signatures have parts, and the names of these are no secret.
+    const token = secretHeader.test(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
+    if (token === undefined) continue
+    secrets.push(token)
+    const password = /^\s*basic\s/i.test(value) ? passwordOf(token) : undefined
+    if (password !== undefined) secrets.push(password)
+  }
+  if (!URL.canParse(url)) return secrets
+  const { username, password, searchParams } = new URL(url)
+  secrets.push(decoded(username), decoded(password))
+  for (const [name, value] of searchParams) if (!knownParameters.has(name)) secrets.push(value)
+  return secrets
+}
+
+function passwordOf(basic: string): string | undefined {
+  try {
+    return atob(basic).split(':').slice(1).join(':')
+  } catch {
+    return undefined
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/**
+ * `credential` as a header value. Throws `ProviderError` `other` where a key cannot be one: engines would print it in their own error.
+ */
+export function headerCredential(service: string, credential: string): string {
+  const key = credential.trim()
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ProviderError(
+      'other',
+      `The ${service} API key contains characters no header may carry, or is empty. Check where it is read from.`,
+    )
+  }
+  return key
+}

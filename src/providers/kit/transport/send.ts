@@ -1,0 +1,255 @@
+import { ProviderError } from '../../../contract/errors.ts'
+import type { AssistantMessage } from '../../../contract/message/message.ts'
+import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
+import { withoutSecret } from '../errors/redact.ts'
+import type { Exchange } from './exchange.ts'
+import { type Stall, StallClock } from './stall-clock.ts'
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+const defaultIdleMs = 60_000
+const defaultProgressMs = 300_000
+/** How long trailing frames are waited for once the message is complete; what the protocol has promised, longer. */
+const graceMs = 2_000
+const owedMs = 15_000
+/** How much is read of what follows the last event, and for how long: services end the body there, so it is mostly nothing. */
+const maxDrainBytes = 64 * 1024
+const maxDrainMs = 1_000
+const maxErrorBody = 64 * 1024
+/** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
+const isOver = 'the call is over'
+
+/**
+ * Sends a request and feeds the response to its decoder.
+ *
+ * **Contract**
+ * - Resolves with the finished message as soon as the decoder is done, also when the connection then hangs or breaks.
+ * - Rejects only with `ProviderError`: refusals (see `classifyError`), `network` for transport, stalls and an end without the terminal
+ *   event, `cancelled` when `signal` aborts. `partial` holds what came once the message had started.
+ * - Redirects are refused: a key must not follow them.
+ * - After success the body is read to its end in the background, so that the connection can be used again: at most 64 KiB and some 2 s more,
+ *   and not at all once `signal` aborts. Then, and at once on every other path, no timer and no listener is left.
+ */
+export async function sendStreaming(exchange: Exchange): Promise<AssistantMessage> {
+  const call = new Call(exchange)
+  let message: AssistantMessage | undefined
+  let error: unknown
+  try {
+    message = await call.run()
+  } catch (thrown) {
+    error = thrown
+  }
+  if (message === undefined) {
+    call.release()
+    throw call.failure(error)
+  }
+  void call.drain()
+  // Why the service stopped, in its own words.
+  if (message.errorMessage !== undefined) message.errorMessage = withoutSecret(message.errorMessage, exchange.secrets())
+  return message
+}
+
+class Call {
+  readonly #exchange: Exchange
+  readonly #aborter = new AbortController()
+  readonly #clock: StallClock
+  readonly #failed: FailedCall
+  #reader: Reader | undefined
+  /** Ends the wait for the response. */
+  #giveUp: ((reason: unknown) => void) | undefined
+  readonly #head: Uint8Array[] = []
+  #headLength = 0
+  /** The body was read to its end: there is nothing to cut. */
+  #hasEnded = false
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+    exchange.decoder.builder.warnings = exchange.call.warnings
+    this.#failed = { exchange, stage: 'open' }
+    const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = exchange.transport
+    this.#clock = new StallClock(idleTimeoutMs, progressTimeoutMs, this.#stalled)
+    exchange.signal.addEventListener('abort', this.#cut)
+  }
+
+  /** The message; `undefined` for a refusal and for an end without the terminal event. */
+  async run(): Promise<AssistantMessage | undefined> {
+    const { signal, decoder } = this.#exchange
+    signal.throwIfAborted()
+    const response = await this.#open()
+    this.#failed.response = response
+    const contentType = response.headers.get('content-type') ?? ''
+    const reader = response.body?.getReader()
+    this.#reader = reader
+    this.#hasEnded = reader === undefined
+    // The response may have come in spite of an abort.
+    if (this.#aborter.signal.aborted) this.#cut()
+    // A server that answers in plain JSON has not understood that it should stream; mostly it is an error with status 200.
+    if (!response.ok || contentType.startsWith('application/json')) {
+      this.#failed.stage = 'refused'
+      this.#failed.body = await this.#readText(reader)
+    } else {
+      this.#failed.stage = 'read'
+      decoder.begin?.(contentType)
+      if (reader !== undefined) await this.#read(reader)
+      this.#failed.stage = 'decode'
+      if (decoder.isComplete) return decoder.finish()
+    }
+    return undefined
+  }
+
+  failure(error: unknown): ProviderError {
+    this.#failed.error = error
+    const head = this.#failed.stage === 'refused' ? undefined : this.#errorInHead()
+    if (head !== undefined) {
+      this.#failed.stage = 'refused'
+      this.#failed.body = head
+    }
+    return toProviderError(this.#failed)
+  }
+
+  /** Reads what is left of the body, within limits, and releases the call. Never rejects. */
+  async drain(): Promise<void> {
+    this.#clock.shorten(maxDrainMs)
+    let bytes = 0
+    try {
+      while (!this.#hasEnded && this.#reader !== undefined && bytes <= maxDrainBytes) {
+        const { done, value } = await this.#reader.read()
+        if (done) this.#hasEnded = true
+        else bytes += value.length
+      }
+    } catch {
+      // A broken connection, or one that was cut: the message is there.
+    }
+    this.release()
+  }
+
+  /** Leaves neither timer nor listener; cuts what has not ended. */
+  release(): void {
+    this.#clock.stop()
+    this.#exchange.signal.removeEventListener('abort', this.#cut)
+    this.#cut()
+  }
+
+  /** Cuts the connection. A pending read then ends at once, whatever the engine or an injected fetch does with its signal. */
+  readonly #cut = (): void => {
+    if (this.#hasEnded) return
+    this.#aborter.abort(isOver)
+    this.#giveUp?.(isOver)
+    this.#reader?.cancel().catch(() => undefined)
+  }
+
+  readonly #stalled = (stall: Stall): void => {
+    const { decoder, transport } = this.#exchange
+    const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = transport
+    if (!decoder.isComplete) {
+      this.#failed.stall =
+        stall === 'bytes'
+          ? `sent nothing for ${idleTimeoutMs} ms (idleTimeoutMs)`
+          : `sent no content for ${progressTimeoutMs} ms (progressTimeoutMs)`
+    }
+    this.#cut()
+  }
+
+  /** Races the fetch against the cut: an injected one may not listen to its signal. */
+  #open(): Promise<Response> {
+    const { call, transport } = this.#exchange
+    const { signal } = this.#aborter
+    // A local, because fetch must not be called as a method of another object.
+    const send = transport.fetch ?? fetch
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject
+      // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
+      send(call.url, { method: 'POST', headers: { ...call.headers }, body: call.body, redirect: 'manual', signal }).then((response) => {
+        if (signal.aborted) response.body?.cancel().catch(() => undefined)
+        resolve(response)
+      }, reject)
+    })
+  }
+
+  async #read(reader: Reader): Promise<void> {
+    const { decoder, signal } = this.#exchange
+    const failed = this.#failed
+    let progress = decoder.progress
+    while (!decoder.isDone) {
+      let chunk: ReadableStreamReadResult<Uint8Array>
+      try {
+        chunk = await reader.read()
+      } catch (error) {
+        if (decoder.isComplete && decoder.owed !== 'content' && !signal.aborted) return
+        throw error
+      }
+      if (this.#aborter.signal.aborted) {
+        // By the caller, or by a stall: after the terminal event that is no failure.
+        if (signal.aborted || !decoder.isComplete) throw signal.reason
+        return
+      }
+      if (chunk.done) return this.#end()
+      failed.stage = 'decode'
+      this.#keepHead(chunk.value)
+      decoder.push(chunk.value)
+      failed.stage = 'read'
+      this.#clock.touch()
+      if (decoder.progress !== progress) {
+        progress = decoder.progress
+        this.#clock.touchContent()
+      }
+      if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? graceMs : owedMs)
+    }
+  }
+
+  /** Remembers what came before the first event, in case it is no event. */
+  #keepHead(bytes: Uint8Array): void {
+    if (this.#exchange.decoder.builder.isStarted || this.#headLength > maxErrorBody) return
+    this.#head.push(bytes)
+    this.#headLength += bytes.length
+  }
+
+  /** An error object that came as the body of what should have been a stream, whatever its content type said. */
+  #errorInHead(): string | undefined {
+    const { decoder, signal } = this.#exchange
+    if (decoder.builder.isStarted || signal.aborted || this.#headLength === 0 || this.#headLength > maxErrorBody) return undefined
+    const utf8 = new TextDecoder()
+    const text = this.#head.map((bytes) => utf8.decode(bytes, { stream: true })).join('')
+    return isErrorObject(text) ? text : undefined
+  }
+
+  /** A frame that is cut off cannot be read; that the terminal event is missing says more, where it is. */
+  #end(): void {
+    const { decoder } = this.#exchange
+    this.#hasEnded = true
+    try {
+      decoder.end()
+    } catch (error) {
+      if (!ProviderError.isInstance(error) || (decoder.isComplete && decoder.owed === 'content')) throw error
+    }
+  }
+
+  /** The text of an error body, at most 64 KiB of it. What cannot be read is left out: the status says enough. */
+  async #readText(reader: Reader | undefined): Promise<string> {
+    const decoder = new TextDecoder()
+    let text = ''
+    try {
+      while (reader !== undefined && text.length < maxErrorBody) {
+        const { done, value } = await reader.read()
+        if (done) {
+          this.#hasEnded = true
+          break
+        }
+        text += decoder.decode(value, { stream: true })
+      }
+    } catch {
+      // A broken connection.
+    }
+    return text
+  }
+}
+
+function isErrorObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    const one: unknown = Array.isArray(value) ? value[0] : value
+    return typeof one === 'object' && one !== null && ['error', 'errors', 'message', 'Message', 'detail'].some((name) => name in one)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import type { CompactedSection, CompactionOverlay, TurnSpan } from '../../contract/context/context-change.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
+import { count } from '../codec.ts'
+import { messageSchema } from '../message.ts'
+import { unknownKeys } from './session-keys.ts'
+import { exactTimes, timeSchema, writeTime } from './session-time.ts'
+
+/** Turns of one loop, both included; a turn is meant by its place, and a message without a turn is one by itself. */
+interface TurnRange {
+  startTurn: number
+  endTurn: number
+}
+
+interface Section {
+  range: TurnRange
+  messages: AgentMessage[]
+}
+
+/** Rust's `CompactionBlock`: of one loop, where an overlay is of a whole history. */
+interface CompactionBlock {
+  createdAt: number
+  keepFirst?: TurnRange
+  keepCompacted?: Section
+  keepRecent?: Section
+}
+
+const names = { createdAt: 'createdAt', keepFirst: 'keep_first', keepCompacted: 'keep_compacted', keepRecent: 'keep_recent' } as const
+const range: z.ZodType<TurnRange> = z.looseObject({ startTurn: count, endTurn: count })
+const section: z.ZodType<Section> = z.looseObject({ range, messages: z.array(messageSchema) })
+
+export const blockSchema: z.ZodType<CompactionBlock> = z
+  .looseObject({ createdAt: timeSchema, keep_first: range.nullish(), keep_compacted: section.nullish(), keep_recent: section.nullish() })
+  .transform(({ createdAt, keep_first, keep_compacted, keep_recent, ...rest }) => ({
+    ...unknownKeys(rest, names),
+    ...exactTimes({ createdAt }),
+    createdAt: createdAt.at,
+    ...(keep_first && { keepFirst: keep_first }),
+    ...(keep_compacted && { keepCompacted: keep_compacted }),
+    ...(keep_recent && { keepRecent: keep_recent }),
+  }))
+
+export function blockToSpec(block: CompactionBlock, encode: (message: AgentMessage) => JsonObject): JsonObject {
+  const { keepFirst, keepCompacted, keepRecent } = block
+  const sectionToSpec = (part: Section): JsonObject => ({ ...part, range: { ...part.range }, messages: part.messages.map(encode) })
+  return {
+    ...unknownKeys(block, names),
+    createdAt: writeTime(block, 'createdAt', block.createdAt),
+    ...(keepFirst && { keep_first: { ...keepFirst } }),
+    ...(keepCompacted && { keep_compacted: sectionToSpec(keepCompacted) }),
+    ...(keepRecent && { keep_recent: sectionToSpec(keepRecent) }),
+  }
+}
+
+/** The id of an overlay that was made of a block. */
+export function blockOverlayId(loopId: string): string {
+  return `${loopId}#block`
+}
+
+/**
+ * The overlay that says the same as a block. `undefined` where none does: an overlay covers a history from its beginning, so the loop must be
+ * the first, and its sections, unlike those that Rust sometimes writes, must follow each other.
+ */
+export function overlayOfBlock(
+  block: CompactionBlock,
+  loop: Pick<LoopRecord, 'loopId' | 'parentLoopId' | 'messages'>,
+): CompactionOverlay | undefined {
+  const { keepFirst, keepCompacted, keepRecent, createdAt } = block
+  if (loop.parentLoopId !== undefined || keepCompacted === undefined) return undefined
+  const parts = [keepFirst, keepCompacted.range, keepRecent?.range].filter((part) => part !== undefined)
+  const follows = parts.every((part, at) => part.startTurn <= part.endTurn && part.startTurn === (parts[at - 1]?.endTurn ?? -1) + 1)
+  const turns = turnsOf(loop.messages)
+  if (!follows || turns.length <= (parts.at(-1)?.endTurn ?? 0)) return undefined
+  const spanOf = ({ startTurn, endTurn }: TurnRange): TurnSpan => ({
+    firstId: turns[startTurn]?.[0]?.id ?? '',
+    lastId: turns[endTurn]?.at(-1)?.id ?? '',
+    turns: endTurn - startTurn + 1,
+  })
+  const sectionOf = (part: Section): CompactedSection => ({ range: spanOf(part.range), messages: part.messages })
+  return {
+    id: blockOverlayId(loop.loopId),
+    createdAt,
+    loopId: loop.loopId,
+    ...(keepFirst && { keepFirst: spanOf(keepFirst) }),
+    keepCompacted: sectionOf(keepCompacted),
+    ...(keepRecent && { keepRecent: sectionOf(keepRecent) }),
+  }
+}
+
+/** The block that says the same as an overlay; `undefined` where it reaches beyond the loop, as an overlay of a longer history does. */
+export function blockOfOverlay(
+  overlay: CompactionOverlay,
+  loop: Pick<LoopRecord, 'parentLoopId' | 'messages'>,
+): CompactionBlock | undefined {
+  const { keepFirst, keepCompacted, keepRecent, createdAt } = overlay
+  const turns = turnsOf(loop.messages)
+  const spans = [keepFirst, keepCompacted.range, keepRecent?.range].filter((span) => span !== undefined)
+  const rangeOf = ({ firstId, lastId }: TurnSpan): TurnRange => ({
+    startTurn: turns.findIndex((turn) => turn[0]?.id === firstId),
+    endTurn: turns.findIndex((turn) => turn.at(-1)?.id === lastId),
+  })
+  const ranges = spans.map(rangeOf)
+  const follows = ranges.every((part, at) => part.endTurn >= 0 && part.startTurn === (ranges[at - 1]?.endTurn ?? -1) + 1)
+  if (!follows || loop.parentLoopId !== undefined) return undefined
+  const sectionOf = (part: CompactedSection): Section => ({ range: rangeOf(part.range), messages: part.messages })
+  return {
+    createdAt,
+    ...(keepFirst && { keepFirst: rangeOf(keepFirst) }),
+    keepCompacted: sectionOf(keepCompacted),
+    ...(keepRecent && { keepRecent: sectionOf(keepRecent) }),
+  }
+}
+
+/** Messages that follow each other and are of one turn. */
+function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
+  const turns: AgentMessage[][] = []
+  let last: number | undefined
+  for (const message of messages) {
+    const index = message.role === 'extension' ? undefined : message.turnId?.turnIndex
+    if (index !== undefined && index === last) turns.at(-1)?.push(message)
+    else turns.push([message])
+    last = index
+  }
+  return turns
+}

@@ -1,0 +1,100 @@
+import { SessionError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { LoopConfigSnapshot } from '../../contract/run/run-facts.ts'
+import type { LoopEvent, LoopRecord } from '../../contract/session/session.ts'
+import { invalidMessages } from '../../session/checks/check.ts'
+import { eventFromSpec } from '../event/event-from-spec.ts'
+import { eventToSpec } from '../event/event-to-spec.ts'
+import { unknownKeys } from './session-keys.ts'
+import type { MessageIds } from './session-message-ids.ts'
+import { parseTime } from './session-time.ts'
+
+const names = { sequence: 'sequence', event: 'event' } as const
+
+/** A `LoopEvent` whose event was not looked into. */
+export interface RawLoopEvent {
+  sequence: number
+  event: JsonObject
+}
+
+const noConfig: LoopConfigSnapshot = {
+  model: '',
+  provider: '',
+  name: '',
+  api: 'openAiCompletions',
+  baseUrl: '',
+  reasoning: false,
+  contextWindow: 0,
+  maxTokens: 0,
+  thinkingLevel: 'off',
+}
+
+/**
+ * The events of a loop. What the crate wrote is kept beside each, and written again: the native event has no place for some of it, such as the
+ * message that comes with every delta. Run id is the loop's, `seq` follows `sequence`; an event without a time has that of the one before.
+ */
+export function eventsFromSpec(
+  events: readonly RawLoopEvent[],
+  loop: Pick<LoopRecord, 'loopId' | 'sessionId' | 'startedAt' | 'config'>,
+  ids: MessageIds,
+  path: string,
+): LoopEvent[] {
+  let at = loop.startedAt
+  return events.map((raw, index) => {
+    const { sequence } = raw
+    const place = `${path}[${index}].event`
+    const specEvent = withExactTime(raw.event, place)
+    const defaults = {
+      runId: loop.loopId,
+      seq: sequence + 1,
+      at,
+      sessionId: loop.sessionId,
+      configSnapshot: { ...noConfig, ...loop.config },
+    }
+    const event = placed(place, () => eventFromSpec(withIds(specEvent, ids), defaults))
+    // The crate refuses a file for an event it does not know: such a file is not of its making.
+    if (event === undefined) throw invalidMessages(`${place}.type`, 'an event of the specification', specEvent.type, true)
+    at = event.at
+    return { ...unknownKeys(raw, names), specEvent, sequence, event }
+  })
+}
+
+/** The events that the crate knows; it refuses a whole file for any other. */
+export function eventsToSpec(events: readonly LoopEvent[], message: (id: string) => AgentMessage | undefined): JsonObject[] {
+  return events.flatMap((kept) => {
+    const { sequence, event } = kept
+    const read: JsonObject | undefined = Reflect.get(kept, 'specEvent')
+    const spec = read ?? eventToSpec(event, message)
+    return spec === undefined ? [] : [{ ...unknownKeys(kept, names), sequence, event: spec }]
+  })
+}
+
+function withExactTime(event: JsonObject, path: string): JsonObject {
+  const { timestamp } = event
+  if (timestamp === undefined) return event
+  const time = typeof timestamp === 'string' ? parseTime(timestamp) : undefined
+  if (time === undefined) throw invalidMessages(`${path}.timestamp`, 'RFC 3339 time', timestamp)
+  return { ...event, timestamp: time.text }
+}
+
+/** The event with the ids that its messages have in the history. */
+function withIds(event: JsonObject, ids: MessageIds): object {
+  const { message, messages, tool_results } = event
+  return {
+    ...event,
+    ...(message !== undefined && { message: ids.anywhere(message) }),
+    ...(messages !== undefined && { messages: ids.anywhere(messages) }),
+    ...(tool_results !== undefined && { tool_results: ids.anywhere(tool_results) }),
+  }
+}
+
+/** What `read` gives; what it says is wrong is said of `path`. */
+function placed<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!SessionError.isInstance(error)) throw error
+    throw new SessionError(error.code, error.message.replace(/^event/, path))
+  }
+}

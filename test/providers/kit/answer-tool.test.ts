@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelCapabilities } from '../../../src/contract/model/model-config.ts'
+import { emptyUsage } from '../../../src/contract/model/usage.ts'
+import { anthropic } from '../../../src/providers/anthropic/index.ts'
+import { plain } from '../../../src/providers/kit/capabilities/capabilities.ts'
+import { AssistantBuilder } from '../../../src/providers/kit/decode/assistant-builder.ts'
+import {
+  type AnswerByTool,
+  answerByTool,
+  answerToolName,
+  type NativeFormats,
+} from '../../../src/providers/kit/response-format/answer-tool.ts'
+import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
+import { plainRequest } from '../model-call.ts'
+
+const schema = { type: 'object', properties: { city: { type: 'string' } } }
+const { config } = anthropic('claude-test')
+const nothing: NativeFormats = { jsonObject: false, jsonSchema: false, forcingStopsThinking: true }
+
+const request = (changes: Partial<StreamRequest> = {}) =>
+  plainRequest(config, { messages: [], responseFormat: { type: 'jsonSchema', name: 'place', schema }, ...changes })
+
+function plan(
+  changes: Partial<StreamRequest> = {},
+  capabilities: Partial<ModelCapabilities> = {},
+  native = nothing,
+): { plan: AnswerByTool | undefined; warnings: string[] } {
+  const warnings: string[] = []
+  return { plan: answerByTool(request(changes), { ...plain, ...capabilities }, native, warnings), warnings }
+}
+
+describe('a request whose answer a tool takes', () => {
+  it('has the tool with the schema as its arguments, and is made to call it', () => {
+    const { plan: made, warnings } = plan()
+    expect(made).toMatchObject({ force: 'answer', answerTool: 'respond_json', request: { responseFormat: { type: 'text' } } })
+    expect(made?.request.tools).toMatchObject([{ name: 'respond_json', parameters: schema }])
+    expect(warnings).toEqual([])
+  })
+
+  it('takes any object in JSON mode', () => {
+    expect(plan({ responseFormat: { type: 'jsonObject' } }).plan?.request.tools).toMatchObject([
+      { parameters: { type: 'object', additionalProperties: true } },
+    ])
+  })
+
+  it('keeps other tools usable, in front', () => {
+    const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }]
+    const first = plan({ tools }).plan
+    expect(first?.force).toBe('any')
+    expect(first?.request.tools.map((tool) => tool.name)).toEqual(['look', answerToolName])
+    // The encoded forms of tools are found again by identity.
+    expect(plan({ tools }).plan?.request.tools).toBe(first?.request.tools)
+  })
+
+  it.each(['budget', 'adaptive'] as const)('does not think where that forbids to force: %s', (thinking) => {
+    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking })
+    expect(made?.request.thinkingLevel).toBe('off')
+    expect(warnings.join()).toMatch(/thinking switched off/)
+  })
+
+  it.each(['none', 'alwaysOn'] as const)('leaves the thinking level alone for thinking %s', (thinking) => {
+    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking })
+    expect(made?.request.thinkingLevel).toBe('high')
+    expect(warnings).toEqual([])
+  })
+
+  it('thinks on where a forced tool does not disturb', () => {
+    const native = { ...nothing, forcingStopsThinking: false }
+    expect(plan({ thinkingLevel: 'high' }, { thinking: 'adaptive' }, native).plan?.request.thinkingLevel).toBe('high')
+  })
+
+  it('asks where it cannot force, and says so', () => {
+    const { plan: made, warnings } = plan({ thinkingLevel: 'high' }, { thinking: 'budget', forcedToolChoice: false })
+    expect(made).toMatchObject({ force: 'none', request: { thinkingLevel: 'high' } })
+    expect(warnings.join()).toMatch(/cannot be made/)
+  })
+
+  it('is not needed for text, nor where the service has the form itself', () => {
+    const native = { ...nothing, jsonSchema: true }
+    expect(plan({ responseFormat: { type: 'text' } }).plan).toBeUndefined()
+    expect(plan({}, {}, native).plan).toBeUndefined()
+    expect(plan({ responseFormat: { type: 'jsonObject' } }, {}, native).plan).toBeDefined()
+    const { responseFormat: _, ...bare } = request()
+    expect(answerByTool(bare, plain, nothing, [])).toBeUndefined()
+  })
+})
+
+function building() {
+  const events: StreamEvent[] = []
+  const builder = new AssistantBuilder(config, (event) => events.push(event), answerToolName)
+  return { builder, events }
+}
+
+describe('the call of the answer tool', () => {
+  it('is the text of the answer, which then has stopped', () => {
+    const { builder, events } = building()
+    builder.toolCall(0, 'c1', answerToolName)
+    builder.toolArguments(0, '{"city":')
+    builder.toolArguments(0, '"Oslo"}')
+    const message = builder.finish('toolUse', emptyUsage())
+    expect(message).toMatchObject({ stopReason: 'stop', content: [{ type: 'text', text: '{"city":"Oslo"}' }] })
+    expect(events.slice(1)).toEqual([
+      { type: 'text', contentIndex: 0, delta: '{"city":' },
+      { type: 'text', contentIndex: 0, delta: '"Oslo"}' },
+    ])
+  })
+
+  it('is an empty object without arguments', () => {
+    const { builder, events } = building()
+    builder.toolCall(0, 'c1', answerToolName)
+    expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{}' }])
+    expect(events.at(-1)).toEqual({ type: 'text', contentIndex: 0, delta: '{}' })
+  })
+
+  it('is nothing when it was cut off before the first argument', () => {
+    const { builder } = building()
+    builder.toolCall(0, 'c1', answerToolName)
+    expect(builder.finish('length', emptyUsage())).toMatchObject({ stopReason: 'length', content: [] })
+  })
+
+  it('may get its name late, or twice', () => {
+    const { builder, events } = building()
+    builder.toolArguments(0, '{"a"')
+    builder.toolCall(0, 'c1')
+    builder.toolCall(0, undefined, answerToolName)
+    builder.toolCall(0, 'c1', answerToolName)
+    builder.toolCall(0, 'c1')
+    builder.toolArguments(0, ':1}')
+    expect(builder.finish('toolUse', emptyUsage())).toMatchObject({ stopReason: 'stop', content: [{ type: 'text', text: '{"a":1}' }] })
+    expect(events.filter((event) => event.type !== 'start').map((event) => event.type)).toEqual(['text', 'text'])
+  })
+
+  it('counts once: a second one is left out', () => {
+    const { builder } = building()
+    builder.toolCall(0, 'c1', answerToolName)
+    builder.toolCall(1, 'c2', answerToolName)
+    builder.toolArguments(1, '{"a":2}')
+    builder.toolArguments(0, '{"a":1}')
+    expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{"a":1}' }])
+  })
+
+  it('does not hide other calls: they run, and the answer comes after them', () => {
+    const { builder } = building()
+    builder.toolCall(0, 'c1', 'look')
+    builder.toolCall(1, 'c2', answerToolName)
+    builder.toolArguments(1, '{}')
+    expect(builder.finish('toolUse', emptyUsage())).toMatchObject({
+      stopReason: 'toolUse',
+      content: [{ type: 'toolCall', name: 'look' }, { type: 'text' }],
+    })
+  })
+
+  it('keeps nothing of the state of the call', () => {
+    const { builder } = building()
+    builder.toolCall(0, 'c1', answerToolName)
+    builder.setProviderState(0, { api: 'googleGenerativeAi', model: 'm', payload: { thoughtSignature: 's' } })
+    builder.toolArguments(0, '{"a":1}')
+    expect(builder.finish('toolUse', emptyUsage()).content).toEqual([{ type: 'text', text: '{"a":1}' }])
+  })
+
+  it('is a call like any other where nobody asked for it', () => {
+    const builder = new AssistantBuilder(config, () => undefined)
+    builder.toolCall(0, 'c1', answerToolName)
+    expect(builder.finish('toolUse', emptyUsage())).toMatchObject({ stopReason: 'toolUse', content: [{ name: answerToolName }] })
+  })
+})
