@@ -8,7 +8,7 @@ import type { QueueMode } from '../contract/run/settings.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
 import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
-import { toMessages } from '../loop/input.ts'
+import { toMessages } from '../loop/intake.ts'
 import { parseMessages, serializeMessages } from '../session/checks/message-json.ts'
 import type { Model } from '../types/model/model.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
@@ -25,11 +25,10 @@ import {
   checkSettings,
   type PromptOptions,
 } from './agent-options.ts'
-import { beginRun } from './begin-run.ts'
+import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
 import { Conversation, settingsOf, snapshotCopy } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
-import { continuationStart, promptStart, type RunStart, sendStart } from './run-start.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time.

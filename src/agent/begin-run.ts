@@ -1,16 +1,50 @@
+import { settleWithin } from '../base/abort.ts'
 import { withSkills } from '../base/with-skills.ts'
 import { newId } from '../contract/message/ids.ts'
-import { now } from '../contract/message/message.ts'
+import { type AgentMessage, now } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import { startLoop } from '../loop/agent-loop.ts'
-import type { LoopConfig } from '../loop/loop-config.ts'
-import { nextLoopId } from '../loop/loop-id.ts'
+import type { ContinuationKind } from '../contract/run/run-facts.ts'
+import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
+import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
+import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
+import type { SessionJournal } from '../types/session/session-store.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
 import { RunHandle } from './run-handle.ts'
-import type { RunStart } from './run-start.ts'
-import { takeOver } from './take-over.ts'
+
+/** What is run. */
+export interface RunStart {
+  start: LoopStart
+  /** Unless the options say otherwise. */
+  kind: ContinuationKind
+  /** Comes first of what steers the run. */
+  said?: readonly AgentMessage[]
+  /** What is run where the history has become another, because others have written to the session. Default: the same. */
+  afterTakeover?: (context: AgentContext) => LoopStart
+}
+
+export function promptStart(messages: AgentMessage[]): RunStart {
+  return { start: { type: 'prompt', messages }, kind: { kind: 'initial' } }
+}
+
+/** Goes on from a history that was not answered; where others have answered it by then, what was queued is all there is to do. */
+export function continuationStart(start: LoopStart): RunStart {
+  const afterTakeover = (context: AgentContext): LoopStart => tryContinuation(context) ?? { type: 'prompt', messages: [] }
+  return { start, kind: { kind: 'default' }, afterTakeover }
+}
+
+/** Goes on where the history was not answered, with `messages` right after; else a prompt, before which calls that wait by then are asked for. */
+export function sendStart(messages: AgentMessage[], context: AgentContext): RunStart {
+  const continuation = tryContinuation(context)
+  if (continuation !== undefined) return { ...continuationStart(continuation), said: messages }
+  const prompt = { type: 'prompt' as const, messages }
+  const afterTakeover = (now: AgentContext): LoopStart => {
+    const { paused } = tryContinuation(now) ?? {}
+    return paused === undefined ? prompt : { ...prompt, paused }
+  }
+  return { start: prompt, kind: { kind: 'initial' }, afterTakeover }
+}
 
 /** What a run needs of its agent. */
 export interface RunningAgent {
@@ -62,4 +96,31 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     logger,
   })
   return run
+}
+
+/** How long an aborted run still waits for its session, in ms. */
+const openGraceMs = 1000
+
+/** Of an agent, which names its loops before they begin. */
+type AgentLoopRequest = LoopRequest & { origin: LoopOrigin & { loopId: string }; context: Conversation['context'] }
+
+/**
+ * Takes the right to write, and catches up with what others have written since this history was read: then the run goes on from there. What cannot
+ * be opened refuses the first record of the loop too, which ends the run.
+ */
+export async function takeOver(request: AgentLoopRequest, journal: SessionJournal, { afterTakeover }: RunStart): Promise<AgentLoopRequest> {
+  const { context, config, origin, options } = request
+  const { agentId, sessionId } = context
+  const { parentLoopId } = origin
+  const place = { sessionId, agentId, ...(parentLoopId !== undefined && { parentLoopId }) }
+  // An async function, so that a journal that throws at once is a rejection too.
+  const opening = (async () => journal.open(place, context))()
+  const caughtUp = await settleWithin(opening, options.signal, openGraceMs).catch(() => undefined)
+  if (caughtUp === undefined) return request
+  const { messages, state, loopCounts, lastLoopId } = caughtUp
+  const isTaken = isCounted(origin.loopId, sessionId, loopCounts)
+  Object.assign(context, { messages, state, loopCounts: raiseCounts(context.loopCounts, loopCounts), lastLoopId })
+  const loopId = isTaken ? nextLoopId(context, sessionId, config) : origin.loopId
+  const start = afterTakeover?.(context) ?? request.start
+  return { ...request, start, origin: { kind: origin.kind, loopId, ...(lastLoopId !== undefined && { parentLoopId: lastLoopId }) } }
 }

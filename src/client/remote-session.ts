@@ -3,7 +3,7 @@ import type { ApprovalRef } from '../types/run/approval.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
-import type { QueuedReceipt } from './run/receipt.ts'
+import type { QueuedReceipt } from './run/outbox.ts'
 
 /** A session on a server, with the surface of a local agent. See `remoteSession`. */
 export interface RemoteSession extends ChatAgent {

@@ -5,8 +5,8 @@ import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
 import { checkLoop } from './check-config.ts'
-import { compactNow, loadView, needsView } from './compaction.ts'
-import { toMessages } from './input.ts'
+import { compactAsAsked, loadView, needsView } from './compaction.ts'
+import { toMessages } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { LoopState } from './loop-state.ts'
@@ -152,7 +152,7 @@ async function run(
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
     if (refused !== undefined) return end(refused)
-    if (start.type === 'compaction') return end(await compactNow(loop, start.focusMessage))
+    if (start.type === 'compaction') return end(await compactAsAsked(loop, start.focusMessage))
     return await runTurns(loop, turns, end)
   } catch (error) {
     // Little below lets an error through; what does must not cost the caller its agentEnd.

@@ -13,7 +13,7 @@ const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction
 export async function loadView(loop: LoopState): Promise<RequestView> {
   if (loop.view !== undefined) return loop.view
   const { RequestView } = chunk.loaded ?? (await chunk.load())
-  loop.view = new RequestView(loop.context, loop.room, loop.meter)
+  loop.view = new RequestView(loop.context, loop.contextLimits, loop.meter)
   return loop.view
 }
 
@@ -30,20 +30,20 @@ export function needsView({ context }: LoopState): boolean {
  */
 export function keepWithinContext(loop: LoopState): Promise<unknown> | undefined {
   if (loop.stop.aborted || !isNearlyFull(loop)) return undefined
-  return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, false))
+  return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'due' }))
 }
 
 /** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link keepWithinContext}. */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
-  if (loop.room === undefined || loop.stop.aborted) return false
-  return compacted(loop, async (view) => (await chunk.load()).compactIfDue(loop, view, true))
+  if (loop.contextLimits === undefined || loop.stop.aborted) return false
+  return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'overflow' }))
 }
 
 /** Compacts although nothing forces it. Rejects when that fails: what is sent has not changed then. */
-export async function compactNow(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
+export async function compactAsAsked(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
   try {
     const view = await loadView(loop)
-    await (await chunk.load()).compactNow(loop, view, focusMessage)
+    await (await chunk.load()).compactContext(loop, view, { cause: 'asked', focusMessage })
   } catch (error) {
     if (error instanceof JournalError || !loop.stop.aborted) throw error
   }
@@ -58,10 +58,10 @@ export async function applyContextChanges(loop: LoopState, changes: readonly Con
 
 const noState: ContextState = {}
 
-function isNearlyFull({ room, meter, view, context }: LoopState): boolean {
-  if (room === undefined) return false
+function isNearlyFull({ contextLimits, meter, view, context }: LoopState): boolean {
+  if (contextLimits === undefined) return false
   const { promptTokens } = view?.size() ?? meter.measure(context.messages, context.state ?? noState)
-  return promptTokens >= compactionTrigger(room)
+  return promptTokens >= compactionTrigger(contextLimits)
 }
 
 async function compacted(loop: LoopState, compact: (view: RequestView) => Promise<boolean>): Promise<boolean> {

@@ -13,7 +13,7 @@ import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
-import { InputGate } from './input.ts'
+import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import type { RequestView } from './view/request-view.ts'
 import { Watches } from './watches.ts'
@@ -35,8 +35,8 @@ export class LoopState {
   readonly inputs: InputGate
   /** Whoever watches this loop from within; `undefined` where nobody does. */
   readonly watches: Watches | undefined
-  /** Room of the conversation; `undefined` where nothing is ever compacted. */
-  readonly room: ResolvedContext | undefined
+  /** How long the conversation may get; `undefined` where nothing is ever compacted. */
+  readonly contextLimits: ResolvedContext | undefined
   /** How large the prompt is. */
   readonly meter: PromptMeter
   /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
@@ -72,8 +72,8 @@ export class LoopState {
     )
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
-    this.room = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
-    this.meter = new PromptMeter(this.room ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
+    this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
+    this.meter = new PromptMeter(this.contextLimits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
   }
 
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */

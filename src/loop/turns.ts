@@ -8,7 +8,7 @@ import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
-import { addNotice, type Intake, type TurnInput } from './input.ts'
+import { addNotice, type Intake, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
 import { callModel } from './model-call.ts'
 

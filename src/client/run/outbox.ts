@@ -1,10 +1,51 @@
-import type { PromptInput } from '../../contract/message/message.ts'
-import type { Receipt } from '../../types/run/run.ts'
+import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
 import { codeOf } from '../remote-error.ts'
 import { saidIn } from '../said.ts'
 import type { Wire } from '../wire/wire.ts'
-import { type QueuedReceipt, RemoteReceipt } from './receipt.ts'
-import type { RemoteRun } from './remote-run.ts'
+
+/** What waits to be said, and as what. */
+export interface QueuedReceipt extends Receipt {
+  readonly kind: 'steer' | 'followUp'
+}
+
+/** A receipt that is settled by what the server reports. */
+export class RemoteReceipt implements QueuedReceipt {
+  readonly kind: QueuedReceipt['kind']
+  readonly message: AgentMessage
+  readonly settled: Promise<'delivered' | 'returned'>
+  status: ReceiptStatus = 'queued'
+  readonly #takeBack: (receipt: RemoteReceipt) => void
+  #resolve: (status: 'delivered' | 'returned') => void = () => undefined
+
+  constructor(kind: QueuedReceipt['kind'], message: AgentMessage, takeBack: (receipt: RemoteReceipt) => void) {
+    this.kind = kind
+    this.message = message
+    this.#takeBack = takeBack
+    this.settled = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  /** The first outcome counts. */
+  settle(status: 'delivered' | 'returned'): this {
+    if (this.status === 'queued') this.status = status
+    this.#resolve(status)
+    return this
+  }
+
+  withdraw(): void {
+    if (this.status === 'queued') this.#takeBack(this)
+  }
+}
+
+/** The run that something is said in. */
+interface SpokenTo {
+  readonly loopId: string
+  readonly hasEnded: boolean
+  /** Settles `receipt` when its events tell what became of it. */
+  expect(receipt: RemoteReceipt): void
+}
 
 /** What an outbox needs of its session. */
 export interface OutboxOwner {
@@ -27,7 +68,7 @@ export class Outbox {
   }
 
   /** Queues `input` for `run`; where none is on it is returned at once. */
-  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun | undefined): Receipt {
+  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined): Receipt {
     const { last, prompt, key } = saidIn(input)
     const receipt = this.receiptOf(kind, last)
     if (run === undefined || run.hasEnded) return receipt.settle('returned')

@@ -15,7 +15,7 @@ import { type AgentRun, type Receipt, RunError, type RunResult } from '../../typ
 import type { RemoteError } from '../remote-error.ts'
 import { AskedInputs } from './asked-inputs.ts'
 import { FailingReader } from './failing-reader.ts'
-import type { QueuedReceipt, RemoteReceipt } from './receipt.ts'
+import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
 import { type EventBody, endIn, RunProgress } from './run-progress.ts'
 import { shownRequest, WaitingCalls } from './waiting-calls.ts'
 

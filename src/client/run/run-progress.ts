@@ -1,9 +1,10 @@
-import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
+import type { Content } from '../../contract/message/content.ts'
+import { type AgentMessage, type AssistantMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent, EventBase, TurnStartEvent } from '../../contract/run/event.ts'
 import type { RunStatus } from '../../contract/run/run-facts.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
-import { grow } from './growing-message.ts'
 
 /** An event without what every event carries. */
 export type EventBody = AgentEvent extends infer Each ? (Each extends AgentEvent ? Omit<Each, keyof EventBase> : never) : never
@@ -109,4 +110,20 @@ function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
 /** How the record says that the loop has ended; undefined where it has not. */
 export function endIn({ status }: LoopRecord): RunStatus | undefined {
   return status === 'running' || status === 'pending' || status === 'interrupted' ? undefined : status
+}
+
+/** Adds a delta to a message that streams, O(length of the delta). The arguments of a call are there when the message is complete. */
+function grow({ content }: AssistantMessage, delta: StreamDelta): void {
+  // A block that is never streamed (an image, redacted thinking) leaves an empty text in its place until the message ends.
+  while (content.length < delta.contentIndex) content.push({ type: 'text', text: '' })
+  const block = content[delta.contentIndex]
+  if (delta.type === 'text' && block?.type === 'text') block.text += delta.delta
+  else if (delta.type === 'thinking' && block?.type === 'thinking') block.thinking += delta.delta
+  else if (delta.type !== 'toolCallDelta' || block?.type !== 'toolCall') content[delta.contentIndex] = begun(delta)
+}
+
+function begun(delta: StreamDelta): Content {
+  if (delta.type === 'text') return { type: 'text', text: delta.delta }
+  if (delta.type === 'thinking') return { type: 'thinking', thinking: delta.delta }
+  return { type: 'toolCall', id: delta.toolCallId, name: delta.toolName, arguments: {} }
 }

@@ -5,10 +5,10 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ApprovalDesk, RunGuards } from '../../types/run/approval.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
+import { CallInputs } from '../ask/call-questions.ts'
+import { ForwardedApprovals, guardsOf } from '../ask/run-guards.ts'
 import type { LoopState } from '../loop-state.ts'
-import { CallInputs } from './call-inputs.ts'
 import type { PreparedCall } from './prepare-call.ts'
-import { guardsOf, RisingApprovals } from './run-guards.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
 import { errorResult, toolErrorText, toToolResult } from './tool-result.ts'
 
@@ -54,7 +54,7 @@ class RunningCall {
   #stopTimer: (() => void) | undefined
   #asking = 0
   /** Where loops that the tool starts ask people, made when one is started; `undefined` where nobody can be asked. */
-  #approvals: RisingApprovals | undefined
+  #approvals: ForwardedApprovals | undefined
   /** Where the call asks people, and loops that it starts; made when somebody does. */
   #inputs: CallInputs | undefined
   #isOver = false
@@ -150,10 +150,10 @@ class RunningCall {
     return result
   }
 
-  #asksApproval(above: ApprovalDesk): RisingApprovals {
+  #asksApproval(above: ApprovalDesk): ForwardedApprovals {
     if (this.#approvals !== undefined) return this.#approvals
     const { id, name } = this.#call
-    this.#approvals = new RisingApprovals(this.#loop, above, { id, name, stop: this.stop })
+    this.#approvals = new ForwardedApprovals(this.#loop, above, { id, name, stop: this.stop })
     if (this.#isOver) this.#approvals.close()
     return this.#approvals
   }

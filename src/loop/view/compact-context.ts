@@ -7,53 +7,34 @@ import type { CompactionFigures } from '../../types/run/hooks.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { RequestView } from './request-view.ts'
 
-/** How far a compaction goes. */
-export interface CompactOptions {
-  /** Why: decides how much is left. */
-  cause: 'due' | 'overflow' | 'asked'
-  /** Summarise also where cutting tool outputs would do, or nothing had to be done. */
-  force: boolean
-  /** Instead of the configured one. */
-  focusMessage?: string
-}
-
-/**
- * Compacts when what is sent has come too near to the limit. After an overflow always: to what is configured, and to half of what was sent at
- * most. Resolves and rejects as {@link compactContext}.
- */
-export async function compactIfDue(loop: LoopState, view: RequestView, isOverflow: boolean): Promise<boolean> {
-  if (isOverflow) return compactContext(loop, view, { cause: 'overflow', force: true })
-  return view.size().promptTokens >= view.trigger && compactContext(loop, view, { cause: 'due', force: false })
-}
-
-/** Compacts although nothing forces it. Resolves and rejects as {@link compactContext}. */
-export function compactNow(loop: LoopState, view: RequestView, focusMessage: string | undefined): Promise<boolean> {
-  return compactContext(loop, view, { cause: 'asked', force: true, ...(focusMessage !== undefined && { focusMessage }) })
-}
+/** Why the context is compacted, which decides how much is left. `focusMessage` stands instead of the configured one. */
+type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusMessage: string | undefined }
 
 /**
  * Puts an overlay over the older part of the history, with its events and hooks. Resolves with whether less is sent from now on.
  *
  * **Contract**
+ * - When it is `due`, nothing happens unless what is sent has come too near to the limit. After an `overflow` it goes to what is configured, and to
+ *   half of what was sent at most.
  * - No event when there is nothing to compact, or when a `beforeCompactionStart` hook says no.
  * - `compactionStarted` is always followed by `compactionEnded`; on failure nothing has changed.
  * - Rejects with what went wrong, after `compactionEnded`: `JournalError`, the signal's reason, a defect.
  *
  * Source: docs/concepts/context-and-compaction.md
  */
-async function compactContext(loop: LoopState, view: RequestView, options: CompactOptions): Promise<boolean> {
+export async function compactContext(loop: LoopState, view: RequestView, reason: CompactionReason): Promise<boolean> {
   const { context, events } = loop
-  const { cause, force } = options
-  if (view.room === undefined) return false
-  const room = withFocus(view.room, options.focusMessage)
-  const sent = view.sent()
+  const { cause } = reason
   const size = view.size()
+  if (view.contextLimits === undefined || (cause === 'due' && size.promptTokens < view.trigger)) return false
+  const limits = withFocus(view.contextLimits, cause === 'asked' ? reason.focusMessage : undefined)
+  const sent = view.sent()
   const { messageTokens: ownEstimate } = size
   // Of the messages: what system prompt and tools take stays.
-  const estimatedTokens = size.promptTokens - room.systemPromptTokens
-  const targetTokens = compactionTarget(room, size, cause)
+  const estimatedTokens = size.promptTokens - limits.systemPromptTokens
+  const targetTokens = compactionTarget(limits, size, cause)
   const { messages, state = {} } = context
-  const plan = planCompaction({ messages, state, view: sent, context: room, loopId: events.loopId, targetTokens, force })
+  const plan = planCompaction({ messages, state, view: sent, context: limits, loopId: events.loopId, targetTokens, force: cause !== 'due' })
   if (plan === undefined) return false
   if ((await loop.hooks.beforeCompaction(estimatedTokens, sent.length)) === false) return false
   events.emit({ type: 'compactionStarted', estimatedTokens, messageCount: sent.length })
@@ -80,7 +61,7 @@ async function compactContext(loop: LoopState, view: RequestView, options: Compa
     await loop.record({ type: 'compaction', overlay: compacted.overlay })
     view.change({ overlay: compacted.overlay })
     const after = view.sent()
-    const figures = { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, room.counter) }
+    const figures = { ...before, messagesAfter: after.length, tokensAfter: totalTokens(after, limits.counter) }
     await ended(loop, { figures, loopsCompacted: compacted.loopsCompacted, usage })
     return true
   } catch (error) {
@@ -89,8 +70,8 @@ async function compactContext(loop: LoopState, view: RequestView, options: Compa
   }
 }
 
-function withFocus(room: ResolvedContext, focusMessage: string | undefined): ResolvedContext {
-  return focusMessage === undefined ? room : { ...room, compaction: { ...room.compaction, focusMessage } }
+function withFocus(limits: ResolvedContext, focusMessage: string | undefined): ResolvedContext {
+  return focusMessage === undefined ? limits : { ...limits, compaction: { ...limits.compaction, focusMessage } }
 }
 
 /** How a compaction has ended, and what the models that it asked have used. */

@@ -1,4 +1,4 @@
 // One chunk, loaded when a run first needs any of it. See `loop/compaction.ts`.
-export { compactIfDue, compactNow } from './compact-context.ts'
+export { compactContext } from './compact-context.ts'
 export { applyContextChanges } from './context-changes.ts'
 export { RequestView } from './request-view.ts'

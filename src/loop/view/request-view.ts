@@ -22,7 +22,7 @@ const noState: ContextState = {}
  */
 export class RequestView {
   /** Absent where nothing is ever compacted. */
-  readonly room: ResolvedContext | undefined
+  readonly contextLimits: ResolvedContext | undefined
   readonly #context: AgentContext
   readonly #revertPolicy: RevertPolicy | undefined
   #nextNodeId = 0
@@ -30,9 +30,9 @@ export class RequestView {
   readonly #view = new GrowingView()
   readonly #meter: PromptMeter
 
-  constructor(context: AgentContext, room: ResolvedContext | undefined, meter: PromptMeter) {
+  constructor(context: AgentContext, limits: ResolvedContext | undefined, meter: PromptMeter) {
     this.#context = context
-    this.room = room
+    this.contextLimits = limits
     this.#meter = meter
     this.#revertPolicy = context.tools.find((tool) => tool.revertPolicy !== undefined)?.revertPolicy
     if (this.#revertPolicy === undefined) return
@@ -59,12 +59,12 @@ export class RequestView {
 
   /** How tokens are estimated. */
   get counter(): TokenCounter {
-    return this.room?.counter ?? heuristicTokenCounter
+    return this.contextLimits?.counter ?? heuristicTokenCounter
   }
 
   /** From how many tokens on the history is compacted. */
   get trigger(): number {
-    return this.room === undefined ? Infinity : compactionTrigger(this.room)
+    return this.contextLimits === undefined ? Infinity : compactionTrigger(this.contextLimits)
   }
 
   /** Sends something else of the history from now on. */

@@ -38,7 +38,7 @@ export function guardsOf(loop: LoopState, toolCallId: string, { approvals, input
  * - Each `approvalRequested` has one `approvalResolved`, also when the loop no longer asks, or the call is over.
  * - After `close`, nobody is asked. What waits when the call is stopped is withdrawn at once: nobody can approve what was stopped.
  */
-export class RisingApprovals implements ApprovalDesk {
+export class ForwardedApprovals implements ApprovalDesk {
   readonly #loop: LoopState
   readonly #above: ApprovalDesk
   readonly #call: { toolCallId: string; toolName: string }

@@ -6,9 +6,9 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { ApprovalDecision, ApprovalRule } from '../../types/run/approval.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
+import { type PreparedCall, parsed, type RefusedCall, validateArguments } from '../calls/prepare-call.ts'
+import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
-import { type PreparedCall, parsed, type RefusedCall, validateArguments } from './prepare-call.ts'
-import { errorResult } from './tool-result.ts'
 
 /** Whether a call may run: as it is or with the arguments a hook gave it, not at all, or once a person has answered. */
 export type Permission = { kind: 'run'; call: PreparedCall } | RefusedCall | WaitingCall
