@@ -117,6 +117,7 @@ export {
   type QueueMode,
   type ReachedLimit,
   type RetryConfig,
+  type SharedLimits,
 } from './contract/run/settings.ts'
 export type { JournalEntry } from './contract/session/journal-entry.ts'
 export type { NodeTag, TagKind } from './contract/session/node-tag.ts'

@@ -13,7 +13,7 @@ const expected: Record<string, string> = {
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
     RunError
-    ApiKey CompactOptions MessageInput ReachedLimit ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
+    ApiKey CompactOptions MessageInput ReachedLimit SharedLimits ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
     SubAgentRef ToolOutput DroppedLine LogQuery SalvagedSession SessionDigest SessionListOptions SessionPage
     AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
     AgentTool AnnotatedRequest ApiProtocol ApprovalDecision

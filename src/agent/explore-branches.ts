@@ -1,7 +1,7 @@
 import { aText, checkOptions, listOf, options as optionsOf, required } from '../base/check-options.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
 import type { PromptInput } from '../contract/message/message.ts'
-import type { ExecutionLimits } from '../contract/run/settings.ts'
+import type { SharedLimits } from '../contract/run/settings.ts'
 import { sharedLimits } from '../loop/check-config.ts'
 import type { AgentRun } from '../types/run/run.ts'
 import type { Agent } from './agent.ts'
@@ -25,7 +25,7 @@ export interface Branch {
 /** What holds for all branches. */
 export interface ExploreOptions extends Omit<PromptOptions, 'kind'> {
   /** What all branches together may use: tokens, time and cost. The limits of each hold beside it. Default: none. */
-  limits?: Partial<Omit<ExecutionLimits, 'maxTurns'>>
+  limits?: Partial<SharedLimits>
 }
 
 const { kind: _ofBranches, ...ofPrompt } = promptTable

@@ -185,6 +185,7 @@ export interface ContextSection {
 /** `[execution]`: when a run stops by itself, and how calls are repeated and cached. */
 export interface ExecutionSection {
   max_turns?: number
+  max_same_refusals?: number
   max_total_tokens?: number
   max_duration_secs?: number
   max_cost?: number

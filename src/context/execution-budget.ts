@@ -2,7 +2,7 @@ import { aNumberFromZero, checkOptions, options } from '../base/check-options.ts
 import { aBudget } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
-import { defaultLimits, type ExecutionLimits, type ReachedLimit } from '../contract/run/settings.ts'
+import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 
 /**
@@ -126,7 +126,7 @@ function isFigure(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
 }
 
-const budgetLimits = options<Omit<ExecutionLimits, 'maxTurns'>>({
+const budgetLimits = options<SharedLimits>({
   maxTotalTokens: aNumberFromZero,
   maxDurationMs: aNumberFromZero,
   maxCost: aNumberFromZero,
@@ -144,7 +144,7 @@ const budgetLimits = options<Omit<ExecutionLimits, 'maxTurns'>>({
  * await agent.prompt('Sum it up.', { budget }).result
  * console.log(budget.used().costUsd)
  */
-export function createBudget(limits: Partial<Omit<ExecutionLimits, 'maxTurns'>> = {}, parent?: Budget): ReadableBudget {
+export function createBudget(limits: Partial<SharedLimits> = {}, parent?: Budget): ReadableBudget {
   checkOptions(limits, budgetLimits)
   if (parent !== undefined) checkOptions(parent, aBudget, 'parent')
   const { maxTotalTokens = Infinity, maxDurationMs = Infinity, maxCost } = limits

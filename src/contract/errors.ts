@@ -46,6 +46,8 @@ export interface ProviderErrorOptions extends PhiErrorOptions {
   retryAfterMs?: number
   /** Whether the same call may succeed later. Default: `network` and `rateLimited` only. */
   isRetryable?: boolean
+  /** Most times that the call is worth repeating, where that is less than a caller allows: an expensive one may have been worked on. */
+  maxRetries?: number
   /** The message as far as it came, when streaming had begun. */
   partial?: AssistantMessage
 }
@@ -56,6 +58,7 @@ export class ProviderError extends PhiError {
   declare readonly status?: number
   declare readonly retryAfterMs?: number
   readonly isRetryable: boolean
+  declare readonly maxRetries?: number
   declare readonly partial?: AssistantMessage
 
   constructor(code: ProviderErrorCode, message: string, options: ProviderErrorOptions = {}) {
@@ -64,6 +67,7 @@ export class ProviderError extends PhiError {
     this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
     if (options.status !== undefined) this.status = options.status
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.maxRetries !== undefined) this.maxRetries = options.maxRetries
     if (options.partial !== undefined) {
       // Not enumerable: logging an error must not print a conversation.
       Object.defineProperty(this, 'partial', { value: options.partial, enumerable: false })

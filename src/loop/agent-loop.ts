@@ -1,6 +1,14 @@
 import { ConfigError } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'
-import { type AgentMessage, isLlmMessage, type LlmMessage, type PromptInput, textOf, toolCallsOf } from '../contract/message/message.ts'
+import {
+  type AgentMessage,
+  endsEmpty,
+  isLlmMessage,
+  type LlmMessage,
+  type PromptInput,
+  textOf,
+  toolCallsOf,
+} from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
@@ -127,12 +135,13 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
     loop.events.emit({ type: 'agentEnd', ...ended, ...(returned.length > 0 && { returned }) })
     const { runId, sessionId, loopId } = ids
-    return { runId, loopId, sessionId, text: finalText(loop.added), returned, ...ended }
+    const isEmpty = ending.status === 'completed' && endsEmpty(loop.added)
+    return { runId, loopId, sessionId, text: finalText(loop.added), ...(isEmpty && { isEmpty }), returned, ...ended }
   }
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   // What stands in other records, or beside each of them, is left out.
-  const { runId, loopId, sessionId, text, messages, returned, totalUsage, limit, ...ended } = result
+  const { runId, loopId, sessionId, text, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result

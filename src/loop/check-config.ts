@@ -23,7 +23,7 @@ import {
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
-import type { ExecutionLimits, RetryConfig } from '../contract/run/settings.ts'
+import type { ExecutionLimits, RetryConfig, SharedLimits } from '../contract/run/settings.ts'
 import type { LoopHooks } from '../types/run/hooks.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
@@ -60,11 +60,12 @@ export const limitTable: OptionTable<ExecutionLimits> = {
   maxTotalTokens: aNumberFromZero,
   maxDurationMs: aNumberFromZero,
   maxCost: aNumberFromZero,
+  maxSameRefusals: aPositiveNumber,
 }
 
-const { maxTurns: _ofOneLoop, ...shared } = limitTable
+const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitTable
 /** Limits of several loops together. */
-export const sharedLimits: Kind = options<Omit<ExecutionLimits, 'maxTurns'>>(shared)
+export const sharedLimits: Kind = options<SharedLimits>(shared)
 
 const retryTable: OptionTable<RetryConfig> = {
   maxRetries: aNumberFromZero,

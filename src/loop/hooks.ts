@@ -66,7 +66,7 @@ export class HookRunner {
   /** Runs after `agentEnd`; an aborted run still waits a second for it. */
   afterLoop({ messages, usage, status }: RunResult): Promise<unknown> | undefined {
     if (this.#hooks.afterLoop === undefined) return undefined
-    const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.#origin(), messages: [...messages], usage, status }))
+    const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.#origin(), messages: [...messages], usage: { ...usage }, status }))
     return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
   }
 

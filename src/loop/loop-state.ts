@@ -11,6 +11,7 @@ import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
+import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
@@ -32,6 +33,7 @@ export class LoopState {
   readonly stop: AbortScope
   readonly budget: ExecutionBudget
   readonly hooks: HookRunner
+  readonly refusals: Refusals
   readonly inputs: InputGate
   /** Whoever watches this loop from within; `undefined` where nobody does. */
   readonly watches: Watches | undefined
@@ -62,6 +64,7 @@ export class LoopState {
     this.agentId = ids.agentId
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
+    this.refusals = new Refusals(config.limits)
     this.events = new EventEmitter(ids, (event) => this.#deliver(event))
     this.hooks = new HookRunner(this, config.hooks)
     this.inputs = new InputGate(this, config)

@@ -1,8 +1,9 @@
 import { type AbortScope, startTimer } from '../base/abort.ts'
 import { kindOf } from '../base/json/json-fault.ts'
-import { retryDelayMs } from '../base/retry-delay.ts'
+import { maxServerDelayMs, retryDelayMs } from '../base/retry-delay.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../contract/errors.ts'
+import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
 import { defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
 import type { CredentialProvider } from '../types/model/credentials.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
@@ -19,6 +20,7 @@ interface Tries {
   retry: RetryConfig
   hasRefreshed: boolean
   hasCompacted: boolean
+  hasBeenEmpty: boolean
 }
 
 /** What follows a failed call: its error as the answer, the same request again, or one of a shorter history. */
@@ -35,6 +37,8 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  *   window; what came of that one goes into the history as a failed message.
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
+ * - An answer without content is asked for once more, as a retry. The second one is an answer like any other, with a warning.
+ * - A wait that the service asks for and that is too long ends the call instead; the error names the time.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
  *
  * Source: docs/concepts/limits-and-retries.md
@@ -47,14 +51,14 @@ export function callModel(loop: LoopState): Promise<ModelAnswer> {
 
 async function tryModel(loop: LoopState): Promise<ModelAnswer> {
   let request: StreamRequest | undefined
-  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false }
+  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false, hasBeenEmpty: false }
   for (;;) {
     const stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
       const preparing = request ?? prepareRequest(loop, tries.hasCompacted)
       request = preparing instanceof Promise ? await preparing : preparing
-      const answer = await streamAnswer(loop, request, stream)
+      const answer = await streamAnswer(loop, request, stream, tries)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
       await keepFailed(loop, { ...answer.message, stopReason: 'error' })
@@ -62,8 +66,9 @@ async function tryModel(loop: LoopState): Promise<ModelAnswer> {
     } catch (thrown) {
       // What stopped the run from elsewhere closes the message like any abort.
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
-      const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(thrown), tries)
-      if (next === 'close') return closedWithError(loop, stream, thrown)
+      const error = withinPatience(thrown)
+      const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
+      if (next === 'close') return closedWithError(loop, stream, error)
       if (next === 'shorten') request = undefined
     }
   }
@@ -95,7 +100,7 @@ function announced({ watches }: LoopState, { request }: DerivedRequest): StreamR
   return request
 }
 
-async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<ModelAnswer> {
+async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream, tries: Tries): Promise<ModelAnswer> {
   const { provider, credentials } = loop.config.model
   const { stop } = loop
   let sent = request
@@ -104,9 +109,24 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
     sent = { ...request, credential: typeof key === 'string' ? key : await key }
   }
   stop.throwIfAborted()
-  const message = stream.finish(await stop.race(provider.stream(sent, stream.accept, stop.signal)))
+  const answered = await stop.race(provider.stream(sent, stream.accept, stop.signal))
+  if (isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
+  const message = stream.finish(answered)
   if (message.stopReason !== 'error') return { message }
   return { message, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
+}
+
+/** Throws for the first answer without content, which is tried again; says so of the next. */
+function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
+  const message = `${loop.config.model.config.id} gave an answer without content.`
+  if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
+    loop.warn('emptyAnswer', { message, stopReason: answered.stopReason })
+    return
+  }
+  tries.hasBeenEmpty = true
+  // What was shown counts when it goes into the history.
+  if (!stream.hasOutput) loop.addUsage(answered.usage)
+  throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
 /**
@@ -144,6 +164,19 @@ function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
   return stopReason === 'length' && isContextOverflowText(errorMessage)
 }
 
+/** What was thrown; a service that asks for a wait which nobody waits for is not asked again, and the error says when it may be. */
+function withinPatience(thrown: unknown): unknown {
+  if (!ProviderError.isInstance(thrown)) return thrown
+  const { code, message, isRetryable, retryAfterMs, status, partial } = thrown
+  if (!isRetryable || retryAfterMs === undefined || retryAfterMs <= maxServerDelayMs) return thrown
+  const seconds = Math.ceil(retryAfterMs / 1000)
+  const at = new Date(Date.now() + retryAfterMs)
+  const until = Number.isNaN(at.getTime()) ? '' : `, until ${at.toISOString()}`
+  const words = `${message} It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`
+  const known = { ...(status !== undefined && { status }), ...(partial !== undefined && { partial }) }
+  return new ProviderError(code, words, { isRetryable: false, retryAfterMs, ...known, cause: thrown })
+}
+
 /** Anything a provider threw, as a `ProviderError`. */
 function asProviderError(error: unknown): ProviderError {
   return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
@@ -166,9 +199,10 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
     stream.discard()
     return 'shorten'
   }
-  if (!error.isRetryable || tries.attempt > tries.retry.maxRetries) return 'close'
+  const maxRetries = Math.min(tries.retry.maxRetries, error.maxRetries ?? Number.POSITIVE_INFINITY)
+  if (!error.isRetryable || tries.attempt > maxRetries) return 'close'
   const delayMs = retryDelayMs(tries.attempt, tries.retry, error.retryAfterMs)
-  await announceRetry(loop, stream, error, { ...tries, delayMs })
+  await announceRetry(loop, stream, error, { attempt: tries.attempt, maxRetries, delayMs })
   await pause(loop, delayMs)
   tries.attempt += 1
   return 'repeat'
@@ -192,14 +226,14 @@ async function announceRetry(
   loop: LoopState,
   stream: AssistantStream,
   error: ProviderError,
-  { attempt, retry: { maxRetries }, delayMs }: Tries & { delayMs: number },
+  retry: { attempt: number; maxRetries: number; delayMs: number },
 ): Promise<void> {
   const afterOutput = stream.hasOutput
   if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error))
   else stream.discard()
   const failure = toRunFailure(error)
-  loop.warn('providerRetry', { attempt, maxRetries, delayMs, ...failure })
-  loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, attempt, maxRetries, delayMs, error: failure, afterOutput })
+  loop.warn('providerRetry', { ...retry, ...failure })
+  loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }
 
 /** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */

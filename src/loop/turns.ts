@@ -59,7 +59,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
     if (resumed.waiting.length > 0) await markPaused(loop, resumed)
-    const ended = endedBy(loop, resumed)
+    const ended = endedBy(loop, resumed) ?? (await stuckEnding(loop))
     if (ended !== undefined) return end(ended)
     trigger = 'continuation'
   }
@@ -73,7 +73,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
       if (outcome.waiting.length > 0) await markPaused(loop, outcome)
-      const ended = endedBy(loop, outcome)
+      const ended = endedBy(loop, outcome) ?? (await stuckEnding(loop))
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
@@ -105,6 +105,12 @@ function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefi
 async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
   await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
   return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
+}
+
+/** The model asks again and again for what it is refused. */
+function stuckEnding(loop: LoopState): Promise<RunEnding> | undefined {
+  const limit = loop.refusals.closeTurn()
+  return limit && limitEnding(loop, limit)
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */

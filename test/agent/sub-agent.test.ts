@@ -94,12 +94,12 @@ describe('SubAgentTool', () => {
   })
 
   it('takes the last text there is when the last answer has none', async () => {
-    const { text } = await work([{ text: 'it is 3', ...callAdd }, { text: '' }], { tools: [add] })
+    const { text } = await work([{ text: 'it is 3', ...callAdd }, { text: '' }, { text: '' }], { tools: [add] })
     expect(text).toBe('it is 3')
   })
 
   it('says so when the sub-agent said nothing', async () => {
-    const { text, result } = await work([{ text: '' }])
+    const { text, result } = await work([{ text: '' }, { text: '' }])
     expect(text).toBe('(sub-agent produced no text output)')
     expect(result.isError).toBeUndefined()
   })

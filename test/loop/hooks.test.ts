@@ -109,6 +109,16 @@ describe('order', () => {
   })
 })
 
+it('afterLoop can change nothing of what the run came to', async () => {
+  const { result } = await hooked([{ text: 'ok', usage: { input: 7, output: 3 } }], {
+    afterLoop: ({ usage }) => {
+      usage.input = 0
+      usage.totalTokens = -1
+    },
+  })
+  expect(result.usage).toMatchObject({ input: 7, output: 3, totalTokens: 10 })
+})
+
 describe('beforeLoop', () => {
   it('false: agentEnd alone, nothing asked, the prompt not taken, afterLoop called (before_loop_hook_fires, after_loop_hook_fires)', async () => {
     const ended: string[] = []

@@ -5,6 +5,7 @@ import {
   type AgentRun,
   type AgentTool,
   defineTool,
+  type Model,
   type PromptInput,
   type RunResult,
 } from '../../src/index.ts'
@@ -21,11 +22,20 @@ export interface Played {
 /** Runs one prompt on a scripted model to the end. */
 export async function play(script: Script, options: Partial<AgentOptions> = {}, prompt: PromptInput = 'go'): Promise<Played> {
   const model = scripted(script)
+  return { ...(await playOn(model, options, prompt)), model }
+}
+
+/** As `play`, on any model. */
+export async function playOn(
+  model: Model,
+  options: Partial<AgentOptions> = {},
+  prompt: PromptInput = 'go',
+): Promise<Omit<Played, 'model'>> {
   const agent = new Agent({ model, retry: fastRetry, ...options })
   const events: AgentEvent[] = []
   agent.subscribe((event) => events.push(event))
   const result = await agent.prompt(prompt).result
-  return { agent, model, events, result }
+  return { agent, events, result }
 }
 
 /** Retries without waiting. */

@@ -2,7 +2,7 @@ import { logWarning } from '../../base/log-warning.ts'
 import { waitingApprovals } from '../../base/waiting-approvals.ts'
 import { errorText, toRunFailure } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
-import { type AgentMessage, lastAnswerText, type PromptInput } from '../../contract/message/message.ts'
+import { type AgentMessage, endsEmpty, lastAnswerText, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
@@ -311,6 +311,8 @@ export class RemoteRun implements AgentRun {
     if (last !== undefined) this.#log.append(last)
     this.#log.close()
     const { id: runId, loopId, sessionId } = this
-    this.#resolve({ runId, loopId, sessionId, text: lastAnswerText(outcome.messages), ...outcome })
+    const { status, messages } = outcome
+    const isEmpty = status === 'completed' && endsEmpty(messages)
+    this.#resolve({ runId, loopId, sessionId, text: lastAnswerText(messages), ...(isEmpty && { isEmpty }), ...outcome })
   }
 }

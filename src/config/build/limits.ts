@@ -19,9 +19,10 @@ function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], und
 
 /** Limits, retries and caching of `[execution]`. */
 export function executionOptions(section: ExecutionSection = {}): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
-  const { max_turns, max_total_tokens, max_duration_secs, max_cost, retry, cache } = section
+  const { max_turns, max_same_refusals, max_total_tokens, max_duration_secs, max_cost, retry, cache } = section
   const limits = given({
     maxTurns: max_turns,
+    maxSameRefusals: max_same_refusals,
     maxTotalTokens: max_total_tokens,
     maxDurationMs: max_duration_secs === undefined ? undefined : max_duration_secs * 1000,
     maxCost: max_cost,

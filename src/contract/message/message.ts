@@ -158,6 +158,18 @@ export function lastAnswerText(messages: readonly AgentMessage[]): string {
   return ''
 }
 
+/** Whether a model answered and said nothing: no call, no reasoning, and no text but blank. */
+export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
+  const isSaid = stopReason === 'stop' || stopReason === 'toolUse'
+  return isSaid && content.every((block) => block.type === 'text' && block.text.trim() === '' && block.providerState === undefined)
+}
+
+/** Whether the last answer of a model says nothing. */
+export function endsEmpty(messages: readonly AgentMessage[]): boolean {
+  const last = messages.findLast((message) => message.role === 'assistant')
+  return last !== undefined && isEmptyAnswer(last)
+}
+
 /** The tool calls of `content`, in order. */
 export function toolCallsOf(content: readonly Content[]): ToolCallContent[] {
   return content.filter((block) => block.type === 'toolCall')

@@ -10,7 +10,12 @@ export interface ExecutionLimits {
   maxDurationMs: number
   /** USD; needs rates in `ModelConfig.cost`. Default: none. */
   maxCost?: number
+  /** Turns in a row that come to nothing but the same refused call: same tool, same arguments, same refusal. Default 3. */
+  maxSameRefusals?: number
 }
+
+/** Limits of several loops together: the others make sense for one loop alone. */
+export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals'>
 
 /** The limit that a run has reached. */
 export interface ReachedLimit {
@@ -25,6 +30,9 @@ export interface ReachedLimit {
 
 /** The defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
+
+/** The default of `maxSameRefusals`, which the specification does not have. */
+export const defaultMaxSameRefusals = 3
 
 /** How failed model calls are repeated. Source: docs/concepts/limits-and-retries.md */
 export interface RetryConfig {

@@ -84,7 +84,8 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
       const answered = await Promise.all(
         step.map((planned) => {
           const reason = isSkipped ? steeringSkip : planned.skip
-          return reason === undefined ? executeCall(loop, planned, turn) : skipCall(loop, planned.call, reason)
+          if (reason === undefined) return executeCall(loop, planned, turn)
+          return isSkipped ? answerUnrun(loop, planned.call, errorResult(reason)) : refuseCall(loop, planned.call, errorResult(reason))
         }),
       )
       for (const entry of answered) {
@@ -133,25 +134,26 @@ async function executeCall(
     loop.stop.throwIfAborted()
     const preparing = preparation ?? prepareCall(loop, call)
     const prepared = preparing instanceof Promise ? await preparing : preparing
-    if (prepared.kind === 'refused') return answerUnrun(loop, call, prepared.result)
+    if (prepared.kind === 'refused') return refuseCall(loop, call, prepared.result)
     const permission = isUnasked(loop, prepared.call) ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
     if (permission.kind === 'paused') {
       turn.waiting.push(permission.pending)
       return undefined
     }
-    if (permission.kind === 'refused') return answerUnrun(loop, call, permission.result)
+    if (permission.kind === 'refused') return refuseCall(loop, call, permission.result)
     const intended = intent ?? recordIntent(loop, permission.call)
     if (intended !== undefined) await intended
     loop.stop.throwIfAborted()
     announce(loop, call, permission.call.written)
     // A listener may have stopped the run just now.
     if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
+    loop.refusals.clear()
     const running = invokeTool(loop, permission.call, turn.changes)
     return conclude(loop, call, running instanceof Promise ? await running : running)
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
     // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
-    return skipCall(loop, call, errorText(error))
+    return refuseCall(loop, call, errorResult(errorText(error)))
   }
 }
 
@@ -159,19 +161,21 @@ function recordIntent(loop: LoopState, { id, name, written, tool }: PreparedCall
   return loop.record({ type: 'toolIntent', toolCallId: id, toolName: name, arguments: written, idempotent: tool.idempotent === true })
 }
 
+/** Answers a call that is not run because of what it is. One that comes again and again ends the run. */
+function refuseCall(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+  loop.refusals.add(call, result)
+  return answerUnrun(loop, call, result)
+}
+
 /** Answers a call that is not run, with the pair of events every call has. */
-async function skipCall(loop: LoopState, call: ToolCallContent, message: string): Promise<ToolResultEntry> {
+async function answerUnrun(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
   try {
-    return answerUnrun(loop, call, errorResult(message))
+    loop.stop.throwIfAborted()
+    announce(loop, call)
+    return conclude(loop, call, result)
   } catch (error) {
     return answerStopped(loop, call, error)
   }
-}
-
-function answerUnrun(loop: LoopState, call: ToolCallContent, result: ToolResult): ToolResultEntry | Promise<ToolResultEntry> {
-  loop.stop.throwIfAborted()
-  announce(loop, call)
-  return conclude(loop, call, result)
 }
 
 /** The run was stopped, or has failed with `error`: the call is answered, not run. */

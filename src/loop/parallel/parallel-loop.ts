@@ -19,7 +19,7 @@ import { newId } from '../../contract/message/ids.ts'
 import { type AgentMessage, now, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, type Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { ExecutionLimits } from '../../contract/run/settings.ts'
+import type { SharedLimits } from '../../contract/run/settings.ts'
 import type { ParallelGroupRecord } from '../../contract/session/session.ts'
 import type { Budget } from '../../types/run/budget.ts'
 import type { RunResult } from '../../types/run/run.ts'
@@ -49,7 +49,7 @@ export interface ParallelOptions {
   /** Owned by the caller; stops all branches and the evaluation. */
   signal: AbortSignal
   /** Of all branches and the evaluation together, beside those of each configuration. Default: none. */
-  limits?: Partial<Omit<ExecutionLimits, 'maxTurns'>>
+  limits?: Partial<SharedLimits>
   /** Of the run that this is part of: a tool passes on `ctx.budget`. Shared by all branches and the evaluation. */
   budget?: Budget
   /** `runId` of `parallelLoopStart` and `parallelLoopEnd`. Default: a new id. */

@@ -26,6 +26,8 @@ export interface RunResult {
   status: RunStatus
   /** Text of the last assistant message of the run; empty if there is none. */
   text: string
+  /** The run completed and its last answer has no content, although it was asked for twice. */
+  isEmpty?: true
   /** Messages the run added to the history, in order. */
   messages: AgentMessage[]
   /** Of the run's own model calls. */

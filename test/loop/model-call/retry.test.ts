@@ -11,7 +11,7 @@ import {
 } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
-import { fastRetry, gate, ofType, outline, play } from '../../support/play.ts'
+import { fastRetry, gate, ofType, outline, play, playOn } from '../../support/play.ts'
 
 const fail = (code: ProviderErrorCode, more: object = {}): ScriptedStep => ({ fail: { code, message: `${code}!`, ...more } })
 
@@ -89,8 +89,11 @@ describe('retry', () => {
 
   it('uses what the service asks for, up to a minute, else backoff with 20 % jitter', () => {
     const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
-    expect(retryDelayMs(1, config, 5000)).toBe(5000)
-    expect(retryDelayMs(1, config, 9_000_000)).toBe(60_000)
+    const asked = Array.from({ length: 200 }, () => retryDelayMs(1, config, 5000))
+    expect(Math.min(...asked)).toBeGreaterThanOrEqual(5000)
+    expect(Math.max(...asked)).toBeLessThanOrEqual(6250)
+    expect(new Set(asked).size).toBeGreaterThan(50)
+    expect(retryDelayMs(1, config, 9_000_000)).toBeLessThanOrEqual(75_000)
     for (const nonsense of [-5, Number.NaN]) expect(retryDelayMs(3, config, nonsense)).toBeGreaterThanOrEqual(2400)
     for (const [attempt, base] of [
       [1, 1000],
@@ -101,6 +104,77 @@ describe('retry', () => {
       expect(delay).toBeGreaterThanOrEqual(base * 0.8)
       expect(delay).toBeLessThanOrEqual(base * 1.2)
     }
+  })
+})
+
+describe('a service that asks for a longer wait than anybody waits', () => {
+  it.each([
+    [60_000, true],
+    [60_001, false],
+    [7_200_000, false],
+  ])('%d ms: asked again %s', async (retryAfterMs, isRepeated) => {
+    const agent = new Agent({ model: scripted([fail('rateLimited', { retryAfterMs }), { text: 'ok' }]) })
+    const run = agent.prompt('go')
+    const waits: number[] = []
+    run.subscribe((event) => {
+      if (event.type !== 'providerRetry') return
+      waits.push(event.delayMs)
+      run.abort()
+    })
+    const { status, error } = await run.result
+    expect(waits.length > 0).toBe(isRepeated)
+    if (isRepeated) return
+    expect(status).toBe('error')
+    expect(error).toMatchObject({ code: 'rateLimited', message: expect.stringContaining(`${Math.ceil(retryAfterMs / 1000)} s, until 20`) })
+  })
+})
+
+describe('an error that says how often it is worth repeating', () => {
+  it('is repeated no more than that', async () => {
+    const { config } = scripted([])
+    let calls = 0
+    const provider: Model['provider'] = {
+      api: 'scripted',
+      encode: (request) => scripted([]).provider.encode(request),
+      stream: async () => {
+        calls += 1
+        throw new ProviderError('network', 'silence', { maxRetries: 1 })
+      },
+    }
+    const { result, events } = await playOn({ config, provider })
+    expect(calls).toBe(2)
+    expect(result.error?.message).toBe('silence')
+    expect(ofType(events, 'providerRetry')).toMatchObject([{ attempt: 1, maxRetries: 1 }])
+  })
+})
+
+describe('an answer without content', () => {
+  it('is asked for once more', async () => {
+    const { events, result, model } = await play([{ usage: { input: 5 } }, { text: 'there' }])
+    expect(result).toMatchObject({ status: 'completed', text: 'there', usage: { input: expect.any(Number) } })
+    expect(result.usage.input).toBeGreaterThanOrEqual(5)
+    expect(result.isEmpty).toBeUndefined()
+    expect(model.provider.requests).toHaveLength(2)
+    expect(ofType(events, 'providerRetry')).toMatchObject([{ error: { code: 'api' }, afterOutput: false }])
+    expect(result.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('completes with a warning when it comes twice', async () => {
+    const warnings: string[] = []
+    const { result, model, events } = await play([{}, { text: ' ' }, { text: 'never' }], {
+      logger: { warn: (event) => warnings.push(event) },
+    })
+    expect(result).toMatchObject({ status: 'completed', isEmpty: true })
+    expect(model.provider.requests).toHaveLength(2)
+    expect(warnings).toEqual(['providerRetry', 'emptyAnswer'])
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('is what it is without retries', async () => {
+    const { result, model } = await play([{}, { text: 'never' }], { retry: false })
+    expect(result).toMatchObject({ status: 'completed', isEmpty: true })
+    expect(model.provider.requests).toHaveLength(1)
   })
 })
 
