@@ -87,10 +87,10 @@ const expected: Record<string, string> = {
     LoadSkillsOptions ParsedSkill SkillErrorCode`,
   './session': `
     ImportSessionOptions exportSession importSession scopedSessionStore
-    EventRecorder assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
+    assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
     memorySessionStore openInTime pageOf parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops
-    salvageSession serializeMessages sessionJournal sessionOf snapshotOf toLedgerStatus totalUsage withEvents withTaskHooks
-    CaughtUp DroppedLine EventKeeping EventRecorderOptions LedgerStatus LogClaim LogDriver LogLine LogQuery LoopPlace ReplayOptions
+    salvageSession serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
+    CaughtUp DroppedLine EventKeeping LogClaim LogDriver LogLine LogQuery LoopPlace ReplayOptions
     ResumableSnapshot ResumePoint SalvagedSession SessionDigest SessionListOptions SessionPage SessionSummary
     TaskHooks UnfinishedCalls`,
   './context': `
@@ -148,11 +148,11 @@ const expected: Record<string, string> = {
     Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
     SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
   './rust': `
-    annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
+    EventRecorder toLedgerStatus annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
     executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec
     revertCategoryCodec sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toSpecJson
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
-    EventDefaults SpecCodec SpecRequest WireProtocol`,
+    EventDefaults SpecCodec SpecRequest WireProtocol EventRecorderOptions LedgerStatus`,
   './adapters/node': `
     SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
     loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler

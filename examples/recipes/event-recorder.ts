@@ -1,6 +1,7 @@
 import { Agent, exploreBranches, memorySessionStore } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
-import { childrenOf, EventRecorder, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
+import { EventRecorder } from 'phi-core/rust'
+import { childrenOf, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
 
 /** Makes the tree of a session from events alone, and walks it. The model is scripted. */
 export async function tree(write: (line: string) => void): Promise<void> {

@@ -35,7 +35,7 @@ import {
 import { ProviderRegistry, type RegistryModelOptions, type TransportOptions } from '../../src/providers/registry.ts'
 import { type ScriptedOptions, scripted } from '../../src/providers/scripted/index.ts'
 import { type VertexOptions, type VertexProviderOptions, vertex, vertexProvider } from '../../src/providers/vertex/index.ts'
-import { EventRecorder, type EventRecorderOptions } from '../../src/session/index.ts'
+import { EventRecorder, type EventRecorderOptions } from '../../src/rust/index.ts'
 import { createStore, initialState, type StoreOptions } from '../../src/store/index.ts'
 import {
   type EditFileOptions,

@@ -2,8 +2,7 @@ import type { IDBPTransaction } from 'idb'
 import { SessionError } from '../../../src/index.ts'
 import { type LogClaim, type LogDriver, type LogLine, type LogQuery, pageOf, type SessionSummary } from '../../../src/session/index.ts'
 import type { ClaimWatch } from './claim-watch.ts'
-import { type Connect, connection, type Schema, type SessionRow } from './database.ts'
-import { assertIndexedDb, storageError } from './storage-error.ts'
+import { assertIndexedDb, type Connect, connection, type Schema, type SessionRow, storageError } from './database.ts'
 
 type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, ('sessions' | 'records')[], Mode>
 

@@ -1,9 +1,8 @@
 import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
-import { claimWatch } from './claim-watch.ts'
+import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'
-import { lockedSessions } from './session-locks.ts'
 
 /** How sessions are kept in a browser. */
 export interface IndexedDbSessionOptions {

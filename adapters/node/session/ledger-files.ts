@@ -5,7 +5,7 @@ import { assertSessionId, checkSession } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import { isAbsent } from './epoch-files.ts'
-import { createPrivate, nodeFileOperations, syncDirectory } from './node-file-operations.ts'
+import { createPrivate, nodeFileOperations, syncDirectory } from './file-operations.ts'
 import { reported } from './session-failure.ts'
 
 const ending = '.json'

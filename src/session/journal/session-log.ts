@@ -6,9 +6,9 @@ import type { JournaledConversation, JournalRecord } from '../../types/session/j
 import type { CaughtUp, LoopPlace, NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session/session-store.ts'
 import { toTitle } from '../log/digest.ts'
 import { openInTime } from '../log/open-in-time.ts'
-import { type KnownLog, Missed } from './catch-up.ts'
-import { CutOffLoops, resultEntries } from './cut-off-loops.ts'
-import { HistoryEnds } from './history-ends.ts'
+import { type KnownLog, Missed } from '../takeover/catch-up.ts'
+import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
+import { HistoryEnds } from '../takeover/history-ends.ts'
 
 /** A record that is not yet written. */
 interface Waiting {

@@ -2,7 +2,7 @@ import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
-import { linkChild } from './spawn-links.ts'
+import { linkChild } from './navigation.ts'
 
 /** So many events share a record, so that no record grows with its loop. */
 export const eventsPerRecord = 256

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { Agent, defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { EventRecorder, memorySessionStore } from '../../../src/session/index.ts'
+import { EventRecorder } from '../../../src/rust/index.ts'
+import { memorySessionStore } from '../../../src/session/index.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 /** A gate that is closed until it is opened. */

@@ -1,10 +1,9 @@
 import { checkOptions, kind, options as optionsOf, withMethods } from '../../../../src/base/check-options.ts'
 import { type LogClaim, type LogDriver, type LogLine, SessionError, type SessionStore, type StorePromises } from '../../../../src/index.ts'
 import { type LogQuery, logSessionStore, pageOf, type SessionDigest, type SessionSummary } from '../../../../src/session/index.ts'
-import { kvOutcome } from './kv-failure.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'
-import { type KvNamespace, listKeys } from './kv-namespace.ts'
+import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 import { bytesOf, maxAgentIdBytes, summaryFrom, summaryMetadata } from './kv-summary.ts'
 
 /** What `kvSessionStore` may be told. */

@@ -4,7 +4,7 @@ import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { JournaledConversation } from '../../types/session/journal.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
-import { sessionOfChild } from '../views/spawn-links.ts'
+import { sessionOfChild } from '../views/navigation.ts'
 import { beginsWith } from './history-ends.ts'
 
 /** A loop of which a store has refused something. */

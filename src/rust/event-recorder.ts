@@ -1,4 +1,4 @@
-import { aFlag, aFunction, checkOptions, options as optionsOf } from '../../base/check-options.ts'
+import { aFlag, aFunction, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -6,11 +6,11 @@ import type {
   ChildEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-} from '../../contract/run/event.ts'
-import type { LoopRecord, Session } from '../../contract/session/session.ts'
-import { openedLoop } from './loop-builder.ts'
+} from '../contract/run/event.ts'
+import type { LoopRecord, Session } from '../contract/session/session.ts'
+import { openedLoop } from '../session/views/loop-builder.ts'
+import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../session/views/navigation.ts'
 import { type KeptEvents, LoopEvents } from './loop-events.ts'
-import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from './spawn-links.ts'
 
 /** What a recorder keeps, and whom it tells. Functions are called synchronously, at the end of the call that causes them; what they throw comes out of it. */
 export interface EventRecorderOptions {

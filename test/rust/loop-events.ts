@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../src/index.ts'
-import { EventRecorder } from '../../src/session/index.ts'
-import { usageOf, user } from './tree.ts'
+import { EventRecorder } from '../../src/rust/index.ts'
+import { usageOf, user } from '../session/tree.ts'
 
 export type Body<E> = E extends AgentEvent ? Omit<E, 'runId' | 'seq' | 'at' | 'sessionId' | 'loopId'> : never
 

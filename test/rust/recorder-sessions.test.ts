@@ -3,10 +3,10 @@ import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
 import type { Session } from '../../src/contract/session/session.ts'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { EventRecorder } from '../../src/session/index.ts'
+import { EventRecorder } from '../../src/rust/index.ts'
+import { user } from '../session/tree.ts'
 import { play, seen, tool } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, toolEnd, turnStart } from './loop-events.ts'
-import { user } from './tree.ts'
 
 describe('sub-agents', () => {
   const call: Body<AgentEvent> = { type: 'toolExecutionStart', toolCallId: 'c1', toolName: 'sub', args: {} }

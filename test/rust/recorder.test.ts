@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, exploreBranches, type InputFilter } from '../../src/index.ts'
 import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { childrenOf, EventRecorder, type EventRecorderOptions, getLoop, parallelSiblings, rootLoops } from '../../src/session/index.ts'
+import { EventRecorder, type EventRecorderOptions } from '../../src/rust/index.ts'
+import { childrenOf, getLoop, parallelSiblings, rootLoops } from '../../src/session/index.ts'
+import { answer, result, usageOf } from '../session/tree.ts'
 import { add, approveWaiting, ofType, play, seen } from '../support/play.ts'
 import { type Body, end, events, recorderOf, said, start, turnStart } from './loop-events.ts'
-import { answer, result, usageOf } from './tree.ts'
 
 const toolScript = [{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }]
 
