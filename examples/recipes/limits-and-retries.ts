@@ -6,6 +6,6 @@ export function carefulAgent(model: Model, logger: Logger): Agent {
     limits: { ...defaultLimits, maxTurns: 10, maxCost: 0.5 }, // USD; needs rates in the model's `cost`
     retry: { ...defaultRetry, maxRetries: 5, initialDelayMs: 500 },
     toolTimeoutMs: 30_000,
-    logger, // learns of every retry, and that a cost limit has no rates to work with
+    logger, // learns of every retry
   })
 }

@@ -20,7 +20,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { MessageInput } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { QueueMode } from '../contract/run/settings.ts'
-import { aContinuationKind, aThinkingLevel, aTool, settingTable } from '../loop/check-config.ts'
+import { aContinuationKind, aThinkingLevel, aTool, checkCostLimit, settingTable } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -162,8 +162,11 @@ export function checkSettings(given: AgentSettings): void {
   checkTogether(given)
 }
 
-function checkTogether({ session, journal, tools = [], contextManagement, contextConfig, model }: AgentSettings): void {
-  if (contextManagement !== false) checkContextConfig(contextConfig, model.config)
+function checkTogether({ session, journal, tools = [], contextManagement, contextConfig, limits, model }: AgentSettings): void {
+  if (contextManagement !== false) {
+    checkContextConfig(contextConfig, model.config)
+    checkCostLimit(limits, model)
+  }
   if (session && journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
   checkToolNames(tools)
 }

@@ -5,6 +5,7 @@ import { type AgentMessage, now } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
+import { checkCostLimit } from '../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
 import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
@@ -62,6 +63,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   checkPromptOptions(given)
   const { start, kind, said } = what
   const { settings, conversation, listeners } = agent
+  checkCostLimit(false, settings.model, given.budget)
   const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, responseFormat, ...options } = given
   const queues = { steering: new RunQueue(agent.steering), followUps: new RunQueue(agent.followUps) }

@@ -3,7 +3,7 @@ import { errorText } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { PendingApproval, PendingInput } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
 import { Approvals } from '../loop/ask/approvals.ts'
 import { Inputs } from '../loop/ask/input-desk.ts'
 import { toMessages } from '../loop/intake.ts'
@@ -29,7 +29,7 @@ export interface RunHandleOptions {
   /** Called once, after `agentEnd`. */
   onEnd: () => void
   replayBytes: number | undefined
-  logger: Logger | undefined
+  logger: Logger | false | undefined
   metadata?: JsonValue
   budget?: Budget
   /** The caller's; followed until the run ends. */
@@ -42,7 +42,6 @@ export class RunHandle implements AgentRun {
   /** Settled with `agentStart`: others may have begun a loop of this id. */
   loopId: string
   readonly sessionId: string
-  readonly result: Promise<RunResult>
   readonly #controller = new AbortController()
   readonly #approvals = new Approvals()
   readonly #inputs = new Inputs()
@@ -51,7 +50,10 @@ export class RunHandle implements AgentRun {
   readonly #runningTools = new Map<string, number | undefined>()
   readonly #log: EventLog
   readonly #options: RunHandleOptions
+  readonly #result: Promise<RunResult>
   #hasEnded = false
+  /** Somebody learns how the run ends: by its result, or as a listener. */
+  #isWatched = false
 
   constructor(options: RunHandleOptions) {
     this.id = options.id
@@ -62,8 +64,13 @@ export class RunHandle implements AgentRun {
       ...(options.replayBytes !== undefined && { replayBytes: options.replayBytes }),
       onListenerError: (error) => logWarning(options.logger, 'listenerFailed', { runId: options.id, message: errorText(error) }),
     })
-    for (const listener of options.listeners) this.#log.subscribe(listener)
-    this.result = this.#run()
+    for (const listener of options.listeners) this.subscribe(listener)
+    this.#result = this.#run()
+  }
+
+  get result(): Promise<RunResult> {
+    this.#isWatched = true
+    return this.#result
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
@@ -72,10 +79,11 @@ export class RunHandle implements AgentRun {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
-    await this.result
+    await this.#result
   }
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
+    this.#isWatched = true
     return this.#log.subscribe(listener)
   }
 
@@ -140,7 +148,7 @@ export class RunHandle implements AgentRun {
     else signal?.addEventListener('abort', follow, { once: true })
     await undefined
     try {
-      return await start({
+      const result = await start({
         runId: this.id,
         signal: this.#controller.signal,
         approvals: this.#approvals,
@@ -150,12 +158,25 @@ export class RunHandle implements AgentRun {
         ...(metadata !== undefined && { metadata }),
         ...(budget && { budget }),
       })
+      if (result.error !== undefined && !this.#isWatched) this.#warnOfFailure(result.error)
+      return result
     } finally {
       signal?.removeEventListener('abort', follow)
       // The loop rejected before its first event: none will come.
       if (!this.#hasEnded) this.#end()
       this.#log.close()
     }
+  }
+
+  /** A reader that has seen the last event asks for the result at once; whoever has not by then would never hear of the failure. */
+  #warnOfFailure({ code, message }: RunFailure): void {
+    setTimeout(() => {
+      if (this.#isWatched) return
+      logWarning(this.#options.logger, 'runFailed', {
+        ...{ runId: this.id, loopId: this.loopId, code, message },
+        hint: 'Nobody asked how the run ended: await run.result or run.text(), or listen to agentEnd.',
+      })
+    })
   }
 
   #accept(event: AgentEvent): void {

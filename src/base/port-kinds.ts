@@ -1,9 +1,11 @@
 import type { ModelConfig } from '../contract/model/model-config.ts'
 import type { Model } from '../types/model/model.ts'
-import { aNumberFromZero, aText, type Kind, type OptionTable, options, recordOf, required, withMethods } from './check-options.ts'
+import { aNumberFromZero, aText, type Kind, kind, type OptionTable, options, recordOf, required, withMethods } from './check-options.ts'
+
+const writer = withMethods('a logger', 'warn')
 
 export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')
-export const aLogger: Kind = withMethods('a logger', 'warn')
+export const aLogger: Kind = kind('a logger, with warn(), or false for silence', (value) => value === false || writer.fits(value))
 export const aJournal: Kind = withMethods('a journal', 'append')
 export const aStore: Kind = withMethods('a session store', 'journal', 'open', 'tail')
 export const aWorkspace: Kind = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')

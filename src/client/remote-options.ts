@@ -10,6 +10,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/check-options.ts'
+import { aLogger } from '../base/port-kinds.ts'
 import type { RetryConfig } from '../contract/run/settings.ts'
 import type { Logger } from '../types/logger.ts'
 
@@ -39,8 +40,8 @@ export interface RemoteSessionOptions {
   /** Sent with each request. A function is asked before each, so that tokens can be renewed, and once more after a 401. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
-  /** Learns of lost connections, and of what could not be told to anybody. Default: silence. */
-  logger?: Logger
+  /** Learns of lost connections, and of what could not be told to anybody. Default: the console; `false` silences. */
+  logger?: Logger | false
 }
 
 const remoteOptions = options<RemoteSessionOptions>({
@@ -54,7 +55,7 @@ const remoteOptions = options<RemoteSessionOptions>({
     maxDelayMs: aPositiveNumber,
     idleTimeoutMs: aPositiveNumber,
   }),
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 })
 
 /** Throws `ConfigError` `invalidOption` for options that cannot work. */

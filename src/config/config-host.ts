@@ -74,8 +74,8 @@ export interface ConfigHost {
   models?: Readonly<Record<string, Model>>
   /** Makes the model of a section in place of its service's factory, for scripted ones; `undefined` leaves it to that. */
   createModel?(section: ModelSection): Model | undefined | Promise<Model | undefined>
-  /** For the agents and their parts. Default: silence. */
-  logger?: Logger
+  /** For the agents and their parts. Default: the console; `false` silences. */
+  logger?: Logger | false
 }
 
 const someTools = kind(

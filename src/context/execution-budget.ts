@@ -33,6 +33,10 @@ export class ExecutionBudget implements ReadableBudget {
     this.#parent = parent
   }
 
+  get limitsCost(): boolean {
+    return (this.#limits !== undefined && this.#limits.maxCost !== undefined) || this.#parent?.limitsCost === true
+  }
+
   /** Counts one finished turn. */
   recordTurn(): void {
     this.#turns += 1

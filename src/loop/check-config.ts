@@ -23,7 +23,11 @@ import {
 import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
+import { ConfigError } from '../contract/errors.ts'
+import { hasRates } from '../contract/model/usage.ts'
 import type { ExecutionLimits, RetryConfig, SharedLimits } from '../contract/run/settings.ts'
+import type { Model } from '../types/model/model.ts'
+import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/hooks.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
@@ -160,7 +164,21 @@ const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messa
  */
 export function checkConfig(config: LoopConfig, name?: string): void {
   checkOptions(config, loopConfig, name)
+  checkCostLimit(config.limits, config.model)
   checkContextConfig(config.contextConfig, config.model.config)
+}
+
+/**
+ * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, of the loop's own or of a budget above it: where every rate is
+ * zero, the price of a model is unknown.
+ */
+export function checkCostLimit(limits: LoopConfig['limits'], { config }: Model, budget?: Budget): void {
+  const own = limits ? limits.maxCost : undefined
+  if ((own === undefined && budget?.limitsCost !== true) || hasRates(config)) return
+  throw new ConfigError(
+    'invalidOption',
+    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(config.id)} has no prices: nothing would ever be counted. Pass cost, in USD per million tokens, to the factory of the model, or leave maxCost out.`,
+  )
 }
 
 /** As {@link checkConfig}, for the conversation a loop works on. */

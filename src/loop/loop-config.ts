@@ -120,7 +120,8 @@ export interface LoopConfig {
   /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */
   contextTranslation?: ContextTranslation
   journal?: Journal
-  logger?: Logger
+  /** Hears of what was dropped, cut or repeated. Default: the console; `false` silences. */
+  logger?: Logger | false
   /** Watch this loop from within, and all that its calls start; the first is outermost. */
   observers?: readonly LoopObserver[]
   /** Checks arguments against raw JSON Schemas. Default: the interpreter, loaded when first needed. */

@@ -1,7 +1,7 @@
 import { errorText } from '../contract/errors.ts'
 import type { ToolCallContent } from '../contract/message/content.ts'
-import { extensionMessage, toolCallsOf, userMessage, withId } from '../contract/message/message.ts'
-import { emptyUsage, type Usage } from '../contract/model/usage.ts'
+import { extensionMessage, textOf, toolCallsOf, userMessage, withId } from '../contract/message/message.ts'
+import { emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
 import type { RunFailure, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
@@ -51,7 +51,7 @@ interface TurnOutcome extends CallOutcome {
  * Source: docs/concepts/loop-and-turns.md
  */
 export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
-  warnOfUselessCostLimit(loop)
+  warnOfUncountedCost(loop)
   let { input, trigger, mustAnswer } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !loop.stop.aborted) {
@@ -178,6 +178,7 @@ async function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigg
   const started = openTurn(loop, triggeredBy)
   const { message, calls, failure } = await answer(loop, intake, started)
   // Also when the run has failed by now: each is answered then, and none is run.
+  if (calls.length === 0) warnOfAnswer(loop, message)
   const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
   return closeTurn(loop, { ...outcome, message, usage: message.usage, failure })
 }
@@ -238,15 +239,32 @@ function callsToRun(loop: LoopState, { stopReason, content }: AssistantEntry): P
   return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
 }
 
-/** A cost limit can never apply where every rate is zero: then the cost of a model is unknown, not free. */
-function warnOfUselessCostLimit(loop: LoopState): void {
-  const { limits, model } = loop.config
-  const { cost, id } = model.config
-  if (!limits || limits.maxCost === undefined) return
-  if (cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0) return
-  loop.warn('costLimitWithoutRates', {
-    model: id,
-    maxCost: limits.maxCost,
-    hint: 'Set cost in the model config; without rates the limit never applies.',
+/** What nobody would notice: an answer that completes the run, and is not what was asked for. */
+function warnOfAnswer(loop: LoopState, { stopReason, content, usage }: AssistantEntry): void {
+  if (stopReason === 'length') {
+    loop.warn('answerCut', {
+      message: `The answer was cut after ${usage.output} tokens: the model may write no more of them at a time.`,
+      hint: 'Raise maxTokens of the agent, or ask the model to go on.',
+    })
+  } else if (stopReason === 'guardRail') {
+    loop.warn('answerRefused', {
+      message: 'The model, or a filter of its service, refused to answer.',
+      hint: 'The answer says why, where the service did.',
+    })
+  } else if (stopReason === 'stop' && content.some(({ type }) => type === 'thinking') && textOf(content).trim() === '') {
+    loop.warn('answerWithoutText', {
+      message: 'The model thought, and ended without saying anything.',
+      hint: 'Raise maxTokens, lower thinking, or ask again.',
+    })
+  }
+}
+
+/** A loop in a run whose cost is limited, such as a sub-agent's: where its model has no prices, nothing of it counts. */
+function warnOfUncountedCost(loop: LoopState): void {
+  const { config } = loop.config.model
+  if (!loop.budget.limitsCost || hasRates(config)) return
+  loop.warn('costNotCounted', {
+    message: `The cost of this run is limited, but the model ${JSON.stringify(config.id)} has no prices: its calls count for nothing.`,
+    hint: 'Pass cost, in USD per million tokens, to the factory of the model.',
   })
 }

@@ -38,7 +38,7 @@ export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions)
 
 type Unnamed = Omit<Operation, 'name'>
 
-function everyOperation(api: OpenApiDocument, logger: Logger | undefined): Unnamed[] {
+function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined): Unnamed[] {
   const found: Unnamed[] = []
   for (const [path, written] of entriesField(api.root, 'paths')) {
     const target = dereference(api, written)
@@ -78,12 +78,12 @@ function fits({ operationId, tags, path }: Unnamed, filter: OpenApiToolsOptions[
 }
 
 /** A text that names at most 100 operations. */
-function warn(logger: Logger | undefined, event: string, operations: readonly Unnamed[]): void {
+function warn(logger: Logger | false | undefined, event: string, operations: readonly Unnamed[]): void {
   const shown: JsonValue = operations.slice(0, 100).map(({ method, path }) => `${method} ${path}`)
   logWarning(logger, event, { operations: shown, count: operations.length })
 }
 
-function warnOfTwins(operations: readonly Operation[], logger: Logger | undefined): void {
+function warnOfTwins(operations: readonly Operation[], logger: Logger | false | undefined): void {
   const seen = new Set<string>()
   const twins = operations.filter(({ operationId }) => {
     if (operationId === undefined) return false

@@ -17,6 +17,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../base/check-options.ts'
+import { aLogger } from '../base/port-kinds.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
@@ -85,8 +86,8 @@ export interface OpenApiToolsOptions {
   needsApproval?: OperationApproval
   /** Default: the platform's. */
   fetch?: typeof fetch
-  /** Hears of what was skipped and of what a schema says that cannot be enforced. Default: silence. */
-  logger?: Logger
+  /** Hears of what was skipped and of what a schema says that cannot be enforced. Default: the console; `false` silences. */
+  logger?: Logger | false
 }
 
 /** How tools are made of a document in a workspace: as {@link OpenApiToolsOptions}, and where the file is. */
@@ -123,7 +124,7 @@ const table: OptionTable<OpenApiToolsOptions> = {
   nameUnnamed: aFlag,
   needsApproval: either(aFlag, aFunction, oneOf('unsafe')),
   fetch: aFunction,
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 }
 
 /** What `openApiTools` takes. */

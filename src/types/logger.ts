@@ -1,9 +1,14 @@
 import type { JsonObject } from '../contract/json.ts'
 
 /**
- * Receives structured log lines. Default: silence.
+ * Receives warnings: something was dropped, cut or repeated, or a run failed and nobody looked.
  *
- * **Contract**: `event` is a stable camelCase name, `fields` plain JSON without secrets. A logger that throws or rejects is ignored.
+ * **Contract**
+ * - `event` is a stable camelCase name. `fields` are plain JSON without secrets; `message` and `hint` are sentences where they are there.
+ * - A logger that throws or rejects is ignored.
+ * - Wherever a `logger` may be given: without one, each warning is written to the console once. `false` silences.
+ *
+ * Source: docs/concepts/warnings.md
  */
 export interface Logger {
   warn(event: string, fields: JsonObject): void

@@ -9,6 +9,8 @@ afterEach(() => void vi.useRealTimers())
 
 type Options = Partial<ConstructorParameters<typeof SubAgentTool>[0]>
 const rates = { inputPerMillion: 1e6, outputPerMillion: 1e6, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+// Next to nothing: the cost that counts is the sub-agent's.
+const free = { ...rates, inputPerMillion: 1e-9, outputPerMillion: 0 }
 const delegate = { toolCalls: [{ id: 'p1', name: 'helper', arguments: { task: 'Work.' } }], usage: { input: 10, output: 1 } }
 
 /** An agent whose sub-agent answers once, then works on without end. */
@@ -33,7 +35,7 @@ function setup(own: Options = {}, options: Partial<AgentOptions> = {}) {
     ...own,
   })
   const script = [delegate, { text: 'done', usage: { input: 20, output: 2 } }]
-  const agent = new Agent({ model: scripted(script), tools: [helper], session: store, ...options })
+  const agent = new Agent({ model: scripted(script, { config: { cost: free } }), tools: [helper], session: store, ...options })
   const events: AgentEvent[] = []
   agent.subscribe((event) => events.push(event))
   return { agent, events, store, begun, hangs }

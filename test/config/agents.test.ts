@@ -99,7 +99,9 @@ max_cost = 0.5
 [execution.retry]
 max_retries = 0
 [execution.cache]
-enabled = false`)
+enabled = false
+[provider.cost]
+input_per_million = 3.0`)
     expect(settings).toMatchObject({
       toolExecution: { type: 'batched', size: 3 },
       limits: { maxTurns: 3, maxTotalTokens: 4, maxDurationMs: 1500, maxCost: 0.5 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ExecutionBudget } from '../../src/context/execution-budget.ts'
-import { emptyUsage, type Logger, ProviderError, type StreamProvider } from '../../src/index.ts'
+import { Agent, createBudget, emptyUsage, ProviderError, type StreamProvider } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, ofType, play } from '../support/play.ts'
@@ -28,12 +28,20 @@ describe('execution limits', () => {
     expect(result.status).toBe('limit')
   })
 
-  it('warn when a cost limit has no rates to work with', async () => {
-    const warnings: string[] = []
-    const logger: Logger = { warn: (event) => warnings.push(event) }
-    const { result } = await play([{ text: 'free' }], { logger, limits: { maxCost: 1 } })
-    expect(warnings).toEqual(['costLimitWithoutRates'])
-    expect(result.status).toBe('completed')
+  it('refuse a cost limit that no price can ever reach', () => {
+    const model = scripted([{ text: 'free' }])
+    const unpriced = expect.objectContaining({
+      code: 'invalidOption',
+      message: expect.stringMatching(
+        /^limits\.maxCost is 1, but the model "scripted" has no prices: .* Pass cost, in USD per million tokens/,
+      ),
+    })
+    expect(() => new Agent({ model, limits: { maxCost: 1 } })).toThrow(unpriced)
+    const agent = new Agent({ model })
+    expect(() => agent.configure({ limits: { maxCost: 1 } })).toThrow(unpriced)
+    expect(() => agent.prompt('x', { budget: createBudget({ maxCost: 1 }) })).toThrow(/^budget limits the cost, but the model "scripted"/)
+    expect(() => new Agent({ model, limits: { maxCost: 1 }, contextManagement: false })).not.toThrow()
+    expect(agent.messages).toEqual([])
   })
 
   it('are off with one switch', async () => {

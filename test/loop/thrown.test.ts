@@ -49,8 +49,9 @@ describe.each(oddities)('%s thrown', (_, thrown) => {
   })
 
   it('by the logger or the receiver of events: the run goes on', async () => {
+    const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
     const limits = { maxTurns: 9, maxTotalTokens: 99, maxDurationMs: 9e9, maxCost: 1 }
-    const config: LoopConfig = { model: scripted([{ text: 'ok' }]), logger: { warn: fail }, limits }
+    const config: LoopConfig = { model: scripted([{ text: 'ok' }], { config: { cost } }), logger: { warn: fail }, limits }
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     expect((await agentLoop('go', context, config, { emit: fail, signal: new AbortController().signal })).text).toBe('ok')
   })

@@ -23,7 +23,9 @@ import { loadSkills } from '../../src/skills/index.ts'
 import { add } from '../support/play.ts'
 import { checkedOptions } from './surface.ts'
 
-const model = scripted(() => ({ text: 'ok' }))
+// With prices: a limit of the cost is refused without them.
+const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+const model = scripted(() => ({ text: 'ok' }), { config: { cost } })
 const { signal } = new AbortController()
 const skills = await loadSkills(memoryWorkspace(), [])
 const emit = () => undefined

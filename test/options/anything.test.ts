@@ -37,7 +37,9 @@ import { add } from '../support/play.ts'
 /** Cases of each property; `PHI_FUZZ_RUNS=100000` for a long look. No time limit: on a busy machine not one case may fit into it. */
 const numRuns = Number(process.env.PHI_FUZZ_RUNS ?? 100)
 
-const model: Model = scripted(() => ({ text: 'ok' }))
+// With prices: a limit of the cost is refused without them.
+const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+const model: Model = scripted(() => ({ text: 'ok' }), { config: { cost } })
 const { signal } = new AbortController()
 const emit = () => undefined
 const agentOn = (options: object) => new Agent({ model, retry: false, limits: { maxTurns: 2 }, ...options } as never)

@@ -108,13 +108,13 @@ function hooksAt(root: string, scripts: HookScripts): LoopHooks {
 
 interface Connecting {
   fetch?: typeof fetch
-  logger?: Logger
+  logger?: Logger | false
   onElicit?: NonNullable<McpConnectOptions['onElicit']>
 }
 
 async function connect(server: McpServerConfig, root: string, { fetch, logger, onElicit }: Connecting): Promise<McpToolSet> {
   const { name, include, timeoutMs } = server
-  const log = logger === undefined ? {} : { logger }
+  const log = logger ? { logger } : {}
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client =
     server.transport === 'stdio'

@@ -22,7 +22,7 @@ import { shownRequest, WaitingCalls } from './waiting-calls.ts'
 /** What a run asks of its session. */
 export interface RunHost {
   readonly sessionId: string
-  readonly logger: Logger | undefined
+  readonly logger: Logger | false | undefined
   stop(run: RemoteRun): void
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun): Receipt
   answer(inputId: string, answer: InputAnswer): void

@@ -33,7 +33,7 @@ export class Wire {
     this.patience = patienceOf(options.reconnect ?? {})
   }
 
-  get logger(): Logger | undefined {
+  get logger(): Logger | false | undefined {
     return this.#options.logger
   }
 

@@ -29,7 +29,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const options: AgentOptions = {
     model,
     ...(await profileOptions(build, source, place)),
-    ...executionOptions(config.execution),
+    ...executionOptions(config.execution, model),
     contextConfig: contextConfigOf(build, said(source.layers, 'compaction'), model),
     ...(place.workspace !== undefined && { workspace: place.workspace }),
     ...(hooks !== undefined && { hooks }),

@@ -1,6 +1,7 @@
 import type { AgentOptions } from '../../agent/agent-options.ts'
 import { llmCompaction } from '../../context/compaction/llm-compaction.ts'
 import type { CacheStrategy } from '../../contract/model/request.ts'
+import { hasRates } from '../../contract/model/usage.ts'
 import type { CompactionConfig, CompactionScope, ContextConfig } from '../../types/context/compaction.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ToolExecutionStrategy } from '../../types/tool/tool.ts'
@@ -17,15 +18,15 @@ function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], und
   } // fewer keys, none of them undefined; callers read them as optional
 }
 
-/** Limits, retries and caching of `[execution]`. */
-export function executionOptions(section: ExecutionSection = {}): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
+/** Limits, retries and caching of `[execution]`. A cost limit without rates has no effect, as the specification has it: a warning of the file says so. */
+export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
   const { max_turns, max_same_refusals, max_total_tokens, max_duration_secs, max_cost, retry, cache } = section
   const limits = given({
     maxTurns: max_turns,
     maxSameRefusals: max_same_refusals,
     maxTotalTokens: max_total_tokens,
     maxDurationMs: max_duration_secs === undefined ? undefined : max_duration_secs * 1000,
-    maxCost: max_cost,
+    maxCost: hasRates(model.config) ? max_cost : undefined,
   })
   const retries = given({
     maxRetries: retry?.max_retries,

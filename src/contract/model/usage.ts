@@ -47,6 +47,11 @@ export function combineUsage(a: Usage, b: Usage): Usage {
   }
 }
 
+/** Whether there are prices at all: rates that are all zero mean that they are not known. */
+export function hasRates({ cost }: { cost: CostConfig }): boolean {
+  return cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0
+}
+
 /** Cost of `usage` in USD at the rates of `cost`; reasoning is already inside `output`. */
 export function estimatedCost(usage: Usage, cost: CostConfig): number {
   return (

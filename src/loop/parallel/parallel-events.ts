@@ -9,14 +9,14 @@ import type { Watches } from '../watches.ts'
 export class ParallelEvents {
   readonly #events: EventEmitter
   readonly #sink: (event: AgentEvent) => void
-  readonly #logger: Logger | undefined
+  readonly #logger: Logger | false | undefined
   #isOpen = true
   /** Whoever watches the whole from within. */
   watches: Watches | undefined
 
   constructor(
     ids: { runId: string; sessionId: string; loopId: string },
-    { sink, logger }: { sink: (event: AgentEvent) => void; logger: Logger | undefined },
+    { sink, logger }: { sink: (event: AgentEvent) => void; logger: Logger | false | undefined },
   ) {
     this.#sink = sink
     this.#logger = logger

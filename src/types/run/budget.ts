@@ -19,6 +19,8 @@ export interface Budget {
   exceeded(): string | undefined
   /** The same, as data. */
   reached?(): ReachedLimit | undefined
+  /** Whether money is limited, here or above: a run whose model has no prices is refused then. Default: it is not. */
+  readonly limitsCost?: boolean
   /** Stops the clock, here and above; returns how to let it go on, once. It goes on when all that stopped it have let it. Default: time goes on. */
   pause?(): () => void
 }

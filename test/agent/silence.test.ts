@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
+import { Agent, type AgentOptions, type Logger } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+let written: MockInstance<typeof console.warn>
+beforeEach(() => {
+  written = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+})
+afterEach(() => written.mockRestore())
+
+const lines = () => written.mock.calls.map(([line]) => String(line))
+const nextTask = () => new Promise((resolve) => setTimeout(resolve))
+/** A reason that no other test has told the console. */
+let reasons = 0
+const failing = () => scripted([{ fail: { code: 'auth', message: `Key ${++reasons} was refused.` } }])
+
+describe('a run that fails while nobody looks', () => {
+  it('is told on the console, once, with the reason and what to do', async () => {
+    const model = failing()
+    for await (const _ of new Agent({ model }).prompt('x'));
+    await nextTask()
+    expect(lines()).toEqual([
+      expect.stringMatching(/^phi-core: runFailed\. Key \d+ was refused\. Nobody asked how the run ended: .*run\.result/),
+    ])
+  })
+
+  it('is told of a prompt that nobody kept', async () => {
+    const agent = new Agent({ model: failing() })
+    agent.prompt('x')
+    await vi.waitFor(() => expect(lines()).toHaveLength(1))
+  })
+
+  it.each<[string, (agent: Agent) => Promise<unknown>]>([
+    ['awaits the result', (agent) => agent.prompt('x').result],
+    [
+      'asks for the text',
+      (agent) =>
+        agent
+          .prompt('x')
+          .text()
+          .catch(() => undefined),
+    ],
+    [
+      'has read to the end, and asks then',
+      async (agent) => {
+        const run = agent.prompt('x')
+        for await (const _ of run);
+        return run.result
+      },
+    ],
+    [
+      'listens',
+      async (agent) => {
+        agent.subscribe(() => undefined)
+        for await (const _ of agent.prompt('x'));
+      },
+    ],
+  ])('is not told twice to somebody who %s', async (_, look) => {
+    await look(new Agent({ model: failing() }))
+    await nextTask()
+    expect(lines()).toEqual([])
+  })
+
+  it('is silent with logger: false, and told to a logger in place of the console', async () => {
+    const warn = vi.fn<Logger['warn']>()
+    for (const logger of [false, { warn }] as const) {
+      for await (const _ of new Agent({ model: failing(), logger }).prompt('x'));
+      await nextTask()
+    }
+    expect(lines()).toEqual([])
+    expect(warn).toHaveBeenCalledExactlyOnceWith('runFailed', expect.objectContaining({ code: 'auth', message: expect.any(String) }))
+  })
+})
+
+describe('an answer that is not what was asked for', () => {
+  const answers: [string, Parameters<typeof scripted>[0], string][] = [
+    ['was cut by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
+    ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
+    ['was only thought', [{ thinking: 'Hm.' }], 'answerWithoutText'],
+  ]
+  it.each(answers)('%s: the run completes, with a warning', async (_, script, event) => {
+    const warn = vi.fn<Logger['warn']>()
+    const { status } = await new Agent({ model: scripted(script), logger: { warn } }).prompt('x').result
+    expect(status).toBe('completed')
+    expect(warn.mock.calls.map(([name]) => name)).toEqual([event])
+  })
+
+  it('is told once on the console, however often it happens', async () => {
+    const agent = new Agent({ model: scripted(() => ({ text: 'Once', stopReason: 'length', usage: { output: 4097 } })) })
+    for (let turn = 0; turn < 3; turn += 1) await agent.prompt('x').result
+    expect(lines()).toEqual([expect.stringMatching(/^phi-core: answerCut\. The answer was cut after 4097 tokens.* Raise maxTokens/)])
+  })
+})
+
+it('a logger is refused by name when it is none', () => {
+  const wrong = { model: scripted([]), logger: true } as unknown as AgentOptions
+  expect(() => new Agent(wrong)).toThrow('logger is true; it must be a logger, with warn(), or false for silence.')
+})
