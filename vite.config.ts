@@ -104,5 +104,8 @@ export default defineConfig(async () => ({
   worker: { format: 'es' as const },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
-  test: process.env.VITEST ? { projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] } : {},
+  // The warnings of tests that let something fail are theirs, not news.
+  test: process.env.VITEST
+    ? { onConsoleLog: (log: string) => !log.startsWith('phi-core: '), projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] }
+    : {},
 }))
