@@ -14,10 +14,15 @@ export interface StoreOptions {
   initial?: RunState
 }
 
-/** Holds the newest `RunState` and tells who is interested. The pair `subscribe`, `getSnapshot` is what React's `useSyncExternalStore` takes. */
+/**
+ * Holds the newest `RunState` and tells who is interested. `subscribe`, `getSnapshot` and `getServerSnapshot` are what React's `useSyncExternalStore`
+ * takes, in this order.
+ */
 export interface Store {
   /** The published state. The same object until the next notification. */
   getSnapshot(): RunState
+  /** The state that the store began with, always the same object: for a page that is made on a server, and for its first look in the browser. */
+  getServerSnapshot(): RunState
   /** Calls `listener` after each published change; returns how to stop. A listener must not throw. */
   subscribe(listener: () => void): () => void
   /** Takes one event in. It is published with the next batch. */
@@ -48,7 +53,8 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
   const listeners = new Set<() => void>()
   const agent = source === undefined || Symbol.asyncIterator in source ? undefined : source
   let next = options.initial ?? (agent === undefined ? initialState() : saidBy(agent))
-  let published = next
+  const first = next
+  let published = first
   let isScheduled = false
 
   function flush(): void {
@@ -67,6 +73,7 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
 
   const store: Store = {
     getSnapshot: () => published,
+    getServerSnapshot: () => first,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
