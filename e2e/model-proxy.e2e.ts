@@ -1,4 +1,4 @@
-import { callerToken, createModelProxy } from '../adapters/proxy/index.ts'
+import { callerToken, createModelProxy } from '../adapters/http/index.ts'
 import { serve } from '../examples/node/serve.ts'
 import { anthropic } from '../test/harness/server/anthropic.ts'
 import { expect, test } from './browser.ts'

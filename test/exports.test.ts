@@ -159,14 +159,12 @@ const expected: Record<string, string> = {
     HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
     BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms LoadConfigOptions LoadedConfig McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
   './adapters/http': `
-    bearer createAgentApp liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
+    bearer callerToken createAgentApp createModelProxy memoryCounter liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
     Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions
     SessionAddress SessionRoutes
-    AgentAppOptions Problem `,
-  './adapters/proxy': `
-    callerToken createModelProxy memoryCounter
-    AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
-    ProxyProblem Upstream UpstreamKey`,
+    AgentAppOptions Problem ProblemCode
+    AllowRule BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
+    Upstream UpstreamKey`,
   './adapters/browser': `
     indexedDbSessionStore opfsWorkspace
     IndexedDbSessionOptions IndexedDbSessionStore OpfsWorkspaceOptions`,

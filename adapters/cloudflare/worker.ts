@@ -1,6 +1,6 @@
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { callerToken, createModelProxy } from '../proxy/index.ts'
+import { callerToken, createModelProxy } from '../http/index.ts'
 import { demoModel } from './demo-model.ts'
 import {
   bearer,

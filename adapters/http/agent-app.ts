@@ -11,11 +11,11 @@ import {
   withMethods,
 } from '../../src/base/check-options.ts'
 import { type Agent, ConfigError } from '../../src/index.ts'
+import { answerProblems } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
+import type { Problem } from './access/problem.ts'
 import type { LiveSessions } from './live/live-sessions.ts'
-import type { Problem } from './problem.ts'
-import { answerProblems } from './routes/answer-problems.ts'
 import { addOneShotRuns } from './routes/one-shot-runs.ts'
 import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-options.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
@@ -43,6 +43,10 @@ const agentAppOptions = optionsOf<AgentAppOptions>({
   cors: listOf(aText),
   ...routeTable,
 })
+
+/** Headers that a page may send, and read. */
+const allowedHeaders = ['content-type', 'authorization', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent']
+const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
 
 /**
  * Agents behind HTTP, as a Hono app: serve its `fetch`, or mount it with `app.route('/api', …)`.
@@ -72,7 +76,9 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   const shared = resolvedRoutes(options)
   const app = new Hono<E>()
   answerProblems(app, options.logger)
-  app.use(originGuard(options.cors ?? []))
+  app.use(
+    originGuard({ allowed: options.cors ?? [], methods: ['GET', 'POST', 'DELETE'], headers: allowedHeaders, exposed: exposedHeaders }),
+  )
   const access = (c: Context<E>) => callerOf(c, authorize)
   if (agent !== undefined) addOneShotRuns(app, { access, agent, ...shared })
   if (sessions !== undefined) {

@@ -1,4 +1,5 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
+import { timerMs } from '../../src/internal.ts'
 import type { McpRequestOptions } from '../../src/mcp/index.ts'
 
 /** A call under way on whose behalf a server may ask somebody. */
@@ -32,7 +33,7 @@ export class AskingCalls {
     signal?.addEventListener('abort', stop, { once: true })
     let timer: ReturnType<typeof setTimeout> | undefined
     const start = () => {
-      timer = setTimeout(() => controller.abort(`Request timed out after ${timeout} ms`), timeout)
+      timer = setTimeout(() => controller.abort(`Request timed out after ${timeout} ms`), timerMs(timeout))
     }
     let asking = 0
     const pause = () => {
@@ -54,7 +55,7 @@ export class AskingCalls {
       signal?.removeEventListener('abort', stop)
     }
     // The clock of the client cannot be stopped, so it gets none that could run out.
-    return { options: { ...others, signal: controller.signal, timeout: 2_147_483_647 }, end }
+    return { options: { ...others, signal: controller.signal, timeout: timerMs(Infinity) }, end }
   }
 
   /** Asks whoever the calls under way are made for; undefined where that is nobody, or could be several. */

@@ -22,6 +22,7 @@ import {
   withMethods,
 } from '../../src/base/check-options.ts'
 import { escapeControls, type Logger } from '../../src/index.ts'
+import { timerMs } from '../../src/internal.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
 import { AskingCalls } from './asking-calls.ts'
 
@@ -215,7 +216,7 @@ class Connection implements McpConnection {
     client.onerror = (error) => void this.#logError(error)
     const transport = await this.#route.open(this.#attempt)
     try {
-      await client.connect(transport, { timeout: Math.min(connectTimeoutMs, 2_147_483_647) })
+      await client.connect(transport, { timeout: timerMs(connectTimeoutMs) })
     } catch (error) {
       await transport.close().catch(() => undefined)
       throw error
@@ -273,7 +274,7 @@ function codeOf(error: unknown): McpErrorCode {
 /** Waits for `work`, however it ends, but not longer than `ms`. */
 function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
+    const timer = setTimeout(resolve, timerMs(ms))
     const settle = () => {
       clearTimeout(timer)
       resolve()

@@ -1,4 +1,5 @@
 import { sha256 } from '../base/sha256.ts'
+import { timerMs } from '../base/timer.ts'
 import { errorText, ToolError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
@@ -84,7 +85,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   const onelicit = elicitFrom(ctx)
   const options = {
     signal: call.signal,
-    timeout: Math.min(timeoutMs, 2_147_483_647),
+    timeout: timerMs(timeoutMs),
     onprogress: progressTo(ctx),
     ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
     ...(ctx.pauseTimeout !== undefined && { pause: ctx.pauseTimeout }),

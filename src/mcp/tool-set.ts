@@ -1,4 +1,4 @@
-import { raceAbort, startTimer } from '../base/abort.ts'
+import { raceAbort } from '../base/abort.ts'
 import {
   aFlag,
   aFunction,
@@ -13,6 +13,7 @@ import {
 } from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { aLogger } from '../base/port-kinds.ts'
+import { startTimer } from '../base/timer.ts'
 import { errorText } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'

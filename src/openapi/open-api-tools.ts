@@ -1,6 +1,7 @@
-import { AbortScope, startTimer } from '../base/abort.ts'
+import { AbortScope } from '../base/abort.ts'
 import { checkOptions } from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
+import { startTimer } from '../base/timer.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { readBytes } from './call/answer.ts'

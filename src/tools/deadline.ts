@@ -1,4 +1,4 @@
-import { startTimer } from '../base/abort.ts'
+import { startTimer } from '../base/timer.ts'
 import { ToolError } from '../contract/errors.ts'
 
 /** Thrown and used as abort reason when the call was cancelled. */

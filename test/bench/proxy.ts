@@ -1,7 +1,7 @@
 // npm run bench:proxy: bytes per second through the model proxy as a ratio to a bare pipe on the same server, in the same run.
 
 import { createServer } from 'node:http'
-import { createModelProxy } from '../../adapters/proxy/index.ts'
+import { createModelProxy } from '../../adapters/http/index.ts'
 import { type FetchHandler, serve } from '../../examples/node/serve.ts'
 import { openai } from '../harness/server/openai.ts'
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createWorker, durableObjectSessionStore, kvSessionStore } from '../../adapters/cloudflare/index.ts'
-import { createAgentApp } from '../../adapters/http/index.ts'
+import { createAgentApp, createModelProxy } from '../../adapters/http/index.ts'
 import { nodeTools, nodeWorkspace } from '../../adapters/node/index.ts'
-import { createModelProxy } from '../../adapters/proxy/index.ts'
 import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
 import { llmCompaction } from '../../src/context/index.ts'
 import {

@@ -8,9 +8,16 @@ import {
   type SessionBindings,
   type WorkerOptions,
 } from '../../adapters/cloudflare/index.ts'
-import { type AgentAppOptions, createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../adapters/http/index.ts'
+import {
+  type AgentAppOptions,
+  createAgentApp,
+  createModelProxy,
+  type MemoryLiveSessionsOptions,
+  type ModelProxyOptions,
+  memoryCounter,
+  memoryLiveSessions,
+} from '../../adapters/http/index.ts'
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
-import { createModelProxy, type ModelProxyOptions, memoryCounter } from '../../adapters/proxy/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
 import { Agent, ConfigError, defineTool, type Model, memorySessionStore, memoryWorkspace } from '../../src/index.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'

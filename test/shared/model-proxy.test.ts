@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CallReport, createModelProxy, type Upstream } from '../../adapters/proxy/index.ts'
+import { type CallReport, createModelProxy, type Upstream } from '../../adapters/http/index.ts'
 import { Agent } from '../../src/index.ts'
 import { baseUrl } from '../harness/env.ts'
 import { addTool, eventsOf, models, ofType, type Wire, wires } from '../harness/fixture-model.ts'

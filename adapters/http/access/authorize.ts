@@ -1,6 +1,6 @@
 import type { Context, Env } from 'hono'
-import { refuse } from '../problem.ts'
 import { assertLoopback } from './loopback.ts'
+import { refuse } from './problem.ts'
 
 /**
  * Who asks: the identity whose sessions these are, or `false` for nobody. `true` stands for the one user of a server that has no others, as
@@ -30,7 +30,7 @@ export async function callerOf<E extends Env>(c: Context<E>, authorize: Authoriz
     refuse(
       401,
       'unauthorized',
-      'This request may not start or read a run. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
+      'This request is not allowed. Send the credentials this server asks for. Where its secret is unset or too short, nobody may.',
     )
   }
   return { identity: answer }

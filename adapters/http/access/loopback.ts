@@ -1,18 +1,32 @@
 import type { Context } from 'hono'
-import { refuse } from '../problem.ts'
+import { isLoopbackHost } from '../../../src/internal.ts'
+import { refuse } from './problem.ts'
 
-/** In which headers a proxy says whom it asks for. */
-const forwardingHeaders = ['cf-connecting-ip', 'x-forwarded-for', 'x-real-ip']
+/** Names of headers that proxies, tunnels, balancers and content networks add to what they pass on. */
+const forwardingNames = [
+  /forward/,
+  /^(?:.+-)?via$/,
+  /(?:^|-)(?:client|cluster|connecting|original|peer|real|remote|source|src|true|user)-?(?:addr|address|host|ip|ipv6|port|proto|scheme|uri|url)$/,
+  /^(?:akamai|cdn|cf|fastly|fly|incap|ngrok|proxy|tailscale|wl-proxy)-/,
+  /^x-(?:amzn?|appengine|arr|azure|envoy|original|proto|proxy|real|remote|rewrite|scheme|url-scheme|vercel-(?!ai-))/,
+  /^front-end-https$/,
+]
+
+/** How workerd tells the address of the socket; no client of it can. */
+const workerdAddress = 'cf-connecting-ip'
 
 /** A request, or what a handler of Hono is given. */
 type Asking = Request | Context
 
 /**
- * Whether a request comes from this machine: for a server that is tried out. The address of the socket where the host tells it (Node behind
- * `@hono/node-server`, Deno, Bun), and every address that a proxy names, must be loopback. So must the name that was asked for: a page elsewhere
- * can make its own name mean 127.0.0.1.
+ * Whether a request comes from this machine: for a server that is tried out.
  *
- * **Contract**: never throws. A host that tells no address, and stands behind a proxy that names none, is believed: listen on loopback there.
+ * **Contract**
+ * - The address of the socket is one of this machine, where the host tells it (Node behind `@hono/node-server`, Deno, Bun, workerd).
+ * - Nobody has passed the request on: no header has a name that is used for that, such as `Forwarded`, `X-Forwarded-…`, `Via`, `X-Real-IP`, `CF-…`,
+ *   or an address as its value, whatever its name. What it says does not matter: who passes requests on asks for others.
+ * - The name that was asked for is one of this machine: a page elsewhere can make its own name mean 127.0.0.1.
+ * - Never throws. A host that tells no address is believed, also behind a proxy that adds nothing: listen on loopback there.
  *
  * Source: docs/http-and-workers.md
  */
@@ -20,24 +34,38 @@ export function onLoopback(asking: Asking): boolean {
   const request = 'req' in asking ? asking.req.raw : asking
   const { headers, url } = request
   const env: unknown = 'req' in asking ? asking.env : undefined
-  const name = (headers.get('host') ?? new URL(url).host).replace(/:\d*$/, '').toLowerCase()
-  const addresses = [socketAddress(env, request), ...forwardingHeaders.flatMap((header) => headers.get(header)?.split(',') ?? [])]
-  return isLoopbackName(name) && addresses.every((address) => address === undefined || isLoopbackAddress(address.trim()))
+  const addresses = [socketAddress(env, request), headers.get(workerdAddress) ?? undefined]
+  return (
+    isLoopback(headers.get('host') ?? new URL(url).host) &&
+    addresses.every((address) => address === undefined || isLoopback(address)) &&
+    !Array.from(headers).some(([name, value]) => name !== workerdAddress && isForwarding(name, value))
+  )
 }
 
 /** Refuses whoever is not on this machine. */
 export function assertLoopback(c: Context): void {
   if (onLoopback(c)) return
-  refuse(403, 'notLoopback', 'This server answers its own machine only. To let others in, give createAgentApp an authorize function.')
+  refuse(
+    403,
+    'notLoopback',
+    'This server answers its own machine only, and nothing that a proxy passes on. To let others in, give it an authorize function.',
+  )
 }
 
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name)
+function isForwarding(name: string, value: string): boolean {
+  return forwardingNames.some((pattern) => pattern.test(name)) || (name !== 'host' && value.split(',').every(isAddress))
 }
 
-function isLoopbackAddress(address: string): boolean {
-  const bare = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
-  return bare === '::1' || /^127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(bare)
+/** Whether a text is an IP address, with or without a port. */
+function isAddress(text: string): boolean {
+  const bare = text.trim().replace(/^(?:for=)?"?|"$/gi, '')
+  return /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/.test(bare) || /^(?:\[[\da-f:.]+\](?::\d+)?|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i.test(bare)
+}
+
+/** Whether a host, with or without a port, or an address of a socket is one of this machine. */
+function isLoopback(host: string): boolean {
+  const url = `http://${/^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(host) ? `[${host}]` : host}`
+  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
 /** Who is at the other end, where the host hands it to the app. */

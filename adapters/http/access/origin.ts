@@ -1,50 +1,46 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { refuse } from '../problem.ts'
+import { cors } from 'hono/cors'
+import { refuse } from './problem.ts'
 
-/** Headers that a page may send, and read. */
-const allowedHeaders = 'content-type, authorization, idempotency-key, last-event-id, x-vercel-ai-ui-message-stream, user-agent'
-const exposedHeaders = 'retry-after, x-vercel-ai-ui-message-stream'
+/** Which pages of other origins may ask, and for what. */
+export interface OriginRules {
+  /** Origins, such as `https://app.example`. */
+  allowed: readonly string[]
+  methods: readonly string[]
+  /** Headers that a page may send. Absent: any. */
+  headers?: readonly string[]
+  /** Headers of an answer that a page may read. */
+  exposed: readonly string[]
+}
 
 /**
  * Lets pages of this server and of the listed origins in. A request that a foreign page makes is refused before anybody is asked who it is: a
  * browser sends cookies along, so being signed in does not mean that this page may speak.
  *
+ * What a browser is told is Hono's `cors`, which refuses nobody. Its `csrf` refuses forms alone; this refuses any request of a foreign page.
+ *
  * Source: docs/http-and-workers.md
  */
-export function originGuard(allowed: readonly string[]): MiddlewareHandler {
+export function originGuard({ allowed, methods, headers, exposed }: OriginRules): MiddlewareHandler {
+  const told = cors({
+    origin: [...allowed],
+    allowMethods: [...methods],
+    ...(headers !== undefined && { allowHeaders: [...headers] }),
+    exposeHeaders: [...exposed],
+    maxAge: 600,
+  })
   return async (c, next) => {
     const origin = c.req.header('origin')
     if (origin === undefined || isSameOrigin(c, origin)) return next()
-    if (!allowed.includes(origin)) {
-      refuse(
-        403,
-        'foreignOrigin',
-        `Pages of ${shown(origin)} may not ask this server. Add the origin to cors on the server if they should.`,
-      )
-    }
-    if (c.req.method === 'OPTIONS') return c.body(null, 204, preflight(origin))
-    await next()
-    c.header('access-control-allow-origin', origin)
-    c.header('access-control-expose-headers', exposedHeaders)
-    c.header('vary', 'Origin', { append: true })
+    if (allowed.includes(origin)) return told(c, next)
+    const shown = JSON.stringify(origin.slice(0, 100))
+    refuse(403, 'foreignOrigin', `Pages of ${shown} may not ask this server. Add the origin to cors on the server if they should.`)
   }
 }
 
-function preflight(origin: string): Record<string, string> {
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-methods': 'GET, POST, DELETE',
-    'access-control-allow-headers': allowedHeaders,
-    'access-control-max-age': '600',
-    vary: 'Origin',
-  }
-}
-
+/** Browsers say so themselves where they can, and no page can in their place; behind a server that rewrites `Host` it is all there is. */
 function isSameOrigin(c: Context, origin: string): boolean {
+  if (c.req.header('sec-fetch-site') === 'same-origin') return true
   const host = c.req.header('host') ?? new URL(c.req.url).host
   return URL.canParse(origin) && new URL(origin).host === host
-}
-
-function shown(origin: string): string {
-  return JSON.stringify(origin.slice(0, 100))
 }

@@ -1,5 +1,5 @@
 import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval, toolCallsOf } from '../../../src/index.ts'
-import { refuse } from '../problem.ts'
+import { refuse } from '../access/problem.ts'
 import type { LiveSession } from './live-session.ts'
 
 /** What a person says about a call that waits. */

@@ -1,6 +1,6 @@
 import type { Agent, AgentMessage, PendingApproval, SessionRecord } from '../../../src/index.ts'
 import { sessionOf, snapshotOf } from '../../../src/session/index.ts'
-import { ProblemError, unknownLoop } from '../problem.ts'
+import { ProblemError, unknownLoop } from '../access/problem.ts'
 
 /** What was said, and the calls that wait for a person. */
 export interface History {

@@ -1,5 +1,5 @@
 import type { AgentOptions, Logger, SessionRecord, SessionStore } from '../../../src/index.ts'
-import type { Problem } from '../problem.ts'
+import type { Problem } from '../access/problem.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>

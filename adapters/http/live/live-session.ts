@@ -11,7 +11,7 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import { leaving, ProblemError } from '../problem.ts'
+import { leaving, ProblemError } from '../access/problem.ts'
 import { assertLoop, type History, historyAt } from './history-at.ts'
 import { KeptByKey } from './kept-by-key.ts'
 import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'

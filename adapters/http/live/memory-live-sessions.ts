@@ -9,9 +9,10 @@ import {
   withMethods,
 } from '../../../src/base/check-options.ts'
 import type { Logger, SessionStore } from '../../../src/index.ts'
+import { timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
-import { type Problem, refuse, tooManyRuns } from '../problem.ts'
+import { type Problem, refuse, tooManyRuns } from '../access/problem.ts'
 import { LiveSession } from './live-session.ts'
 import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
@@ -180,7 +181,7 @@ class MemoryLiveSessions implements LiveSessions {
   /** One timer for all of them, and none where there is none. */
   #watch(): void {
     if (this.#timer !== undefined || this.#residents.size === 0) return
-    this.#timer = setTimeout(() => void this.#sweep(), this.#idleMs)
+    this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#idleMs))
     // A process that has nothing else to do may end.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }

@@ -1,11 +1,11 @@
 import type { AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
+import { readJsonObject } from '../access/body.ts'
+import { refuse } from '../access/problem.ts'
 import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
-import { refuse } from '../problem.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
 import { eventStream } from '../stream/run-stream.ts'
-import { readJsonObject } from './request-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**

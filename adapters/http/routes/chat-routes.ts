@@ -1,11 +1,11 @@
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
+import { readJsonObject } from '../access/body.ts'
+import { ProblemError, refuse } from '../access/problem.ts'
 import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
-import { ProblemError, refuse } from '../problem.ts'
 import { type IsSeen, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream } from '../stream/run-stream.ts'
-import { readJsonObject } from './request-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**

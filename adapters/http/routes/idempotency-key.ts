@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { MessageInput, UserMessage } from '../../../src/index.ts'
-import { refuse } from '../problem.ts'
+import { refuse } from '../access/problem.ts'
 
 /**
  * The key under which a client asks for something that must happen once, however often the request arrives. Refuses with 400 `invalidBody` what is no

@@ -1,10 +1,10 @@
 import type { Context, Env, Hono } from 'hono'
 import type { Agent } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
-import { type Problem, problemResponse } from '../problem.ts'
+import { readJsonObject } from '../access/body.ts'
+import { type Problem, problemResponse } from '../access/problem.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import { promptOf } from './prompt-body.ts'
-import { readJsonObject } from './request-body.ts'
 import type { SessionRouteOptions } from './route-options.ts'
 
 /** What the route has to know of its app. */

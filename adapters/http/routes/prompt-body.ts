@@ -1,7 +1,7 @@
 import { checkOptions, json } from '../../../src/base/check-options.ts'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
-import { refuse } from '../problem.ts'
-import { isObject } from './request-body.ts'
+import { isObject } from '../access/body.ts'
+import { refuse } from '../access/problem.ts'
 
 /** What a client says: user messages, and what it wants to find in `agentStart`. */
 export interface PromptBody {

@@ -9,10 +9,10 @@ import {
   withMethods,
 } from '../../../src/base/check-options.ts'
 import type { Logger } from '../../../src/index.ts'
+import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
-import type { BodyLimits } from './request-body.ts'
 
 /** What routes may cost, and what they show. */
 export interface RouteOptions {

@@ -1,17 +1,17 @@
 import { Hono } from 'hono'
 import { type Agent, type AgentRun, type JsonObject, type Session, SessionError, type SessionStore, type Turn } from '../../../src/index.ts'
 import { isWithheld } from '../../../src/ui/native/index.ts'
+import { answerProblems } from '../access/answer-problems.ts'
+import { readJsonObject, readSharedText } from '../access/body.ts'
+import { ProblemError, refuse } from '../access/problem.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession, Place } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
-import { ProblemError, refuse } from '../problem.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
 import { addAgUiRoutes } from './ag-ui-routes.ts'
-import { answerProblems } from './answer-problems.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { keyOf, withKey } from './idempotency-key.ts'
 import { promptOf } from './prompt-body.ts'
-import { readJsonObject, readText } from './request-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -77,7 +77,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   app.post('/import', async (c) => {
     if (!options.imports)
       refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
-    await c.env.live.take(await readText(c, options.body), { replace: c.req.query('replace') === 'true' })
+    await c.env.live.take(await readSharedText(c, options.body), { replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {

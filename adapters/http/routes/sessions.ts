@@ -1,9 +1,9 @@
 import type { Context, Env, Hono } from 'hono'
 import { ConfigError } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
+import { type BodyLimits, readSharedText } from '../access/body.ts'
+import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
-import { refuse } from '../problem.ts'
-import { type BodyLimits, readText } from './request-body.ts'
 
 /** What the routes have to know of their app. */
 interface SessionsOptions<E extends Env> {
@@ -33,7 +33,7 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   /** For clients that say in the body which conversation they are about. */
   const ofBody = async (c: Context<E>, path: string, name: string) => {
     const caller = await access(c)
-    const text = await readText(c, body)
+    const text = await readSharedText(c, body)
     const { headers, signal } = c.req.raw
     const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: text })
     return sessions(c).fetch({ ...caller, sessionId: idIn(text, name) }, request, routes)

@@ -1,4 +1,4 @@
-import { refuse } from '../problem.ts'
+import { refuse } from '../access/problem.ts'
 
 /** How many answers stream at once. Each holds a reader, and what its client has not taken yet. */
 export class OpenStreams {

@@ -1,5 +1,5 @@
 import { type AgentEvent, type AgentRun, CursorExpiredError } from '../../../src/index.ts'
-import { ProblemError, refuse } from '../problem.ts'
+import { ProblemError, refuse } from '../access/problem.ts'
 import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'

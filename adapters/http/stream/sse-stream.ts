@@ -1,11 +1,9 @@
 import type { AgentEvent } from '../../../src/index.ts'
+import { timerMs } from '../../../src/internal.ts'
 import type { FrameWriter } from './frame-writer.ts'
 
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
-
-/** Platforms take no longer interval, in ms: they would fire at once, and again and again. */
-const longestMs = 2_147_483_647
 
 /** How long nothing must happen until a run that probably waits for a person is taken to wait. */
 const stillMs = 250
@@ -47,7 +45,7 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
       const sendPing = () => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
       }
-      timer = setInterval(sendPing, Math.min(options.pingMs, longestMs))
+      timer = setInterval(sendPing, timerMs(options.pingMs))
     },
     async pull(controller) {
       const { text, isLast, error } = await frames.next()

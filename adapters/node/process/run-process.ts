@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
+import { timerMs } from '../../../src/internal.ts'
 import { killMarked, signalGroup } from './kill.ts'
 import { type Excess, type WatchLimits, watchSandbox } from './sandbox-watch.ts'
 
@@ -36,9 +37,6 @@ export interface ProcessEnd {
 
 // Milliseconds between the polite and the final signal, and until output held open by a stranger is given up.
 const graceMs = 500
-/** Node fires a longer timer at once, in ms. */
-const longestMs = 2_147_483_647
-
 /**
  * Runs a program in a process group of its own.
  *
@@ -73,7 +71,7 @@ export function runProcess(spec: ProcessSpec): Promise<ProcessEnd> {
       patience = setTimeout(signalGroup, graceMs, child.pid, 'SIGKILL')
     }
     const onAbort = () => stop('abort')
-    const deadline = spec.timeoutMs === undefined ? undefined : setTimeout(stop, Math.min(spec.timeoutMs, longestMs), 'timeout')
+    const deadline = spec.timeoutMs === undefined ? undefined : setTimeout(stop, timerMs(spec.timeoutMs), 'timeout')
     const watch = child.pid === undefined || spec.watch === undefined ? undefined : watchSandbox(child.pid, spec.watch, stop)
     const settle = () => {
       clearInterval(watch)

@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 
 /** What the platform says about the way to the server. */
 export type Signal = 'online' | 'visible'

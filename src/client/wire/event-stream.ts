@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { createSseDecoder } from '../../stream/sse.ts'
 import { RemoteError } from '../remote-error.ts'

@@ -1,6 +1,7 @@
-import { raceAbort, startTimer } from '../../base/abort.ts'
+import { raceAbort } from '../../base/abort.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { retryDelayMs } from '../../base/retry-delay.ts'
+import { startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Logger } from '../../types/logger.ts'

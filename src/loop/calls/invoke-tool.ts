@@ -1,4 +1,5 @@
-import { AbortScope, startTimer } from '../../base/abort.ts'
+import { AbortScope } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 import type { ContextChange } from '../../contract/context/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'

@@ -1,4 +1,5 @@
-import { AbortScope, startTimer } from '../../base/abort.ts'
+import { AbortScope } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'

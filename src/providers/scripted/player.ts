@@ -1,4 +1,5 @@
-import { raceAbort, startTimer } from '../../base/abort.ts'
+import { raceAbort } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'

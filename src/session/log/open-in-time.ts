@@ -1,4 +1,4 @@
-import { startTimer } from '../../base/abort.ts'
+import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 
 /** How long a store may take to open something, in ms. */

@@ -1,5 +1,6 @@
-import { raceAbort, startTimer } from '../../base/abort.ts'
+import { raceAbort } from '../../base/abort.ts'
 import { aNumberFromZero, aPositiveNumber, aSignal, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
+import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'

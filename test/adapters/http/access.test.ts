@@ -45,7 +45,6 @@ describe('loopbackOnly', () => {
     ['http://127.0.0.1/runs', {}],
     ['http://[::1]:80/runs', {}],
     ['http://app.localhost/runs', { origin: 'http://app.localhost' }],
-    ['http://localhost/runs', { 'x-forwarded-for': '127.0.0.1, ::1' }],
   ])('lets %s with %j in', async (url, headers) => {
     expect(await statusOf(app.fetch(prompt(url, headers)))).toBe(200)
   })
@@ -56,7 +55,7 @@ describe('loopbackOnly', () => {
     ['http://127.0.0.1.evil.example/runs', {}],
     ['http://0.0.0.0/runs', {}],
     ['http://192.168.0.7/runs', {}],
-    ['http://localhost/runs', { 'x-forwarded-for': '127.0.0.1, 10.0.0.1' }],
+    ['http://localhost/runs', { 'x-forwarded-for': '127.0.0.1, ::1' }],
     ['http://localhost/runs', { 'cf-connecting-ip': '203.0.113.9' }],
     ['http://localhost/runs', { origin: 'https://evil.example' }],
     ['http://localhost/runs', { origin: 'null' }],

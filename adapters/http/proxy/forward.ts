@@ -1,8 +1,8 @@
 import type { Context, Env } from 'hono'
-import { mergeHeaders, secretsIn, withoutSecret } from '../../src/provider-kit.ts'
-import { bedrockAuthHeaders } from '../../src/providers/bedrock/index.ts'
+import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/provider-kit.ts'
+import { bedrockAuthHeaders } from '../../../src/providers/bedrock/index.ts'
+import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'
-import { Refusal } from './refusal.ts'
 import { keyFor, type ReadyUpstream } from './upstream.ts'
 
 /** A call that may be made. */
@@ -12,7 +12,7 @@ export interface Outgoing<E extends Env = Env> {
   path: PathCall
   body: string
   fetch: typeof fetch
-  /** Aborts with a `Refusal` as its reason where time is up. */
+  /** Aborts with a `ProblemError` as its reason where time is up. */
   signal: AbortSignal
 }
 
@@ -40,7 +40,7 @@ const maxErrorBody = 64 * 1024
 /**
  * Makes a call of the server's own: its address, its key, its headers; of the client's only those that are listed.
  *
- * **Contract**: never follows a redirect. A key that was rejected is asked for once more, where a provider gives them. Throws `Refusal`.
+ * **Contract**: never follows a redirect. A key that was rejected is asked for once more, where a provider gives them. Throws `ProblemError`.
  */
 export async function forward<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const first = await attempt(call)
@@ -65,7 +65,7 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   const { status, type } = response
   if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return { response, secrets }
   response.body?.cancel().catch(() => undefined)
-  throw new Refusal(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused, because the key would go along.`)
+  refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused, because the key would go along.`)
 }
 
 /** Client's, then ours, then the key: what comes later counts. */
@@ -100,7 +100,7 @@ async function answerTo<E extends Env>({ signal, upstream }: Outgoing<E>, send: 
     response = await send()
   } catch {
     signal.throwIfAborted()
-    throw new Refusal(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
+    refuse(502, 'upstreamUnreachable', `${upstream.name} could not be reached. Try again later.`, 5000)
   }
   // In spite of an abort: it is nobody's.
   if (signal.aborted) response.body?.cancel().catch(() => undefined)

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { type CallReport, createModelProxy, type ModelProxyOptions, type Upstream } from '../../../adapters/proxy/index.ts'
-import { serve } from '../../../examples/node/serve.ts'
+import { type CallReport, createModelProxy, type ModelProxyOptions, type Upstream } from '../../../../adapters/http/index.ts'
+import { serve } from '../../../../examples/node/serve.ts'
 
 /** One request as it came in. */
 export interface Seen {

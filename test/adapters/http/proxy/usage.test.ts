@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { Upstream } from '../../../adapters/proxy/index.ts'
-import type { Usage } from '../../../src/index.ts'
+import type { Upstream } from '../../../../adapters/http/index.ts'
+import type { Usage } from '../../../../src/index.ts'
 import { chat, proxyTo } from './fake-upstream.ts'
 
 interface Recording {
@@ -14,7 +14,7 @@ interface Recording {
   expected: { usage: Counts | null; error: unknown }
 }
 
-const folder = new URL('../../../../shared/conformance/streams/', import.meta.url)
+const folder = new URL('../../../../../shared/conformance/streams/', import.meta.url)
 const isThere = existsSync(fileURLToPath(folder))
 if (!isThere) console.warn('SKIPPED: usage of recorded streams behind the proxy, because ../shared/conformance is absent')
 const recordings: Recording[] = isThere ? JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8')).streams : []

@@ -13,9 +13,9 @@ import {
   required,
   texts,
   withMethods,
-} from '../../src/base/check-options.ts'
-import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject, type KnownApi } from '../../src/index.ts'
-import { bedrock, bedrockRegion } from '../../src/providers/bedrock/index.ts'
+} from '../../../src/base/check-options.ts'
+import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject, type KnownApi } from '../../../src/index.ts'
+import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 
 /** The key of an upstream, where to get it for a call (`c.env` holds secrets on Workers), or a provider that also learns of a rejected one. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BudgetRule, type Charge, type ModelProxyOptions, memoryCounter, type Upstream } from '../../../adapters/proxy/index.ts'
+import { type BudgetRule, type Charge, type ModelProxyOptions, memoryCounter, type Upstream } from '../../../../adapters/http/index.ts'
 import { chat, type FakeUpstream, fakeUpstream, proxyTo } from './fake-upstream.ts'
 
 const upstreamOf = (service: FakeUpstream): Upstream => ({ api: 'openAiCompletions', baseUrl: `${service.url}/v1` })

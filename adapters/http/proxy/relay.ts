@@ -1,3 +1,4 @@
+import { timerMs } from '../../../src/internal.ts'
 import { latin1 } from './usage-meter.ts'
 
 /** How an answer ended: it came whole, its client left, or it broke. */
@@ -60,7 +61,7 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   const tick = (): void => {
     if (silentTicks !== undefined && ++silentTicks > ticksOfSilence) cut(`the service sent nothing for ${options.idleTimeoutMs} ms`)
   }
-  const timer = setInterval(tick, Math.min(options.idleTimeoutMs / ticksOfSilence, maxTickMs))
+  const timer = setInterval(tick, timerMs(options.idleTimeoutMs / ticksOfSilence))
 
   const pull = async (): Promise<void> => {
     silentTicks = 0
@@ -93,8 +94,6 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   // Nothing is read ahead.
   return { body: new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 }), cut }
 }
-
-const maxTickMs = 2_147_483_647
 
 /** So much of a secret is no secret, and so much of its beginning may be passed on. */
 const minSecret = 8

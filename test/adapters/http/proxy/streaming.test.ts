@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { Upstream } from '../../../adapters/proxy/index.ts'
+import type { Upstream } from '../../../../adapters/http/index.ts'
 import { chat, type FakeUpstream, fakeUpstream, proxyTo, secret, serving } from './fake-upstream.ts'
 
 const upstreamOf = (service: FakeUpstream): Upstream => ({ api: 'openAiCompletions', baseUrl: `${service.url}/v1` })

@@ -1,9 +1,10 @@
 import type { Context, Env } from 'hono'
-import { emptyUsage, estimatedCost, type Logger, type Usage } from '../../src/index.ts'
+import { emptyUsage, estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
+import { timerMs } from '../../../src/internal.ts'
+import { ProblemError } from '../access/problem.ts'
 import type { Admission } from './budget.ts'
 import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
 import type { PathCall } from './protocols.ts'
-import { Refusal } from './refusal.ts'
 import { type CallEnding, type Relay, relay } from './relay.ts'
 import type { ReadyUpstream } from './upstream.ts'
 import { estimatePrompt, estimateUnseen, type UsageMeter, usageMeter } from './usage-meter.ts'
@@ -61,7 +62,7 @@ export function warn(logger: Logger | undefined, event: string, fields: Paramete
  *
  * **Contract**
  * - The call ends with the answer, with its client, or with its time; then it is settled, once, and no timer, listener or connection is left.
- * - An answer with an error status is passed as text of at most 64 KiB without the key. Throws `Refusal` where there is no answer.
+ * - An answer with an error status is passed as text of at most 64 KiB without the key. Throws `ProblemError` where there is no answer.
  */
 export function relayCall<E extends Env>(call: AllowedCall<E>, options: CallOptions): Promise<Response> {
   return new RelayedCall(call, options).run()
@@ -88,12 +89,12 @@ class RelayedCall<E extends Env> {
     this.#options = options
     this.#client = call.c.req.raw.signal
     this.#client.addEventListener('abort', this.#onClientGone)
-    this.#longest = setTimeout(() => this.#outOfTime('maxDurationMs'), Math.min(options.maxDurationMs, maxTimerMs))
+    this.#longest = setTimeout(() => this.#outOfTime('maxDurationMs'), timerMs(options.maxDurationMs))
   }
 
   async run(): Promise<Response> {
     const { idleTimeoutMs } = this.#options
-    const silent = setTimeout(() => this.#outOfTime('idleTimeoutMs'), Math.min(idleTimeoutMs, maxTimerMs))
+    const silent = setTimeout(() => this.#outOfTime('idleTimeoutMs'), timerMs(idleTimeoutMs))
     try {
       if (this.#client.aborted) this.#onClientGone()
       const { c, upstream, path, body } = this.#call
@@ -144,14 +145,15 @@ class RelayedCall<E extends Env> {
 
   readonly #onClientGone = (): void => {
     this.#isGivenUp = true
-    this.#aborter.abort(new Refusal(503, 'unavailable', 'The client went away.'))
+    this.#aborter.abort(over('The client went away.'))
     this.#relay?.cut('the client went away')
   }
 
   #outOfTime(limit: 'idleTimeoutMs' | 'maxDurationMs'): void {
     this.#isGivenUp = true
     const why = `no answer after ${this.#options[limit]} ms (${limit})`
-    this.#aborter.abort(new Refusal(504, 'upstreamTimedOut', `${this.#call.upstream.name} gave ${why}. Try again later.`))
+    const detail = `${this.#call.upstream.name} gave ${why}. Try again later.`
+    this.#aborter.abort(new ProblemError({ status: 504, code: 'upstreamTimedOut', detail }))
     this.#relay?.cut(`it took longer than ${this.#options[limit]} ms (${limit})`)
   }
 
@@ -161,7 +163,7 @@ class RelayedCall<E extends Env> {
     this.#isSettled = true
     clearTimeout(this.#longest)
     this.#client.removeEventListener('abort', this.#onClientGone)
-    if (ending !== 'whole') this.#aborter.abort(new Refusal(503, 'unavailable', 'The call is over.'))
+    if (ending !== 'whole') this.#aborter.abort(over('The call is over.'))
     const report = this.#report(ending)
     const { usage, usd = 0, bytes } = report
     const settled = this.#call.admission.settle({ tokens: usage.totalTokens, usd, bytes }).catch(() => {
@@ -211,6 +213,10 @@ class RelayedCall<E extends Env> {
   }
 }
 
-const maxTimerMs = 2_147_483_647
 /** A shorter one is a placeholder that an answer may well contain. */
 const minStreamSecret = 16
+
+/** What waits for a call that ends is refused; nobody reads it. */
+function over(detail: string): ProblemError {
+  return new ProblemError({ status: 503, code: 'unavailable', detail })
+}

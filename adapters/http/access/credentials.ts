@@ -10,7 +10,7 @@ const noSecrets = ['undefined', '[object Object]']
 
 /**
  * Whether a request sends `secret` as `Authorization: Bearer …`: the answer to `authorize` of `createAgentApp` and `createWorker`, and of any
- * middleware.
+ * middleware. Hono's `bearerAuth` answers by itself, and takes a token that is empty.
  *
  * **Contract**
  * - A secret that is unset, empty, or no secret (shorter than 8 characters, not printable ASCII) lets nobody in. Spaces and line breaks around
@@ -26,8 +26,7 @@ const noSecrets = ['undefined', '[object Object]']
 export function bearer(secret: string | undefined): (asking: Asking) => Promise<boolean> {
   const expected = usable(secret)
   return async (asking) => {
-    const { headers } = 'req' in asking ? asking.req.raw : asking
-    const sent = /^bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]
+    const sent = /^bearer +(.+)$/i.exec(headersOf(asking).get('authorization') ?? '')?.[1]
     return expected !== undefined && sent !== undefined && timingSafeEqual(sent, expected)
   }
 }
@@ -37,4 +36,22 @@ function usable(secret: string | undefined): string | undefined {
   const trimmed = secret.trim()
   const isOne = trimmed.length >= minLength && /^[\x20-\x7e]+$/.test(trimmed) && !noSecrets.includes(trimmed)
   return isOne ? trimmed : undefined
+}
+
+/**
+ * The token that a call brings where its protocol has the key: what a factory was given as `apiKey`. It is yours to check; the proxy passes none on.
+ *
+ * `undefined` where there is none. `authorization` (with `Bearer`) counts before `x-api-key`, `x-goog-api-key` and `api-key`.
+ *
+ * Source: docs/model-proxy.md
+ */
+export function callerToken(asking: Asking): string | undefined {
+  const headers = headersOf(asking)
+  const bearer = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1]
+  const token = bearer ?? headers.get('x-api-key') ?? headers.get('x-goog-api-key') ?? headers.get('api-key') ?? ''
+  return token === '' ? undefined : token
+}
+
+function headersOf(asking: Asking): Headers {
+  return 'req' in asking ? asking.req.raw.headers : asking.headers
 }

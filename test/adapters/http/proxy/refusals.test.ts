@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { callerToken, createModelProxy, type ModelCall, type Upstream } from '../../../adapters/proxy/index.ts'
-import { ConfigError } from '../../../src/index.ts'
+import { callerToken, createModelProxy, type ModelCall, type Upstream } from '../../../../adapters/http/index.ts'
+import { ConfigError } from '../../../../src/index.ts'
 import { chat, type FakeUpstream, fakeUpstream, proxyTo, secret, serving } from './fake-upstream.ts'
 
 const answering = () => fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":1}'))

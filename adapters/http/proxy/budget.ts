@@ -9,8 +9,8 @@ import {
   required,
   wholeFrom,
   withMethods,
-} from '../../src/base/check-options.ts'
-import { Refusal } from './refusal.ts'
+} from '../../../src/base/check-options.ts'
+import { ProblemError, refuse } from '../access/problem.ts'
 
 /** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */
 export interface BudgetWindow {
@@ -124,12 +124,12 @@ const measures = ['requests', 'tokens', 'usd', 'bytes'] as const
 type Measure = (typeof measures)[number]
 
 /**
- * Lets a call in, or throws `Refusal` 429 with the time after which another try may succeed.
+ * Lets a call in, or throws `ProblemError` 429 with the time after which another try may succeed.
  *
  * **Contract**
  * - A refused call is not counted. One that is let in counts as a request at once; its tokens, USD and bytes when it is settled, in the windows of
  *   that time. So calls under way may exceed a limit by what they use: `concurrent` of them at most.
- * - Throws `Refusal` 503 where the counter fails.
+ * - Throws `ProblemError` 503 where the counter fails.
  */
 export async function admit(asking: Asking): Promise<Admission> {
   const { identity, budget, maxDurationMs } = asking
@@ -185,25 +185,21 @@ async function counted({ counter, identity }: Asking, charges: readonly Charge[]
   try {
     return await counter.add(charges, identity)
   } catch {
-    throw new Refusal(503, 'unavailable', 'What is left of the budget cannot be counted at the moment. Try again later.', 5000)
+    refuse(503, 'unavailable', 'What is left of the budget cannot be counted at the moment. Try again later.', 5000)
   }
 }
 
-function tooMany(concurrent: number): Refusal {
-  return new Refusal(
-    429,
-    'tooManyStreams',
-    `${concurrent} calls are under way, and no more are allowed at the same time. Wait for one to end.`,
-    1000,
-  )
+function tooMany(concurrent: number): ProblemError {
+  const detail = `${concurrent} calls are under way, and no more are allowed at the same time. Wait for one to end.`
+  return new ProblemError({ status: 429, code: 'tooManyStreams', detail, retryAfterMs: 1000 })
 }
 
 /** The limit that is the last to be lifted counts. */
-function overBudget(over: readonly Limit[], now: number): Refusal {
+function overBudget(over: readonly Limit[], now: number): ProblemError {
   const last = over.reduce((a, b) => (b.charge.expiresAt > a.charge.expiresAt ? b : a))
   const { measure, window, charge } = last
   const retryAfterMs = charge.expiresAt - now
   const limit = `${window[measure]} ${measure === 'usd' ? 'USD' : measure} per ${window.ms / 1000} s`
   const detail = `The budget is used up: ${limit}. It begins anew in ${Math.ceil(retryAfterMs / 1000)} s.`
-  return new Refusal(429, 'overBudget', detail, retryAfterMs)
+  return new ProblemError({ status: 429, code: 'overBudget', detail, retryAfterMs })
 }

@@ -1,6 +1,6 @@
 import type { Env, Hono } from 'hono'
 import { AgentBusyError, ConfigError, type Logger, PhiError, SessionError } from '../../../src/index.ts'
-import { type Problem, ProblemError, problemResponse } from '../problem.ts'
+import { type Problem, ProblemError, problemResponse } from './problem.ts'
 
 /** Answers what is thrown, and unknown routes, with a problem body. */
 export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | undefined): void {

@@ -3,19 +3,22 @@ import {
   aFunction,
   aPositiveNumber,
   checkOptions,
+  either,
   kind,
   listOf,
+  oneOf,
   options as optionsOf,
   recordOf,
   required,
   withMethods,
-} from '../../src/base/check-options.ts'
-import { ConfigError, type Logger } from '../../src/index.ts'
-import { type Authorize, identityOf, originGuard } from './access.ts'
+} from '../../../src/base/check-options.ts'
+import { ConfigError, type Logger } from '../../../src/index.ts'
+import { type Authorize, callerOf } from '../access/authorize.ts'
+import { originGuard } from '../access/origin.ts'
+import { type Problem, ProblemError, problemResponse, refuse } from '../access/problem.ts'
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
 import { type CallBody, modelsNamedIn, readCallBody } from './call-body.ts'
 import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.ts'
-import { Refusal, refusalResponse } from './refusal.ts'
 import { type CallReport, relayCall, warn } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
 
@@ -30,8 +33,8 @@ export interface ModelProxyOptions<E extends Env = Env> {
   /** The services, by the first segment of the path: `baseUrl` of a factory is the address of the proxy with that name behind it. */
   upstreams: Readonly<Record<string, Upstream<E>>>
   /**
-   * Who calls: a name that budgets are kept for, or `true` for the one user there is. Anything else is refused. It may not read the body. See
-   * `callerToken`.
+   * Who calls: a name that budgets are kept for, or `true` for the one user there is; anything else is refused. `loopbackOnly`: whoever is on this
+   * machine. It may not read the body. See `callerToken`.
    */
   authorize: Authorize<E>
   /** Which models of each upstream may be called. */
@@ -63,7 +66,7 @@ const anOrigin = kind(
 
 const proxyOptions = optionsOf<ModelProxyOptions>({
   upstreams: required(recordOf(anUpstream)),
-  authorize: required(aFunction),
+  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
   allow: required(recordOf(anAllowRule)),
   budget: required(aBudgetRule),
   counter: aCounter,
@@ -131,23 +134,40 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
     throw new ConfigError('invalidOption', `allow.${stray} is for no upstream. There are: ${ready.map(({ name }) => name).join(', ')}.`)
   const settings: Settings<E> = { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs }
   const app = new Hono<E>()
-  for (const upstream of ready) serve(app, upstream, settings, originGuard(cors))
-  app.notFound(() => refusalResponse(notFound))
+  // Any header may be sent: what is not known goes no further.
+  const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: exposedHeaders })
+  for (const upstream of ready) serve(app, upstream, settings, guard)
+  app.notFound(() => problemResponse(notFound))
   app.onError((error) => {
-    if (error instanceof Refusal) return refusalResponse(error)
+    if (error instanceof ProblemError) return problemResponse(error.problem)
     warn(options.logger, 'proxyFailed', { message: ConfigError.isInstance(error) ? error.message : error.name })
-    return refusalResponse(
-      new Refusal(500, 'proxyFailed', 'The proxy could not make the call; the reason went to the logger of the server.'),
-    )
+    return problemResponse(proxyFailed)
   })
   return app
 }
 
-const notFound = new Refusal(
-  404,
-  'notFound',
-  'There is no such upstream, or its protocol has no such path. Set baseUrl to the address of this proxy and the name of an upstream.',
-)
+const notFound: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail:
+    'There is no such upstream, or its protocol has no such path. Set baseUrl to the address of this proxy and the name of an upstream.',
+}
+
+const proxyFailed: Problem = {
+  status: 500,
+  code: 'proxyFailed',
+  detail: 'The proxy could not make the call; the reason went to the logger of the server.',
+}
+
+const exposedHeaders = [
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'request-id',
+  'x-request-id',
+  'x-amzn-requestid',
+  'x-amzn-errortype',
+]
 
 function serve<E extends Env>(
   app: Hono<E>,
@@ -161,18 +181,18 @@ function serve<E extends Env>(
     app.all(`/${name}${path}`, (c) => answer(c, upstream, settings))
   }
   app.all(`/${name}/*`, async (c) => {
-    await identityOf(c, settings.options.authorize)
-    throw notFound
+    await callerOf(c, settings.options.authorize)
+    throw new ProblemError(notFound)
   })
 }
 
 async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, settings: Settings<E>): Promise<Response> {
   const { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs } = settings
-  const identity = await identityOf(c, options.authorize)
-  if (c.req.method !== 'POST') throw new Refusal(405, 'methodNotAllowed', 'Models are called with POST.')
+  const { identity } = await callerOf(c, options.authorize)
+  if (c.req.method !== 'POST') refuse(405, 'methodNotAllowed', 'Models are called with POST.')
   const url = new URL(c.req.url)
   const path = parsePathCall(upstream.api, c.req.param(), url.pathname, url.searchParams)
-  if (path === undefined) throw notFound
+  if (path === undefined) throw new ProblemError(notFound)
   const budget = await budgetOf(identity, options.budget)
   const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs: idleTimeoutMs + maxDurationMs })
   let isHandedOn = false
@@ -205,21 +225,21 @@ interface Wanted<E extends Env> {
   admission: Admission
 }
 
-/** The model that answers. Throws `Refusal` where it, or another one that the call names, is not allowed. */
+/** The model that answers. Throws `ProblemError` where it, or another one that the call names, is not allowed. */
 async function allowedModel<E extends Env>({ upstream, path, body, identity, admission }: Wanted<E>): Promise<string> {
   const models = [...(path.model === undefined ? [] : [path.model]), ...modelsNamedIn(body.json)]
   const model = path.model ?? body.json.model
-  if (typeof model !== 'string') throw new Refusal(400, 'invalidBody', 'The body names no model.')
+  if (typeof model !== 'string') refuse(400, 'invalidBody', 'The body names no model.')
   const call = { ...(identity !== undefined && { identity }), upstream: upstream.name, models, body: body.json }
   if (!models.every(isModelId) || (await upstream.isAllowed(call)) !== true) {
-    throw new Refusal(
+    refuse(
       404,
       'modelNotAllowed',
       `${upstream.name} may not be called with ${JSON.stringify(models.join(', ').slice(0, 200))}. Ask for it in allow.`,
     )
   }
   if (admission.countsUsd && upstream.priceOf(model) === undefined) {
-    throw new Refusal(
+    refuse(
       404,
       'priceUnknown',
       `Nobody said what ${JSON.stringify(model)} costs, and the budget is in USD. Add it to upstreams.${upstream.name}.prices.`,

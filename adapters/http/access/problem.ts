@@ -1,0 +1,107 @@
+/** Why a request was refused: the body of an `application/problem+json` answer (RFC 9457). */
+export interface Problem {
+  /** HTTP status. */
+  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 429 | 500 | 502 | 503 | 504
+  /** Stable and machine-readable. */
+  code: ProblemCode
+  /** What is wrong and what to do about it. Never a secret. */
+  detail: string
+  /** Milliseconds after which another try may succeed; the answer says it as `Retry-After` too. */
+  retryAfterMs?: number
+  /** The loop whose events are gone. */
+  loopId?: string
+  /** The loop that goes on with it. */
+  continuedBy?: string
+}
+
+/** What can be wrong with a request, or with the server that it came to. */
+export type ProblemCode = AnyProblem | SessionProblem | ProxyProblem
+
+type AnyProblem =
+  | 'invalidBody'
+  | 'unauthorized'
+  | 'foreignOrigin'
+  | 'notLoopback'
+  | 'notFound'
+  | 'bodyTooLarge'
+  | 'bodyTooSlow'
+  | 'unsupportedMediaType'
+  | 'tooManyStreams'
+  | 'unavailable'
+
+type SessionProblem =
+  | 'emptyPrompt'
+  | 'busy'
+  | 'notRunning'
+  | 'nothingToContinue'
+  | 'argumentsChanged'
+  | 'agentFailed'
+  | 'storeFailed'
+  | 'invalidCursor'
+  | 'cursorExpired'
+  | 'gone'
+  | 'invalidId'
+  | 'exists'
+  | 'invalidSession'
+  | 'importsAreOff'
+  | 'tooManyRuns'
+  | 'tooManySessions'
+
+type ProxyProblem =
+  | 'methodNotAllowed'
+  | 'modelNotAllowed'
+  | 'priceUnknown'
+  | 'overBudget'
+  | 'proxyFailed'
+  | 'upstreamUnreachable'
+  | 'upstreamRedirected'
+  | 'upstreamTimedOut'
+
+/** The answer for a refused request. */
+export function problemResponse(problem: Problem): Response {
+  const { status, retryAfterMs } = problem
+  const headers = new Headers({ 'content-type': 'application/problem+json', 'cache-control': 'no-store' })
+  if (retryAfterMs !== undefined) headers.set('retry-after', String(Math.max(1, Math.ceil(retryAfterMs / 1000))))
+  // What has one method only is asked for with it.
+  if (status === 405) headers.set('allow', 'POST')
+  return new Response(JSON.stringify(problem), { status, headers })
+}
+
+/** A problem on its way up to the one place that answers with it. */
+export class ProblemError extends Error {
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    super(problem.detail)
+    this.name = 'ProblemError'
+    this.problem = problem
+  }
+}
+
+/** Refuses the request. */
+export function refuse(status: Problem['status'], code: ProblemCode, detail: string, retryAfterMs?: number): never {
+  throw new ProblemError({ status, code, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) })
+}
+
+/** A host has no room for one more run. */
+export const tooManyRuns: Problem = {
+  status: 429,
+  code: 'tooManyRuns',
+  detail: 'As many of your runs are on as may be at once. Wait for one to end, stop one, or raise maxOpenRuns on the server.',
+  retryAfterMs: 5000,
+}
+
+/** Who came in just before its session was closed. */
+export const leaving: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'The session has just left the memory of this server. Ask again.',
+  retryAfterMs: 1000,
+}
+
+/** A loop was named that the session does not have. */
+export const unknownLoop: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'The session has no such loop. Take loopId from its events, or from GET …/history.',
+}
