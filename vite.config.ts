@@ -7,8 +7,13 @@ import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
 import { findChromium } from './scripts/chromium.ts'
 
-/** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
-const fixture = { globalSetup: ['test/harness/global-setup.ts'], setupFiles: ['test/harness/setup.ts'] }
+const all = {
+  /** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
+  ...{ globalSetup: ['test/harness/global-setup.ts'], setupFiles: ['test/harness/setup.ts'] },
+  // It ends a test that hangs. No test is late: a busy machine takes many times as long, and `npm run soak` tries many times as much.
+  testTimeout: process.env.PHI_SOAK === 'true' ? 3_600_000 : 120_000,
+  hookTimeout: 120_000,
+}
 
 /** The package's own name leads to its source, as tsconfig.json says: tests of examples and of the code share one copy. */
 const resolve = { tsconfigPaths: true }
@@ -16,13 +21,13 @@ const resolve = { tsconfigPaths: true }
 const node = {
   resolve,
   test: {
-    ...fixture,
+    ...all,
     name: 'node',
     environment: 'node',
     include: ['test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/harness/workerd.test.ts'],
-    // Long enough for thousands of random cases on a busy machine: 5 s, the default, failed one when another job took a core.
-    testTimeout: 30_000,
+    // Files share a process, and what they import is compiled once in it: a test puts back what it changes of the process.
+    isolate: false,
     // Vitest leaves one core free, and of two that is half: many files wait for processes that they have started.
     maxWorkers: '100%',
     sequence: { groupOrder: 1 }, // vitest refuses to run projects of different numbers of workers together: this one comes after the others
@@ -30,7 +35,7 @@ const node = {
 }
 
 /** The shared suite inside the bare workerd binary; this project only reports what happens there. */
-const workerd = { test: { ...fixture, name: 'workerd', environment: 'node', include: ['test/harness/workerd.test.ts'] } }
+const workerd = { test: { ...all, name: 'workerd', environment: 'node', include: ['test/harness/workerd.test.ts'] } }
 
 function dependencies(): string[] {
   const manifest: { dependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -50,7 +55,7 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
   const ofTraces = ['@opentelemetry/api', '@opentelemetry/sdk-trace-base']
   const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces] }
-  return { resolve, optimizeDeps, test: { ...fixture, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
+  return { resolve, optimizeDeps, test: { ...all, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
 }
 
 /** Absent where there is no Chromium: the other projects still run, and `--project chromium` fails. */

@@ -5,7 +5,6 @@ import { finish, pick, status, tab } from './playground-page.ts'
 test.beforeEach(({ page }) => page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' }))
 
 test('axe finds nothing in the page, in either theme', async ({ page }) => {
-  test.setTimeout(120_000)
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto('/')
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()

@@ -45,15 +45,21 @@ test.describe('replay and comparison', () => {
     await expect(status(page)).toHaveAttribute('data-status', 'completed')
     await page.getByRole('button', { name: 'Replay' }).click()
     const bar = page.getByTestId('replay')
-    await expect(bar).toHaveAttribute('data-status', 'playing')
-    await bar.getByRole('button', { name: '10×' }).click()
-    await expect(bar).toHaveAttribute('data-status', 'paused')
-    await expect(page.getByText('The coldest entry is Tuesday with -17 °C.')).toBeVisible()
-    await bar.getByRole('slider', { name: 'Position' }).press('Home')
-    await expect(page.getByTestId('message-assistant')).toHaveCount(0)
+    const answer = page.getByText('The coldest entry is Tuesday with -17 °C.')
+    const rewind = async () => {
+      await bar.getByRole('slider', { name: 'Position' }).press('Home')
+      await expect(page.getByTestId('message-assistant')).toHaveCount(0)
+    }
+    // It plays by itself, then as each button says. That it plays shows in the answer: a slow machine never sees it between two moments.
+    for (const button of [undefined, '10×']) {
+      if (button !== undefined) await bar.getByRole('button', { name: button, exact: true }).click()
+      await expect(answer).toBeVisible()
+      await expect(bar).toHaveAttribute('data-status', 'paused')
+      await rewind()
+    }
     await bar.getByRole('button', { name: 'Next event' }).click()
     await bar.getByRole('button', { name: 'Leave' }).click()
-    await expect(page.getByText('The coldest entry is Tuesday with -17 °C.')).toBeVisible()
+    await expect(answer).toBeVisible()
     // It can be written in again.
     await composer(page).fill('More.')
   })

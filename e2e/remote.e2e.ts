@@ -14,7 +14,6 @@ let worker: RunningWorker
 let state: string
 
 test.beforeAll(async () => {
-  test.setTimeout(120_000)
   state = await mkdtemp(join(tmpdir(), 'phi-deployment-'))
   worker = await startDeployment(state)
 })
@@ -30,7 +29,6 @@ test('talks to the agent on the worker, through a cut connection and a reload, a
   page,
   context,
 }) => {
-  test.setTimeout(90_000)
   const composer = page.getByRole('textbox', { name: 'Message' })
   await page.goto(worker.url)
   await page.getByTestId('model-button').click()
@@ -153,7 +151,6 @@ async function approve(page: Page): Promise<void> {
 const loops = (page: Page, kind: string) => page.locator(`[data-testid=loop][data-kind=${kind}]`)
 
 test('a conversation on the worker is answered again, edited and branched, as one in the tab', async ({ page, context }) => {
-  test.setTimeout(90_000)
   await toServer(page)
   await sayAndApprove(page, 'First.')
   await page.getByRole('button', { name: 'Answer the last question again' }).last().click()
@@ -183,7 +180,6 @@ test('a conversation on the worker is answered again, edited and branched, as on
 })
 
 test('what waits on the worker can be changed, also after a reload, and another conversation stops nothing', async ({ page }) => {
-  test.setTimeout(90_000)
   await toServer(page)
   await composer(page).fill('Wait for me.')
   await composer(page).press('Enter')
@@ -212,7 +208,6 @@ test('what waits on the worker can be changed, also after a reload, and another 
 })
 
 test('durations, trace, requests and a replay are there after a reload of a conversation on the worker', async ({ page }) => {
-  test.setTimeout(90_000)
   await toServer(page)
   await sayAndApprove(page, 'Show me.')
   await page.reload()
@@ -229,7 +224,6 @@ test('durations, trace, requests and a replay are there after a reload of a conv
 })
 
 test('why the judge has chosen is there after a reload, and on the worker', async ({ page }) => {
-  test.setTimeout(90_000)
   await page.goto(worker.url)
   await pick(page, 'Parallel with judge')
   const verdict = page.getByText('Judge: 2: it alone says how cold it was')

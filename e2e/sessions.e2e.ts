@@ -52,7 +52,7 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
   const address = await addressOf(page)
   await pick(page, 'Failure and retry')
   await expect(page.getByTestId('message-user')).toHaveCount(2)
-  await expect(page.getByTestId('tool-card').first()).toBeVisible({ timeout: 10_000 })
+  await expect(page.getByTestId('tool-card').first()).toBeVisible()
   await crash(page)
   const next = await newTab(context, address)
   await expect(next.getByTestId('message-user')).toHaveCount(2)

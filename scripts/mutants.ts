@@ -64,6 +64,7 @@ async function testArea(area: string): Promise<void> {
   const [, folders] = Object.entries(areas).find(([name]) => `${area}/`.startsWith(`${name}/`)) ?? []
   const tests = globSync(`${folders ?? 'test'}/**/*.test.ts`).filter((test) => !elsewhere.test(test))
   const coverage = new Coverage(tests.sort())
+  worker.end() // what it compiled for the mutants of another area does not tell what is reached
   const isComplete = await coverage.complete(worker, deadline, console.log)
   for (const [test, failure] of coverage.failing()) console.log(`Not asked, because it fails without a mutant: ${test}: ${failure}`)
   const counts: Record<Fate, number> = { found: 0, survived: 0, unreached: 0 }

@@ -96,11 +96,11 @@ describe('the package', () => {
     expect(links.filter((page) => !files.includes(page))).toEqual([])
   })
 
-  it('passes publint', { timeout: 60_000 }, () => {
+  it('passes publint', () => {
     expect(run(local('publint'), ['run', tarball, '--strict'])).toContain('All good')
   })
 
-  it('gives every entry types that resolve', { timeout: 60_000 }, () => {
+  it('gives every entry types that resolve', () => {
     // It ends with an error where a problem is; what it prints is a table of what it looked at.
     expect(run(local('attw'), [tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji', '--no-color'])).toContain(
       'phi-core/tools',
@@ -126,12 +126,12 @@ describe('the package', () => {
 
     const flags = { node: [], deno: ['run', '--node-modules-dir=manual', '--no-lock', '--allow-all'], bun: ['run'] }
 
-    it.each(['node', 'deno', 'bun'] as const)('works in %s', { timeout: 60_000 }, (runtime) => {
+    it.each(['node', 'deno', 'bun'] as const)('works in %s', (runtime) => {
       const command = runtime === 'node' ? process.execPath : local(runtime)
       expect(run(command, [...flags[runtime], 'program.js'], project)).toContain('answer: It is 3.')
     })
 
-    it('brings the command phi along', { timeout: 60_000 }, () => {
+    it('brings the command phi along', () => {
       const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
       const shown = execFileSync('npx', ['--no-install', 'phi', '--demo', '--yes'], {
         cwd: project,
@@ -143,7 +143,7 @@ describe('the package', () => {
       expect(shown).toContain('**4 of 4** checks pass.')
     })
 
-    it('works in workerd, bundled, Node compatibility off', { timeout: 60_000 }, async () => {
+    it('works in workerd, bundled, Node compatibility off', async () => {
       const served = await serveWorker(pathToFileURL(join(project, 'worker.js')), {})
       try {
         expect(await (await fetch(served.url)).text()).toBe('answer: It is 3.')
@@ -155,7 +155,7 @@ describe('the package', () => {
     it.each([
       ['nodenext', 'nodenext'],
       ['esnext', 'bundler'],
-    ])('type checks for module %s, resolution %s', { timeout: 60_000 }, (module, moduleResolution) => {
+    ])('type checks for module %s, resolution %s', (module, moduleResolution) => {
       const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
       const source = [
         ...names.map((name, index) => `import * as entry${index} from '${name}'`),
@@ -168,7 +168,7 @@ describe('the package', () => {
       run(local('tsc'), [...options, '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'types.ts'], project)
     })
 
-    it('needs no types of browsers in a project for Node', { timeout: 60_000 }, () => {
+    it('needs no types of browsers in a project for Node', () => {
       const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
       writeFileSync(join(project, 'node.ts'), names.map((name, index) => `export * as entry${index} from '${name}'`).join('\n'))
       const roots = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node']

@@ -3,7 +3,7 @@ import type { DrivenTab } from '../../scripts/browsers/driver.ts'
 import { look, patternOf, type Seen, type Step } from './query.ts'
 
 /** How long an action waits for its element. */
-const actionTimeoutMs = 20_000
+const actionTimeoutMs = 60_000
 
 /** The code points of WebDriver for keys that write nothing. */
 const keys: Record<string, string> = { Enter: '\uE007', Escape: '\uE00C', Home: '\uE011' }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
+import { patient } from '../support/patience.ts'
 import { codeOf, said, textsOf } from './said.ts'
 import type { WorkerAnswer, WorkerTask } from './session-worker.ts'
 
@@ -167,11 +168,11 @@ describe('a worker', () => {
     const { answers, send, kill } = startWorker()
     send({ type: 'open', database: name, sessionId: 's' })
     send({ type: 'append', count: 100_000 })
-    await expect.poll(() => count(answers, 'acknowledged'), { timeout: 20_000 }).toBeGreaterThan(20)
+    await expect.poll(() => count(answers, 'acknowledged'), patient).toBeGreaterThan(20)
     expect(await store.openIds()).toEqual(['s'])
     const acknowledged = count(answers, 'acknowledged')
     kill()
-    await expect.poll(() => store.openIds(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => store.openIds(), patient).toEqual([])
     const writer = await store.open('s', agent)
     expect(writer.damage).toBe(undefined)
     expect(writer.records.length).toBeGreaterThanOrEqual(acknowledged)

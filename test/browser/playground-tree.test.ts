@@ -3,6 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { LoopTree } from '../../playground/src/tree/loop-tree.tsx'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { patient } from '../support/patience.ts'
 
 /** A stored conversation of so many loops. */
 async function conversationOf(loops: number) {
@@ -25,7 +26,7 @@ it('of a long tree the newest loops are in the page, earlier ones on demand or w
   show()
   expect([shown().length, shown().at(-1), more()?.textContent]).toEqual([40, 'Question 450', '410 earlier loops'])
   more()?.click()
-  await vi.waitFor(() => expect([shown().length, more()?.textContent]).toEqual([240, '210 earlier loops']))
+  await vi.waitFor(() => expect([shown().length, more()?.textContent]).toEqual([240, '210 earlier loops']), patient)
   show(record.loops[9]?.loopId)
   expect([shown()[0], shown().at(-1)]).toEqual(['Question 10', 'Question 450'])
 })

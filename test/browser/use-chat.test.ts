@@ -6,6 +6,7 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/session/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
+import { patient } from '../support/patience.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
 afterAll(() => sessions.close())
@@ -63,8 +64,8 @@ function open(id: string, initial: UIMessage[] = [], resume = false) {
         const found = [...place.querySelectorAll('button')].find(({ textContent }) => textContent === name)
         if (found === undefined) throw new Error(`There is no ${name} in: ${shown()}`)
         found.click()
-      }),
-    shows: (text: string | RegExp) => vi.waitFor(() => expect(shown()).toMatch(text), { timeout: 15_000 }),
+      }, patient),
+    shows: (text: string | RegExp) => vi.waitFor(() => expect(shown()).toMatch(text), patient),
     close: () => {
       root.unmount()
       place.remove()

@@ -3,6 +3,7 @@ import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts
 import { remoteSession } from '../../src/client/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { memorySessionStore } from '../../src/session/index.ts'
+import { patient } from '../support/patience.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 
@@ -55,7 +56,7 @@ describe('a wait for the next attempt', () => {
     navigator.onLine = false
     const timer = vi.spyOn(globalThis, 'setTimeout')
     const run = session(1, 1, () => undefined).prompt('Hi.')
-    await vi.waitUntil(() => timer.mock.calls.some(([, ms]) => ms === 0 || ms === 1))
+    await vi.waitUntil(() => timer.mock.calls.some(([, ms]) => ms === 0 || ms === 1), patient)
     timer.mockRestore()
     expect(run.loopId).toBe('')
     navigator.onLine = true

@@ -44,7 +44,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
   }
 
   describe(`a session behind a bad proxy: ${name}`, () => {
-    it(`sees each event once over ${cuts} random cuts`, { timeout: 240_000 }, async () => {
+    it(`sees each event once over ${cuts} random cuts`, async () => {
       const random = seededRandom(11)
       await using proxy = await faultProxy(upstream(), () => {
         // Now and then enough for the longest event, which is the last.
@@ -59,7 +59,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       console.log(`${name}: ${proxy.counts.cut} cuts over ${runs} runs`)
     })
 
-    it('survives whatever a proxy does', { timeout: 120_000 }, async () => {
+    it('survives whatever a proxy does', async () => {
       const random = seededRandom(12)
       const faults = (): Fault[] => [
         { type: 'stall', afterBytes: Math.floor(random() * 8000) },
@@ -84,7 +84,7 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
       expect(Object.keys(proxy.counts).length).toBe(9)
     })
 
-    it('is followed through cuts by one who watches, from run to run', { timeout: 60_000 }, async () => {
+    it('is followed through cuts by one who watches, from run to run', async () => {
       const random = seededRandom(13)
       // What is not a stream can only be had whole.
       const limitOf = (url = '') => (url.includes('/events') || url.endsWith('/runs') ? 6000 : 60_000)

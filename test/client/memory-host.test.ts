@@ -3,6 +3,7 @@ import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/
 import { serve } from '../../examples/node/serve.ts'
 import { memorySessionStore } from '../../src/session/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
+import { runs } from '../support/runs.ts'
 import { faultCases } from './fault-cases.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
@@ -13,4 +14,4 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-faultCases('sessions in memory', () => new URL(server.url), 1000)
+faultCases('sessions in memory', () => new URL(server.url), runs(300, 1000))

@@ -19,7 +19,7 @@ function printed(): Promise<{ text: string; code: number | null }> {
   })
 }
 
-describe('an agent file', { timeout: 60_000 }, () => {
+describe('an agent file', () => {
   it('says that its models are scripted, and uses its skill, its server and its sub-agents', async () => {
     const { text, code } = await printed()
     expect(code, text).toBe(0)

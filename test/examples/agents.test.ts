@@ -21,7 +21,7 @@ it('a coordinator has a researcher find a bug and a coder mend it', async () => 
   expect(file).toContain('`Hello, $' + '{name}!`')
 })
 
-it('a coding assistant looks at a directory, and asks before it runs a command', { timeout: 60_000 }, async () => {
+it('a coding assistant looks at a directory, and asks before it runs a command', async () => {
   assertFreshBuild()
   const root = mkdtempSync(join(tmpdir(), 'phi-example-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

@@ -35,7 +35,7 @@ const path = { PATH: process.env.PATH ?? '' }
 const tracked = isHere('git') ? execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { encoding: 'utf8' }).trim().split('\n') : []
 const lines = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
 
-describe.skipIf(tracked.length === 0)('npm run demo', { timeout: 60_000 }, () => {
+describe.skipIf(tracked.length === 0)('npm run demo', () => {
   const most = Math.max(...tracked.map(lines))
 
   it('says that its model is scripted, and answers with figures that are true of this checkout', async () => {

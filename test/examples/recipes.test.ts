@@ -46,6 +46,7 @@ import { runWithApproval } from '../../examples/recipes/tool-with-approval.ts'
 import { agentWithNotes } from '../../examples/recipes/transform-context.ts'
 import { fileTools } from '../../examples/recipes/workspace-tools.ts'
 import { goOn } from '../../examples/recipes/written-messages.ts'
+import { patient } from '../support/patience.ts'
 
 const hello = () => scripted([{ text: 'Hello.' }, { text: 'Again.' }])
 const mail = (to: string) =>
@@ -143,7 +144,7 @@ describe('steering', () => {
     const model = scripted([{ toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }, { text: 'Fine.' }])
     expect(await steerWhileToolsRun(model, [weather])).toBe('delivered')
     // The receipt settles when the message is in the history; the request follows.
-    await vi.waitFor(() => expect(JSON.stringify(model.provider.requests[1])).toContain('Only those of today'))
+    await vi.waitFor(() => expect(JSON.stringify(model.provider.requests[1])).toContain('Only those of today'), patient)
   })
 
   it('stops in time, or answers', async () => {

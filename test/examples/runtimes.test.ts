@@ -55,7 +55,7 @@ describe('examples with sessions', () => {
     ['Fastify', '/api', ['node', 'examples/node/fastify.ts']],
     ['Deno', '', ['deno', 'run', ...denoFlags, 'examples/deno/sessions.ts']],
     ['Bun', '', ['bun', 'examples/bun/sessions.ts']],
-  ])('%s keeps the conversation', { timeout: 60_000 }, async (name, mount, command) => {
+  ])('%s keeps the conversation', async (name, mount, command) => {
     const { port }: { port: number } = JSON.parse(await started(...command))
     const url = `http://127.0.0.1:${port}${mount}/sessions/s`
     for (let time = 0; time < 2; time++) expect(await streamedText(url, token)).toBe(`Hello from ${name}.`)
@@ -107,15 +107,15 @@ describe('examples of each runtime', () => {
     expect(print.mock.calls.flat()).toEqual(['I have read 1 messages.', 'I have read 3 messages.'])
   })
 
-  it('deno/server.ts', { timeout: 30_000 }, async () => {
+  it('deno/server.ts', async () => {
     expect(await streamedText(await started('deno', 'run', ...denoFlags, 'examples/deno/server.ts'), token)).toBe('Hello from Deno.')
   })
 
-  it('bun/server.ts', { timeout: 30_000 }, async () => {
+  it('bun/server.ts', async () => {
     expect(await streamedText(await started('bun', 'examples/bun/server.ts'), token)).toBe('Hello from Bun.')
   })
 
-  it('cloudflare/worker.ts, in workerd without Node compatibility', { timeout: 30_000 }, async () => {
+  it('cloudflare/worker.ts, in workerd without Node compatibility', async () => {
     const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), {
       ANTHROPIC_API_KEY: 'test-key',
       ANTHROPIC_BASE_URL: `${baseUrl()}/anthropic/text/${crypto.randomUUID()}`,
@@ -126,7 +126,7 @@ describe('examples of each runtime', () => {
     await expect(streamedText(worker.url, 'wrong')).rejects.toThrow('401')
   })
 
-  it('cloudflare/worker.ts lets nobody in before it has a token', { timeout: 30_000 }, async () => {
+  it('cloudflare/worker.ts lets nobody in before it has a token', async () => {
     const worker = await serveWorker(new URL('../../examples/cloudflare/worker.ts', import.meta.url), { ANTHROPIC_API_KEY: 'test-key' })
     onTestFinished(worker.stop)
     for (const sent of ['undefined', 'null', '']) await expect(streamedText(worker.url, sent)).rejects.toThrow('401')

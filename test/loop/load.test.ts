@@ -14,7 +14,7 @@ setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
 describe('100 agents with 10 tools each at the same time', () => {
-  it('get every result in the order of the calls, and leave nothing behind', { timeout: 5000 }, async () => {
+  it('get every result in the order of the calls, and leave nothing behind', async () => {
     const agents = 100
     const calls = 10
     const all = agents * calls
@@ -89,7 +89,7 @@ describe('1,000 turns with compaction', () => {
     return { model: { config, provider }, sizes, counts, broken: () => broken }
   }
 
-  it('of one run: what is sent stays within bounds, compaction comes when it is due', { timeout: 5000 }, async () => {
+  it('of one run: what is sent stays within bounds, compaction comes when it is due', async () => {
     const { model, sizes, counts, broken } = looking(1000)
     const agent = new Agent({ model, tools: [look], contextConfig, limits: false, replayBytes: 100_000 })
     const compactions: CompactionEndedEvent[] = []
@@ -123,7 +123,7 @@ describe('1,000 turns with compaction', () => {
     expect(compactions.every((event) => event.estimatedTokensBefore >= trigger)).toBe(true)
   })
 
-  it('of 100 runs: nothing is retained but the history and one overlay', { timeout: 5000 }, async () => {
+  it('of 100 runs: nothing is retained but the history and one overlay', async () => {
     const { model, sizes } = looking(10)
     const agent = new Agent({ model, tools: [look], contextConfig, replayBytes: 50_000 })
     const ended: WeakRef<object>[] = []

@@ -32,9 +32,10 @@ import { EventRecorder } from '../../src/rust/index.ts'
 import { createStore } from '../../src/store/index.ts'
 import { editFileTool, listFilesTool, readFileTool, revertTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
+import { runs } from '../support/runs.ts'
 
-/** Cases of each property; `PHI_FUZZ_RUNS=100000` for a long look. No time limit: on a busy machine not one case may fit into it. */
-const numRuns = Number(process.env.PHI_FUZZ_RUNS ?? 100)
+/** Cases of each property. No time limit: on a busy machine not one case may fit into it. */
+const numRuns = runs(100, 10_000)
 
 // With prices: a limit of the cost is refused without them.
 const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }

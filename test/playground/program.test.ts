@@ -34,7 +34,7 @@ function manySettings(address: string): Settings[] {
 }
 
 describe('the program of "view code"', () => {
-  it('is right for the type checker, whatever the settings', { timeout: 120_000 }, async () => {
+  it('is right for the type checker, whatever the settings', async () => {
     const folder = programsFolder()
     for (const [at, settings] of manySettings('https://example.invalid').entries()) {
       writeFileSync(join(folder, `program-${at}.ts`), programOf(settings))
@@ -45,12 +45,12 @@ describe('the program of "view code"', () => {
     expect(String(Object(checked).stdout)).toBe('')
   })
 
-  it('runs on the scripted model, with every tool', { timeout: 60_000 }, async () => {
+  it('runs on the scripted model, with every tool', async () => {
     const { stdout } = await runProgram(programOf({ ...defaultSettings, tools: toolNames, thinking: 'high' }))
     expect(stdout).toBe('Hello from a scripted model.')
   })
 
-  it('calls the service of the settings, with the key of the environment and no other', { timeout: 60_000 }, async () => {
+  it('calls the service of the settings, with the key of the environment and no other', async () => {
     const asked: { path: string; key: string | null; body: Record<string, unknown> }[] = []
     const server = await serve(async (request) => {
       asked.push({ path: new URL(request.url).pathname, key: request.headers.get('x-api-key'), body: await request.json() })

@@ -8,6 +8,7 @@ import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
+import { patient } from '../support/patience.ts'
 import { bytesOf } from './bedrock/call.ts'
 import { bodyOf, fixture, utf8 } from './bytes.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
@@ -90,7 +91,7 @@ describe('what follows the last event', () => {
     const body = bodyOf(endless())
     const { message } = await play(body.stream, controller.signal)
     expect(message?.stopReason).toBe('stop')
-    await vi.waitUntil(() => body.isCancelled())
+    await vi.waitUntil(() => body.isCancelled(), patient)
     expect(pulls).toBeLessThan(15)
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
@@ -103,6 +104,6 @@ describe('what follows the last event', () => {
     expect(body.isCancelled()).toBe(false)
     controller.abort()
     expect(body.isCancelled()).toBe(true)
-    await vi.waitUntil(() => getEventListeners(controller.signal, 'abort').length === 0)
+    await vi.waitUntil(() => getEventListeners(controller.signal, 'abort').length === 0, patient)
   })
 })

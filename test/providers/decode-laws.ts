@@ -47,7 +47,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     }
   })
 
-  describe('the result does not depend on how the bytes are cut', { timeout: 60_000 }, () => {
+  describe('the result does not depend on how the bytes are cut', () => {
     it.each(names)('%s, cut at every byte', async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))
@@ -72,7 +72,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     })
   })
 
-  it('settles on any bytes, with a message or a ProviderError', { timeout: 60_000 }, async () => {
+  it('settles on any bytes, with a message or a ProviderError', async () => {
     const damage = fc.record({
       source: fc.constantFrom(...names.map(bytesOf)),
       edits: fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), byte: fc.nat(255) }), { maxLength: 8 }),

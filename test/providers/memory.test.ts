@@ -105,7 +105,7 @@ async function freshBody({ config, provider }: Model, messages: readonly Message
   return (await provider.encode(requestOf(stranger, structuredClone(messages), systemPrompt))).body
 }
 
-describe('what is remembered of a conversation never shows', { timeout: 60_000 }, () => {
+describe('what is remembered of a conversation never shows', () => {
   it.each(named)('%s', async (_name, model) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 14 }), async (steps) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { addTool, eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
+import { runs } from '../support/runs.ts'
 
 const retry = { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelayMs: 1 }
 
@@ -8,9 +9,9 @@ const retry = { maxRetries: 0, initialDelayMs: 1, backoffMultiplier: 1, maxDelay
 const permilleOf = (seed: number): number => (seed % 10 === 0 ? 1000 : (seed * 619) % 1000)
 
 describe('cuts', () => {
-  // 200 seeds per protocol, in tests of 20 so that none comes near a runner's time limit.
+  // In tests of 20 seeds, so that none comes near a runner's time limit.
   for (const wire of wires) {
-    for (let first = 1; first <= 181; first += 20) {
+    for (let first = 1; first <= runs(20, 200); first += 20) {
       it(`${wire}: answers broken off anywhere over real HTTP, seeds ${first} to ${first + 19}`, async () => {
         for (let seed = first; seed < first + 20; seed++) {
           const permille = permilleOf(seed)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { streamProviderSuite } from '../../src/testing/index.ts'
 import { models, wires } from '../harness/fixture-model.ts'
 import { providerFixture } from '../harness/provider-fixtures.ts'
+import { runs } from '../support/runs.ts'
 
 for (const wire of wires) {
   streamProviderSuite(
@@ -11,6 +12,8 @@ for (const wire of wires) {
       // No pair of AWS keys: signing thousands of calls takes a while, and stream.test.ts signs.
       create: (fetch) => models[wire]('https://fixture.test', { apiKey: 'canary-5b1f83c2', fetch }),
       fixtures: [providerFixture(wire)],
+      // Every byte in Node, on longer answers: test/testing and test/providers/bedrock.
+      cuts: runs(20, Number.POSITIVE_INFINITY),
     },
   )
 }

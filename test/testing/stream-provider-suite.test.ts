@@ -7,6 +7,7 @@ import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import { type ProviderFixture, streamProviderSuite } from '../../src/testing/index.ts'
+import { runs } from '../support/runs.ts'
 
 const runner = { describe, it, expect }
 const apiKey = 'sk-canary-4f9d2c7b81'
@@ -99,8 +100,10 @@ streamProviderSuite(runner, {
   ],
 })
 
+// The decoder of google, which is cut at every byte above.
 streamProviderSuite(runner, {
   name: 'vertex',
+  cuts: runs(100, Number.POSITIVE_INFINITY),
   create: (fetch) => vertex('gemini-2.5-flash', { apiKey, fetch, project: 'p', location: 'us-central1' }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -139,8 +142,10 @@ streamProviderSuite(runner, {
   ],
 })
 
+// The decoder of openaiResponses, which is cut at every byte above.
 streamProviderSuite(runner, {
   name: 'azure',
+  cuts: runs(100, Number.POSITIVE_INFINITY),
   create: (fetch) => azure('my-deployment', { apiKey, fetch, resource: 'my-resource' }),
   fixtures: [
     fixture('openai-responses/late-encryption', { text: 'Yes.', thinking: 'Hm.', stopReason: 'stop' }, completed),

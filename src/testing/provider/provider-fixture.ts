@@ -50,7 +50,7 @@ export async function requestFor(model: Model): Promise<StreamRequest> {
   return credential === undefined ? request : { ...request, credential }
 }
 
-const patienceMs = 10_000
+const patienceMs = 60_000
 
 /** `promise`, or an error when it does not settle: a hang should say where. */
 async function settled<T>(promise: Promise<T>, what: string): Promise<T> {

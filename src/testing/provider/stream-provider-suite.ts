@@ -14,6 +14,8 @@ export interface StreamProviderSuiteOptions {
   /** A model that sends with `fetch`. Give it a key of its own: the suite looks for it in everything that must not contain it. */
   create: (fetch: FaultFetch) => Model
   fixtures: readonly ProviderFixture[]
+  /** At how many places each answer is cut, spread over it. Default: at every byte. */
+  cuts?: number
 }
 
 interface Case extends StreamProviderSuiteOptions {
@@ -164,25 +166,26 @@ function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answe
   })
 }
 
-function cutTests({ it, expect }: TestRunner, { create, fixture, answer }: Case): void {
+function cutTests({ it, expect }: TestRunner, { create, fixture, answer, cuts = Number.POSITIVE_INFINITY }: Case): void {
   const bytes = bytesOf(fixture)
   const terminalAt = fixture.terminal === undefined ? 0 : indexOfText(bytes, fixture.terminal)
+  const apart = Math.max(1, bytes.length / cuts)
   for (const how of ['end', 'reset'] as const) {
     it(`cut at any byte (${how}): a retryable network error with what came, or the whole answer; never a part as success`, async () => {
       let late = 0
-      for (let at = 0; at < bytes.length; at++) {
+      for (let place = 0; place < bytes.length; place += apart) {
+        const at = Math.floor(place)
         const what = `${fixture.name} ${how} at ${at}`
         const fetch = faultFetch(serving(fixture, { cut: { at, how } }))
         const outcome = await callModel(create(fetch), what)
         late += outcome.late
-        expect(fetch.openStreams).toBe(0)
         if (outcome.message !== undefined && at >= terminalAt) {
-          expect(answerOf(outcome.message, answer)).toEqual({ thinking: '', toolCalls: [], ...answer })
+          expect([fetch.openStreams, answerOf(outcome.message, answer)]).toEqual([0, { thinking: '', toolCalls: [], ...answer }])
           continue
         }
-        const error = errorOf(outcome, what)
-        expect([what, error.code, error.isRetryable]).toEqual([what, 'network', true])
-        expect(answer.text.startsWith(textOf(error.partial?.content ?? []))).toBe(true)
+        const { code, isRetryable, partial } = errorOf(outcome, what)
+        const isBeginning = answer.text.startsWith(textOf(partial?.content ?? []))
+        expect([what, fetch.openStreams, code, isRetryable, isBeginning]).toEqual([what, 0, 'network', true, true])
       }
       await nextTask()
       expect(late).toBe(0)

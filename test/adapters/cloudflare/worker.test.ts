@@ -44,7 +44,7 @@ describe('the Worker in wrangler dev, Node compatibility off', () => {
     await expectScriptedRun(await post(worker.url))
   })
 
-  it('lets three clients of three protocols meet in one run', { timeout: 60_000 }, async () => {
+  it('lets three clients of three protocols meet in one run', async () => {
     await expect(meet({ url: worker.url, fetch, sessionId: 'mine' })).resolves.toBeUndefined()
   })
 

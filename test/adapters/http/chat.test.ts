@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/session/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
+import { patient } from '../../support/patience.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
 afterAll(() => sessions.close())
@@ -89,7 +90,7 @@ describe('an unmodified chat of the AI SDK', () => {
     await chat.sendMessage({ text: 'Send it.' })
     await vi.waitFor(async () => {
       expect(await (await servers[0]?.request(`/sessions/${chat.id}`))?.json()).not.toHaveProperty('runningLoopId')
-    })
+    }, patient)
     await hosts.shift()?.close()
     servers.shift()
     const part = chat.lastMessage?.parts.find((each) => each.type === 'dynamic-tool')

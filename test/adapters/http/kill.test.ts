@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { runs } from '../../support/runs.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
-/** `HOST_KILLS=50 npx vitest run --project node test/adapters/http/kill.test.ts` for more. */
-const kills = Number(process.env.HOST_KILLS ?? 5)
+const kills = runs(3, 50)
 
 /** The host over one directory, as often as it is started. */
 function killableHost() {
@@ -43,9 +43,7 @@ async function some(response: Response, count: number): Promise<Frame[]> {
   return read
 }
 
-it(`brings runs to their end when the Node host is killed ${kills} times with a client attached`, {
-  timeout: 30_000 + kills * 5000,
-}, async () => {
+it(`brings runs to their end when the Node host is killed ${kills} times with a client attached`, async () => {
   const random = seededRandom(11)
   const host = killableHost()
   let url = await host.start()

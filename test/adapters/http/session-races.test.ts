@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type SessionAddress } from '../../../adapters/http/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { logSessionStore, memoryDriver, memorySessionStore } from '../../../src/session/index.ts'
+import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame } from './read-sse.ts'
 
 /** Sessions of a model that speaks while the gate of `hold` is open. */
@@ -118,7 +119,7 @@ describe('a session that leaves the memory', () => {
     const { post, agent, sessions } = hosted({ maxSessions: 1, store: logSessionStore(slow) })
     await allFrames(await post('/a/runs'))
     const other = post('/b/runs')
-    await vi.waitFor(() => expect(closes).toBe(1))
+    await vi.waitFor(() => expect(closes).toBe(1), patient)
     const both = [other, post('/a/runs')]
     for (let turn = 0; turn < 20; turn++) await nextTurn()
     expect(agent.mock.calls.map(([{ sessionId }]) => sessionId)).toEqual(['a'])
@@ -149,7 +150,7 @@ describe('close', () => {
       })
     const { post, sessions } = hosted({ agent })
     const asked = post('/s/runs')
-    await vi.waitFor(() => expect(made.length).toBe(0))
+    await vi.waitFor(() => expect(made.length).toBe(0), patient)
     await nextTurn()
     const closed = sessions.close()
     made()

@@ -4,6 +4,7 @@ import { Agent, defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../../src/rust/index.ts'
 import { memorySessionStore } from '../../../src/session/index.ts'
+import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 /** A gate that is closed until it is opened. */
@@ -178,7 +179,7 @@ describe('sessions in memory', () => {
     const refused = await post('/b/runs')
     expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'tooManySessions' }])
     open()
-    await vi.waitFor(async () => expect(textOf(await allFrames(await post('/b/runs')))).toBe('one two three'))
+    await vi.waitFor(async () => expect(textOf(await allFrames(await post('/b/runs')))).toBe('one two three'), patient)
     expect(data.loopId.startsWith('a.')).toBe(true)
     await sessions.close()
   })

@@ -24,7 +24,7 @@ describe('the official conformance scenarios for clients', () => {
     expect(scenarios.length).toBeGreaterThanOrEqual(26)
   })
 
-  it.each(scenarios)('%s', { timeout: 60_000 }, async (scenario) => {
+  it.each(scenarios)('%s', async (scenario) => {
     const { code, said } = await run(scenario)
     expect(code === 0 ? '' : said).toBe('')
   })

@@ -97,7 +97,7 @@ for (const sandbox of modes) {
       expect(running('306.25') + running('307.25')).toBe(0)
     })
 
-    it('keeps beginning and end of a flood, in bounded memory', { timeout: 60_000 }, async () => {
+    it('keeps beginning and end of a flood, in bounded memory', async () => {
       const { run } = shell(sandbox, { maxOutputBytes: 1000, timeoutMs: 60_000 })
       // The first flood lets the allocator grow to its working size; ten times as much must not need more.
       const flood = (bytes: number) => run(`echo first; yes | head -c ${bytes}; echo last`, { ...toolContext(), update: () => {} })
@@ -201,7 +201,7 @@ async function succeeded(run: (command: string) => Promise<string>, commands: re
   return wrong
 }
 
-describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBubblewrap)('bashTool: the sandbox holds', () => {
   it('against reading and writing what is outside', async () => {
     const { root, outside, run } = shell('bubblewrap')
     writeFileSync(join(outside, 'secret'), 'SECRET')

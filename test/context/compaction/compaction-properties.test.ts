@@ -7,6 +7,7 @@ import { planPrune } from '../../../src/context/prune-revert/prune.ts'
 import type { CompactionOverlay, ContextState } from '../../../src/contract/context/context-change.ts'
 import type { AgentMessage } from '../../../src/contract/message/message.ts'
 import type { CompactionConfig } from '../../../src/types/context/compaction.ts'
+import { runs } from '../../support/runs.ts'
 import { historyOf, seeds, tornPairs } from '../random-history.ts'
 import { compact } from './compacting.ts'
 
@@ -56,7 +57,7 @@ function expectSameView(messages: readonly AgentMessage[], others: readonly Agen
 }
 
 describe('compaction of any history', () => {
-  it('fits, keeps pairs and order, changes nothing, three times in a row: 10,000 histories', { timeout: 60_000 }, async () => {
+  it('fits, keeps pairs and order, changes nothing, three times in a row', async () => {
     const traits = fc.record({ force: fc.boolean(), evicts: fc.boolean(), prunes: fc.boolean(), steps: fc.tuple(fc.nat(100), fc.nat(100)) })
     const property = fc.asyncProperty(seeds(28), config, fc.nat(1200), traits, async (numbers, compaction, target, traits) => {
       const history = historyOf(numbers)
@@ -85,10 +86,10 @@ describe('compaction of any history', () => {
       scope: { type: 'tokenBudget' as const },
     }
     const traitsOfIt = { force: false, evicts: false, prunes: true, steps: [34, 17] as [number, number] }
-    await fc.assert(property, { numRuns: 10_000, examples: [[memoAlone, smallest, 67, traitsOfIt]] })
+    await fc.assert(property, { numRuns: runs(2000, 10_000), examples: [[memoAlone, smallest, 67, traitsOfIt]] })
   })
 
-  it('goes on with what is left in memory', { timeout: 60_000 }, async () => {
+  it('goes on with what is left in memory', async () => {
     const property = fc.asyncProperty(seeds(20), seeds(12), config, fc.nat(800), async (first, second, compaction, target) => {
       const history = historyOf([...first, ...second])
       const messages = historyOf(first)
@@ -101,7 +102,7 @@ describe('compaction of any history', () => {
       expect(twice?.overlay.keepRecent).toEqual(byAll?.overlay.keepRecent)
       expect(twice?.view.length).toBe(byAll?.view.length)
     })
-    await fc.assert(property, { numRuns: 2000 })
+    await fc.assert(property, { numRuns: runs(500, 2000) })
   })
 })
 

@@ -15,9 +15,9 @@ import {
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { fastRetry, tool } from '../../support/play.ts'
+import { runs } from '../../support/runs.ts'
 
-/** Numbers of tests in CI; `RUNS=20000` attacks for longer. */
-const numRuns = Number(process.env.RUNS ?? 400)
+const numRuns = runs(400, 20_000)
 const names = ['plain', 'flag', 'rule', 'odd', 'async'] as const
 
 const args: fc.Arbitrary<JsonObject> = fc.oneof(

@@ -120,7 +120,7 @@ describe('prunes, reverts, compactions, overflows and pauses, in any order', () 
     { compacts: true, moves: false },
     { compacts: false, moves: true },
     { compacts: true, moves: true },
-  ])('leave every request whole and every run in order: %j', { timeout: 60_000 }, async (options) => {
+  ])('leave every request whole and every run in order: %j', async (options) => {
     await fc.assert(
       fc.asyncProperty(fc.array(move, { minLength: 3, maxLength: 25 }), async (moves) => {
         const { agent, requests, faults } = await conversation(moves, options)

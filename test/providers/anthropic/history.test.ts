@@ -19,7 +19,7 @@ const history = anyHistory({
   ),
 })
 
-describe('any history sends', { timeout: 60_000 }, () => {
+describe('any history sends', () => {
   it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('to %s', async (model) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {

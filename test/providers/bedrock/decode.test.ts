@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
+import { runs } from '../../support/runs.ts'
 import { utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { answering, bytesOf, claude, frame, framesOf, linesOf, request, streamed } from './call.ts'
@@ -169,10 +170,11 @@ describe('what ends a message', () => {
   })
 })
 
-describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: 5_000 }))
-describe('the laws of decoding, as lines', () => decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: 500 }))
+describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: runs(1000, 5_000) }))
+describe('the laws of decoding, as lines', () =>
+  decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: runs(200, 500) }))
 
-describe('a stream that is damaged', { timeout: 60_000 }, () => {
+describe('a stream that is damaged', () => {
   it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {
     const bytes = bytesOf(name)
     for (let at = 0; at < bytes.length; at++) {

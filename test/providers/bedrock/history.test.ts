@@ -29,7 +29,7 @@ const history = anyHistory({
 /** Not signed: nothing here depends on it. */
 const credential = 'bearer-key'
 
-describe('any history sends', { timeout: 60_000 }, () => {
+describe('any history sends', () => {
   it.each(models)('to %s', async (model) => {
     const rules = { ids: model.startsWith('mistral') ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/, signed: model.includes('claude') }
     await fc.assert(

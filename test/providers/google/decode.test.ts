@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
 import type { Content } from '../../../src/contract/message/content.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
+import { runs } from '../../support/runs.ts'
 import { answering, fixture, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { modern, signed, streamed } from './call.ts'
@@ -191,9 +192,9 @@ describe('the Gemini decoder', () => {
 })
 
 describe('the laws of decoding', () =>
-  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: 10_000 }))
+  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(1000, 10_000) }))
 
-describe('a stream that is cut off or damaged', { timeout: 60_000 }, () => {
+describe('a stream that is cut off or damaged', () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
   it.each(early)('%s is a network error wherever it ends early', async (name) => {
     const bytes = fixture(`google/${name}.sse`)

@@ -19,7 +19,7 @@ const history = anyHistory({
   }),
 })
 
-describe('any history sends', { timeout: 60_000 }, () => {
+describe('any history sends', () => {
   it.each([
     [modern, true],
     ['gemini-unheard-of-9', true],

@@ -111,7 +111,7 @@ function spoil(content: Content[], at: number, how: string): void {
   if (how === 'swap' && index > 0) content.splice(index - 1, 0, ...content.splice(index, 1))
 }
 
-describe('any history becomes a legal Responses request', { timeout: 60_000 }, () => {
+describe('any history becomes a legal Responses request', () => {
   it.each(models.map((model) => [model.config.id, model] as const))('%s', async (_id, model) => {
     await fc.assert(
       fc.asyncProperty(plan, fc.constantFrom('', 'Be brief.'), async (parts, systemPrompt) => {

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import { openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { runs } from '../../support/runs.ts'
 import { answering } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { outcomeOf } from '../model-call.ts'
@@ -13,6 +14,6 @@ describe('the decoder of Chat Completions', () => {
       const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9', fetch: answering(pieces) })
       return outcomeOf(model.provider, requestFor(model))
     },
-    fragmentations: 10_000,
+    fragmentations: runs(1000, 10_000),
   })
 })

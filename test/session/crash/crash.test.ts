@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { runs } from '../../support/runs.ts'
 import { lossesOf, lossesOfJournals, lossesOfSaves } from './crash-run.ts'
 import { flaws } from './seeded-flaws.ts'
 
-/** `npm run soak` asks for more. */
-const runs = Number(process.env.PHI_CRASH_RUNS ?? 1000)
+const seeds = runs(1000, 10_000)
 const minute = 60_000
 
 /** The first seed at which something is lost, and what. */
@@ -17,9 +17,9 @@ async function firstLoss(count: number, run: (seed: number) => Promise<string[]>
 
 describe('the file driver on a disk that forgets and tears what was not synced', () => {
   it(
-    `loses no acknowledged record in ${runs} runs of up to three power cuts, with processes that are killed in between`,
+    `loses no acknowledged record in ${seeds} runs of up to three power cuts, with processes that are killed in between`,
     async () => {
-      expect(await firstLoss(runs, lossesOf)).toBe(undefined)
+      expect(await firstLoss(seeds, lossesOf)).toBe(undefined)
     },
     10 * minute,
   )
@@ -27,7 +27,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   it(
     'loses nothing that was acknowledged together with other records of a turn',
     async () => {
-      expect(await firstLoss(runs, lossesOfJournals)).toBe(undefined)
+      expect(await firstLoss(seeds, lossesOfJournals)).toBe(undefined)
     },
     10 * minute,
   )
@@ -35,7 +35,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   it(
     'keeps one whole session or the other when it is saved',
     async () => {
-      expect(await firstLoss(runs / 5, lossesOfSaves)).toBe(undefined)
+      expect(await firstLoss(seeds / 5, lossesOfSaves)).toBe(undefined)
     },
     10 * minute,
   )

@@ -13,7 +13,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('a session of Node goes on in a Durable Object, and comes back', { timeout: 30_000 }, async () => {
+it('a session of Node goes on in a Durable Object, and comes back', async () => {
   const asAda: typeof fetch = (input, init = {}) => {
     const headers = new Headers(init.headers)
     headers.set('authorization', 'Bearer ada-secret')

@@ -1,19 +1,19 @@
 import { afterAll, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/testing/seeded-random.ts'
+import { runs } from '../../../support/runs.ts'
 import { killableWorker } from '../../../workers/killable-worker.ts'
 import { type Frame, frames } from '../../http/read-sse.ts'
 import { LiveClient } from './live-client.ts'
 
-/** `WORKERD_KILLS=500 npx vitest run --project node test/adapters/cloudflare/session/kill.test.ts` for more. */
-const kills = Number(process.env.WORKERD_KILLS ?? 20)
+const kills = runs(8, 500)
 
 const writers = await killableWorker('test/workers/kill-target.ts', { SESSIONS: 'SessionObject', INDEX: 'IndexObject' })
-const runs = await killableWorker('test/workers/live-worker.ts', {
+const live = await killableWorker('test/workers/live-worker.ts', {
   SESSIONS: 'Conversation',
   INDEX: 'IndexObject',
   FEW: 'FewConversations',
 })
-afterAll(() => Promise.all([writers.close(), runs.close()]))
+afterAll(() => Promise.all([writers.close(), live.close()]))
 
 interface Found {
   notes: { seq: number; says: number; isWhole: boolean }[]
@@ -31,7 +31,7 @@ async function lastAcknowledged(response: Response, count: number): Promise<numb
   return Number(lines.at(-2))
 }
 
-it(`loses no acknowledged record when workerd is killed ${kills} times`, { timeout: 30_000 + kills * 2000 }, async () => {
+it(`loses no acknowledged record when workerd is killed ${kills} times`, async () => {
   const random = seededRandom(5)
   const acknowledged = new Map<string, number>()
   let url = await writers.start()
@@ -53,15 +53,15 @@ it(`loses no acknowledged record when workerd is killed ${kills} times`, { timeo
   console.log(`${kills} kills, ${[...acknowledged.values()].reduce((sum, count) => sum + count, 0)} acknowledged records, none lost`)
 })
 
-it('brings a live run to its end when workerd is killed in the middle, again and again', { timeout: 60_000 }, async () => {
+it('brings a live run to its end when workerd is killed in the middle, again and again', async () => {
   const random = seededRandom(7)
-  let client = new LiveClient(await runs.start(), 'turns')
+  let client = new LiveClient(await live.start(), 'turns')
   const seen = new Set<string>()
   let response = await client.prompt()
   for (let kill = 0; kill < 4; kill++) {
     const before = await readSome(response, 3 + Math.floor(random() * 12))
-    await runs.kill()
-    client = client.at(await runs.start())
+    await live.kill()
+    client = client.at(await live.start())
     const stored = (await client.records()).map(({ entry }) => ('message' in entry ? entry.message.id : ''))
     // A finished message is shown when it is stored, not before.
     for (const { event, data } of before) if (event === 'messageEnd') seen.add(data.messageId)

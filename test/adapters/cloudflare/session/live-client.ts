@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest'
 import type { NewSessionRecord, SessionRecord } from '../../../../src/index.ts'
+import { patient } from '../../../support/patience.ts'
 import { type Frame, frames } from '../../http/read-sse.ts'
 
 /** What a client does with one live session of test/workers/live-worker.ts. */
@@ -51,14 +52,11 @@ export class LiveClient {
 
   /** The ends of loops in the log, once there are `count`. */
   async ends(count = 1): Promise<{ status: string; error?: { code: string } }[]> {
-    return vi.waitFor(
-      async () => {
-        const ends = (await this.records()).flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry] : []))
-        expect(ends.length).toBeGreaterThanOrEqual(count)
-        return ends
-      },
-      { timeout: 15_000, interval: 50 },
-    )
+    return vi.waitFor(async () => {
+      const ends = (await this.records()).flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry] : []))
+      expect(ends.length).toBeGreaterThanOrEqual(count)
+      return ends
+    }, patient)
   }
 }
 

@@ -20,7 +20,7 @@ async function refusal(response: Response): Promise<[number, string | undefined]
 const headers = { 'content-type': 'application/json' }
 const prompt = (text: string) => ({ method: 'POST', headers, body: JSON.stringify({ prompt: text }) })
 
-describe('what a client may ask of a live session', { timeout: 20_000 }, () => {
+describe('what a client may ask of a live session', () => {
   it.each(['', '.', '..', '../x', ' ', 'a b', 'café', 'x'.repeat(201), 'x\0', '%E0%A4%A', '😀', 'a/b', '__proto__\n'])(
     'answers 400 to the id %j',
     async (id) => {
@@ -86,7 +86,7 @@ describe('what a client may ask of a live session', { timeout: 20_000 }, () => {
   })
 })
 
-describe('agentOptions that throws', { timeout: 30_000 }, () => {
+describe('agentOptions that throws', () => {
   it('is not an attempt of the run, and the session can be read and stopped', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
@@ -120,7 +120,7 @@ describe('agentOptions that throws', { timeout: 30_000 }, () => {
   })
 })
 
-describe('a session that another writer holds', { timeout: 20_000 }, () => {
+describe('a session that another writer holds', () => {
   const steps = async (client: LiveClient, ...names: string[]): Promise<unknown[]> =>
     (await fetch(new URL(`/steps/${client.sessionId}`, worker.url), { method: 'POST', body: names.join(' ') })).json()
 

@@ -36,7 +36,7 @@ function answer(usage: Usage): NewSessionRecord {
 
 const clientOf = (kind: string): LiveClient => new LiveClient(worker.url, kind)
 
-describe('a live run', { timeout: 20_000 }, () => {
+describe('a live run', () => {
   it('goes on when its client leaves, and another one reads on from its cursor', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')
@@ -95,7 +95,7 @@ describe('a live run', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a live run whose object is ended', { timeout: 20_000 }, () => {
+describe('a live run whose object is ended', () => {
   it('goes on from the log; the stream says where', async () => {
     const client = clientOf('chat')
     const before = await readUntil(await client.prompt(), 'messageUpdate')

@@ -12,7 +12,7 @@ const names: string[] = await (await fetch(new URL('/list', worker.url))).json()
 it('carries the suite of session stores', () => expect(names.length).toBeGreaterThan(0))
 
 for (const [index, name] of names.entries()) {
-  it(`${name} (in workerd)`, { timeout: 20_000 }, async () => {
+  it(`${name} (in workerd)`, async () => {
     const outcome: { ok: boolean; error?: string } = await (await fetch(new URL(`/run/${index}`, worker.url))).json()
     if (!outcome.ok) throw new Error(`in workerd: ${outcome.error}`)
   })

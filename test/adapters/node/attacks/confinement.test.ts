@@ -16,7 +16,7 @@ if (!hasGroups) console.warn('no control groups here: the tests that need them a
 
 const running = (argument: string) => processesWith('cmdline', (args) => args.includes(argument)).length
 
-describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', () => {
   it.skipIf(!hasPerl)('reaches no Unix socket in the workspace, by stream, datagram or a pair', async () => {
     const { root, run } = shell()
     let visitors = 0
@@ -100,7 +100,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: other processes and sockets', { ti
   })
 })
 
-describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
   const hog = (processes: number) =>
     `for i in $(seq ${processes}); do perl -e 'my @x = map { "x" x 1e6 } 1..100; sleep 30' & done; wait; echo survived`
 

@@ -111,7 +111,7 @@ describe('git directories, file tools', () => {
   })
 })
 
-describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBubblewrap)('protected names, bash', () => {
   it('cannot be made at the root', async () => {
     const { root, run } = shell()
     const commands = [...files.map((name) => `echo evil > ${name}`), ...directories.map((name) => `echo evil > ${name}/settings.json`)]
@@ -234,7 +234,7 @@ describe.skipIf(!hasBubblewrap)('protected names, bash', { timeout: 60_000 }, ()
   })
 })
 
-describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', { timeout: 60_000 }, () => {
+describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
   it('run nothing when a person asks for the status, wherever and however they were planted', async () => {
     const plants = [
       ['.', plantBare('.')],

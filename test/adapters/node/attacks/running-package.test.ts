@@ -43,7 +43,7 @@ async function attempts(at: string, files: readonly string[], commands: readonly
   return done
 }
 
-describe('the running package', { timeout: 60_000 }, () => {
+describe('the running package', () => {
   it.skipIf(!hasBubblewrap)('cannot be changed in the root of a workspace, nor its dependencies and lock file', async () => {
     const files = [
       'node_modules/phi-core/dist/adapters/node/index.js',

@@ -24,7 +24,7 @@ ${more}`
   return { cwd, asked, text, env: environment(env) }
 }
 
-describe('phi --config', { timeout: 20_000 }, () => {
+describe('phi --config', () => {
   it('does nothing that needs trust where nobody can give it, and says how to', async () => {
     const { cwd, env, asked } = await project()
     const refused = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })

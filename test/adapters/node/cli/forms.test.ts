@@ -33,7 +33,7 @@ args = [${JSON.stringify(server)}]`,
 
 const args = ['--config', 'agent.toml', '--trust']
 
-describe.skipIf(pty === undefined)('what a tool asks, in a terminal', { timeout: 20_000 }, () => {
+describe.skipIf(pty === undefined)('what a tool asks, in a terminal', () => {
   it('is a form, field by field, and goes out after a yes', async () => {
     const { cwd, env, answer } = await project()
     const phi = inTerminal(args, { cwd, env })
@@ -90,7 +90,7 @@ describe.skipIf(pty === undefined)('what a tool asks, in a terminal', { timeout:
   })
 })
 
-describe('what a tool asks', { timeout: 20_000 }, () => {
+describe('what a tool asks', () => {
   it('is declined where nobody is there, and said so', async () => {
     const { cwd, env, answer } = await project()
     const { code, stderr } = await piped([...args, '-p', 'book'], { cwd, env })

@@ -18,7 +18,7 @@ function gate() {
   return { open: () => open(), opened }
 }
 
-describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () => {
+describe.skipIf(pty === undefined)('phi in a terminal', () => {
   it('shows the demo: thinking, tools, a question, markdown', async () => {
     const demo = inTerminal(['--demo'])
     await demo.shows('Allow? [y/N]')
@@ -290,7 +290,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', { timeout: 20_000 }, () 
   })
 })
 
-describe.skipIf(pty === undefined)('commands', { timeout: 20_000 }, () => {
+describe.skipIf(pty === undefined)('commands', () => {
   it('tell about the agent, the session, and export it', async () => {
     const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
     const cwd = directory()

@@ -19,7 +19,7 @@ async function home(call: { name: string; args: Record<string, unknown> }) {
 
 const args = ['--model', 'openai/test', '--no-sandbox', '-p', 'go']
 
-describe("a person's own skills", { timeout: 20_000 }, () => {
+describe("a person's own skills", () => {
   it('are in the system prompt of every project, and can be read', async () => {
     const { env, asked } = await home({ name: 'read_file', args: { path: '~phi/skills/commits/SKILL.md' } })
     const { code, stderr } = await piped(args, { env })

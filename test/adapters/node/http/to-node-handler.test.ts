@@ -10,6 +10,7 @@ import { type FetchHandler, toNodeHandler } from '../../../../adapters/node/inde
 import { Agent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { allEvents, eventsOf } from '../../../../src/testing/endpoint/endpoint-client.ts'
+import { patient } from '../../../support/patience.ts'
 
 /** What serves a handler under `/api`. */
 const mounts = {
@@ -82,7 +83,7 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
     const { agents, handler } = waiting()
     const { url } = await serve(handler)
     for await (const event of eventsOf(await fetch(`${url}/api/runs`, prompt))) if (event.type === 'messageUpdate') break
-    await vi.waitFor(() => expect(agents[0]?.isStreaming).toBe(false))
+    await vi.waitFor(() => expect(agents[0]?.isStreaming).toBe(false), patient)
     expect(agents[0]?.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted' })
   })
 
@@ -138,11 +139,11 @@ describe.each(['node', 'express', 'fastify'] as const)('toNodeHandler in %s', (n
         before = given
         expect(isStill).toBe(true)
       },
-      { interval: 200, timeout: 10_000 },
+      { ...patient, interval: 200 },
     )
     expect(given * piece.length).toBeLessThan(32 << 20)
     socket.destroy()
-    await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1), patient)
   })
 
   it('passes on repeated headers, statuses without a body, and HEAD', async () => {
@@ -234,7 +235,7 @@ it('a client that leaves in the middle of its body is not waited for', async () 
   socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf')
   await once(socket, 'connect')
   socket.destroy()
-  await vi.waitFor(() => expect(failed).toHaveBeenCalledWith('AbortError'))
+  await vi.waitFor(() => expect(failed).toHaveBeenCalledWith('AbortError'), patient)
 })
 
 it('answers many at once, one after the other on each connection', async () => {

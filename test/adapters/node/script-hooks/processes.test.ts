@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ScriptHookOptions } from '../../../../adapters/node/index.ts'
 import { Agent, type JsonObject, type LoopHooks } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { patient } from '../../../support/patience.ts'
 import { beforeTool, hooksOf, played, tool } from './played.ts'
 
 /** Processes start late on a busy machine. */
-const patient = { timeout: 10_000, interval: 10 }
 
 /** Whether a process is there. */
 function isAlive(pid: number): boolean {

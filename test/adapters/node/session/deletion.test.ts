@@ -4,8 +4,9 @@ import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import { note, notesIn } from '../../../../src/testing/session-store/session-samples.ts'
 import { SimulatedMachine } from '../../../session/crash/simulated-machine.ts'
+import { runs } from '../../../support/runs.ts'
 
-const runs = 400
+const seeds = runs(200, 2000)
 const enough = 100_000
 
 /** One machine on which a session is written, deleted while others write to it, and read, through kills and a power cut. */
@@ -103,9 +104,7 @@ class DeletionRun {
 }
 
 describe('deleting a session of the file store', () => {
-  it('lasts, and takes nothing of what comes after, whoever writes meanwhile, is killed, or loses power', {
-    timeout: 120_000,
-  }, async () => {
-    for (let seed = 1; seed <= runs; seed += 1) expect(await new DeletionRun(seed).problems(), `seed ${seed}`).toEqual([])
+  it('lasts, and takes nothing of what comes after, whoever writes meanwhile, is killed, or loses power', async () => {
+    for (let seed = 1; seed <= seeds; seed += 1) expect(await new DeletionRun(seed).problems(), `seed ${seed}`).toEqual([])
   })
 })

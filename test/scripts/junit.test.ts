@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { countJunit } from '../../scripts/junit.ts'
+import { countJunit } from '../../scripts/test/junit.ts'
 
 it('counts passed, failed and skipped cases, in suites within suites, and names the failed', () => {
   const xml = `<?xml version="1.0"?><testsuites tests="5"><testsuite name="a" tests="5">

@@ -1,10 +1,15 @@
+/** A failed test as the runner wrote it: where it stands, and what it is called. */
+export interface Failure {
+  file: string
+  name: string
+}
+
 /** How many tests a runner reported. */
 export interface Count {
   passed: number
   failed: number
   skipped: number
-  /** The names of the failed tests, as the runner wrote them: where each stands, and what it is called. */
-  failures: { file: string; name: string }[]
+  failures: Failure[]
 }
 
 export const noTests = (): Count => ({ passed: 0, failed: 0, skipped: 0, failures: [] })
