@@ -11,9 +11,7 @@ export const composer = (page: Page): Locator => page.getByRole('textbox', { nam
 export const card = (page: Page): Locator => page.getByTestId('tool-card').last()
 
 export async function finish(page: Page, scenario: string): Promise<void> {
-  await pick(page, scenario)
-  await expect(status(page)).toHaveAttribute('data-status', 'running')
-  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await ran(page, () => pick(page, scenario))
 }
 
 export async function say(page: Page, text: string): Promise<void> {
@@ -23,8 +21,15 @@ export async function say(page: Page, text: string): Promise<void> {
 
 /** Has the demo model repeat `text`: what it says is rendered as markdown. */
 export async function repeat(page: Page, text: string): Promise<void> {
-  await say(page, text)
-  await expect(status(page)).toHaveAttribute('data-status', 'running')
+  await ran(page, () => say(page, text))
+}
+
+/** Waits for the run that `begin` begins. That it runs may pass unseen; its question stays. */
+async function ran(page: Page, begin: () => Promise<void>): Promise<void> {
+  const questions = page.getByTestId('message-user')
+  const before = await questions.count()
+  await begin()
+  await expect(questions).toHaveCount(before + 1)
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 }
 
