@@ -21,7 +21,9 @@ export function faultCases(name: string, upstream: () => URL, cuts: number): voi
 
   async function logOf(sessionId: string, loopId: string): Promise<AgentEvent[]> {
     const path = `/sessions/${sessionId}/runs/${encodeURIComponent(loopId)}/events`
-    const text = await (await fetch(new URL(path, upstream()), { headers: { authorization } })).text()
+    const response = await fetch(new URL(path, upstream()), { headers: { authorization } })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path} answers ${response.status}: ${text}`)
     const decoder = eventDecoder()
     return text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [decoder.decode(line.slice('data: '.length))] : []))
   }
