@@ -138,8 +138,7 @@ export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './con
 export type { AgentSnapshot } from './contract/session/snapshot.ts'
 export type { ToolResult } from './contract/tool/tool-result.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
-export { Approvals } from './loop/ask/approvals.ts'
-export { Inputs } from './loop/ask/input-desk.ts'
+export { Approvals, Inputs } from './loop/ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
 export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
 export { parseSnapshot } from './session/checks/snapshot.ts'
@@ -164,7 +163,6 @@ export type {
   StreamRequest,
   StreamStart,
 } from './types/model/provider.ts'
-export type { ApprovalDecision, ApprovalDesk, ApprovalRef, ApprovalRequest, ApprovalRule, RunGuards } from './types/run/approval.ts'
 export type { Budget, BudgetUse, ReadableBudget } from './types/run/budget.ts'
 export type { ChatAgent, ChatOptions } from './types/run/chat-agent.ts'
 export type {
@@ -180,8 +178,19 @@ export type {
   TurnHookInfo,
 } from './types/run/hooks.ts'
 export type { FilterVerdict, InputFilter } from './types/run/input-filter.ts'
-export type { InputAnswer, InputDesk, InputRef, InputRequest } from './types/run/input-request.ts'
 export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from './types/run/loop-watch.ts'
+export type {
+  ApprovalDecision,
+  ApprovalDesk,
+  ApprovalRef,
+  ApprovalRequest,
+  ApprovalRule,
+  InputAnswer,
+  InputDesk,
+  InputRef,
+  InputRequest,
+  RunGuards,
+} from './types/run/question.ts'
 export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run/run.ts'
 export type { Journal, JournaledConversation, JournalRecord } from './types/session/journal.ts'
 export type {

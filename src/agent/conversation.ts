@@ -1,7 +1,7 @@
 import { aDocument, checkOptions } from '../base/check-options.ts'
 import { toEntry, toHistory } from '../base/history-input.ts'
 import { copyJson } from '../base/json/copy-json.ts'
-import { waitingApprovals } from '../base/waiting-approvals.ts'
+import { waitingApprovals } from '../base/questions.ts'
 import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'

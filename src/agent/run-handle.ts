@@ -1,19 +1,16 @@
 import { logWarning } from '../base/log-warning.ts'
-import { errorText } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
-import { Approvals } from '../loop/ask/approvals.ts'
-import { Inputs } from '../loop/ask/input-desk.ts'
+import { Approvals, Inputs } from '../loop/ask/desks.ts'
 import { toMessages } from '../loop/intake.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
-import { EventLog } from '../stream/event-log.ts'
+import { LoggedRun } from '../stream/logged-run.ts'
 import type { Logger } from '../types/logger.ts'
-import type { ApprovalRef } from '../types/run/approval.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { InputAnswer, InputRef } from '../types/run/input-request.ts'
-import { type AgentRun, type Receipt, RunError, type RunResult } from '../types/run/run.ts'
+import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
+import type { AgentRun, Receipt, RunResult } from '../types/run/run.ts'
 import type { RunQueue } from './message-queue.ts'
 
 /** What a run needs from its agent. */
@@ -37,7 +34,7 @@ export interface RunHandleOptions {
 }
 
 /** A run while it runs, and after. See {@link AgentRun} for the contract. */
-export class RunHandle implements AgentRun {
+export class RunHandle extends LoggedRun implements AgentRun {
   readonly id: string
   /** Settled with `agentStart`: others may have begun a loop of this id. */
   loopId: string
@@ -48,7 +45,6 @@ export class RunHandle implements AgentRun {
   readonly #messages = new Map<string, AgentMessage>()
   /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
   readonly #runningTools = new Map<string, number | undefined>()
-  readonly #log: EventLog
   readonly #options: RunHandleOptions
   readonly #result: Promise<RunResult>
   #hasEnded = false
@@ -56,14 +52,11 @@ export class RunHandle implements AgentRun {
   #isWatched = false
 
   constructor(options: RunHandleOptions) {
+    super(options.logger, options.replayBytes)
     this.id = options.id
     this.loopId = options.loopId
     this.sessionId = options.sessionId
     this.#options = options
-    this.#log = new EventLog({
-      ...(options.replayBytes !== undefined && { replayBytes: options.replayBytes }),
-      onListenerError: (error) => logWarning(options.logger, 'listenerFailed', { runId: options.id, message: errorText(error) }),
-    })
     for (const listener of options.listeners) this.subscribe(listener)
     this.#result = this.#run()
   }
@@ -73,28 +66,15 @@ export class RunHandle implements AgentRun {
     return this.#result
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
-    return this.#log.read({ after: this.#log.oldest })[Symbol.asyncIterator]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     this.abort()
+    // Whoever disposes of it has not asked how it ended.
     await this.#result
   }
 
-  subscribe(listener: (event: AgentEvent) => void): () => void {
+  override subscribe(listener: (event: AgentEvent) => void): () => void {
     this.#isWatched = true
-    return this.#log.subscribe(listener)
-  }
-
-  events(options: { after?: number } = {}): AsyncIterable<AgentEvent> {
-    return this.#log.read(options)
-  }
-
-  async text(): Promise<string> {
-    const result = await this.result
-    if (result.status !== 'completed') throw new RunError(result)
-    return result.text
+    return super.subscribe(listener)
   }
 
   message(id: string): AgentMessage | undefined {
@@ -164,7 +144,7 @@ export class RunHandle implements AgentRun {
       signal?.removeEventListener('abort', follow)
       // The loop rejected before its first event: none will come.
       if (!this.#hasEnded) this.#end()
-      this.#log.close()
+      this.log.close()
     }
   }
 
@@ -183,7 +163,7 @@ export class RunHandle implements AgentRun {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
     // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
     if (event.type === 'agentEnd') this.#end()
-    this.#log.append(event)
+    this.log.append(event)
   }
 
   #end(): void {

@@ -119,7 +119,7 @@ function unlink(waiter: Waiter): void {
 }
 
 /** Calls `act` once when `parent` aborts, at once where it has; returns how to stop following it. */
-function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown) => void): () => void {
+export function onAbort(parent: AbortSignal | AbortScope, act: (reason: unknown) => void): () => void {
   if (parent instanceof AbortScope) return parent.wait(act)
   if (parent.aborted) {
     act(parent.reason)

@@ -1,6 +1,6 @@
 import type { AgentMessage } from '../contract/message/message.ts'
-import type { ApprovalRef } from '../types/run/approval.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
+import type { ApprovalRef } from '../types/run/question.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
 import type { QueuedReceipt } from './run/outbox.ts'

@@ -1,7 +1,7 @@
 import { errorText } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'
-import type { InputAnswer } from '../types/run/input-request.ts'
+import type { InputAnswer } from '../types/run/question.ts'
 import type { ToolContext } from '../types/tool/tool.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { fillDefaults } from './fill-defaults.ts'

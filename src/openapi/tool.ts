@@ -1,7 +1,7 @@
 import { logWarning } from '../base/log-warning.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
-import type { ApprovalRule } from '../types/run/approval.ts'
+import type { ApprovalRule } from '../types/run/question.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'

@@ -1,46 +1,30 @@
+import { questionsAfter } from '../base/questions.ts'
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
   InputRequestedEvent,
+  InputResolvedEvent,
   ProgressMessageEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
 } from '../contract/run/event.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
 import { withEntries } from './by-id.ts'
 import type { RunState, ToolView } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
 
-/** A call waits for a person. */
-export function approvalRequested(state: RunState, event: ApprovalRequestedEvent): RunState {
-  const { toolCallId, toolName, arguments: args, argumentsHash, subAgent } = event
-  const pending = { toolCallId, toolName, arguments: args, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
-  const approvals = [...state.approvals, pending]
-  // Calls of sub-agents have ids of their own: what they do is told by the call that asks.
-  if (subAgent !== undefined) return { ...state, approvals }
-  return { ...withTool(state, event, { status: 'pendingApproval', args }), approvals }
-}
-
-/** A person decided. */
-export function approvalResolved(state: RunState, event: ApprovalResolvedEvent): RunState {
-  const { toolCallId, subAgent } = event
-  const isResolved = (pending: PendingApproval) =>
-    pending.toolCallId === toolCallId &&
-    pending.subAgent?.toolCallId === subAgent?.toolCallId &&
-    pending.subAgent?.loopId === subAgent?.loopId
-  const approvals = state.approvals.filter((pending) => !isResolved(pending))
-  if (subAgent !== undefined) return { ...state, approvals }
+/** A question to a person, or its end: of an approval the call tells too. Calls of sub-agents have ids of their own; the call that asks tells of them. */
+export function questioned(
+  state: RunState,
+  event: ApprovalRequestedEvent | ApprovalResolvedEvent | InputRequestedEvent | InputResolvedEvent,
+): RunState {
+  const asked = { ...state, ...questionsAfter(state, event) }
+  if (event.type === 'inputRequested' || event.type === 'inputResolved' || event.subAgent !== undefined) return asked
+  if (event.type === 'approvalRequested') return withTool(asked, event, { status: 'pendingApproval', args: event.arguments })
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason
-  return { ...withTool(state, event, change), approvals }
-}
-
-/** A running call asks a person. */
-export function inputRequested(state: RunState, event: InputRequestedEvent): RunState {
-  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...pending } = event
-  return { ...state, inputs: [...state.inputs, pending] }
+  return withTool(asked, event, change)
 }
 
 /** A call runs. A refused call is answered through the same events; it stays `denied`. */

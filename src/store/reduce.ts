@@ -13,16 +13,7 @@ import { withEntries } from './by-id.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
-import {
-  approvalRequested,
-  approvalResolved,
-  cancelOpenCalls,
-  inputRequested,
-  toolEnded,
-  toolProgressed,
-  toolStarted,
-  toolUpdated,
-} from './reduce-tool.ts'
+import { cancelOpenCalls, questioned, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
 import { initialState, type RunState, type TurnView } from './state.ts'
 
 /**
@@ -84,13 +75,10 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'progressMessage':
       return toolProgressed(state, event)
     case 'approvalRequested':
-      return approvalRequested(state, event)
     case 'approvalResolved':
-      return approvalResolved(state, event)
     case 'inputRequested':
-      return inputRequested(state, event)
     case 'inputResolved':
-      return { ...state, inputs: state.inputs.filter(({ inputId }) => inputId !== event.inputId) }
+      return questioned(state, event)
     case 'providerRetry':
       return retried(state, event)
     case 'inputRejected':

@@ -1,4 +1,4 @@
-import { waitingApprovals } from '../base/waiting-approvals.ts'
+import { waitingApprovals } from '../base/questions.ts'
 import type { AgentMessage, ToolResultMessage } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'

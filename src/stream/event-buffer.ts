@@ -31,6 +31,7 @@ export class EventBuffer {
   #threshold: number
   #oldest = 0
   #isClosed = false
+  #failure: Error | undefined
   /** `seq` of the newest update of each tool call, and in child loops of the newest status line, where it stands for those before. */
   readonly #latest = new Map<string, number>()
 
@@ -55,8 +56,14 @@ export class EventBuffer {
     return this.#isClosed
   }
 
-  close(): void {
+  close(failure?: Error): void {
+    if (!this.#isClosed) this.#failure = failure
     this.#isClosed = true
+  }
+
+  /** Why no more will be appended, although there may be more. */
+  get failure(): Error | undefined {
+    return this.#failure
   }
 
   /** What forgetting aims at. */

@@ -64,9 +64,9 @@ export class EventLog {
     this.#listeners.dispatch(event)
   }
 
-  /** Nothing follows: readers end once they have read what is there. Idempotent. */
-  close(): void {
-    this.#buffer.close()
+  /** Nothing follows: readers end once they have read what is there, with `failure` where one is the reason. Idempotent. */
+  close(failure?: Error): void {
+    this.#buffer.close(failure)
     this.#wake()
   }
 

@@ -9,7 +9,7 @@ export interface ReaderOwner {
   detach(reader: EventReader): void
 }
 
-type Settle = (result: IteratorResult<AgentEvent, undefined>) => void
+type Settle = (result: IteratorResult<AgentEvent, undefined> | Promise<never>) => void
 
 const done = Object.freeze({ done: true, value: undefined })
 
@@ -17,7 +17,7 @@ const done = Object.freeze({ done: true, value: undefined })
  * One reader of an event log: an async iterator written by hand, because a generator costs more per event.
  *
  * **Contract**
- * - Yields each event after its cursor, in order, and ends when the log is closed and read to its end.
+ * - Yields each event after its cursor, in order, and ends when the log is closed and read to its end; where the log has failed, the end is a rejection, once.
  * - An event that is there resolves at once; calls of `next` that wait are answered in the order they were made.
  * - `return` detaches the reader and answers waiting calls with the end. It can be iterated once.
  */
@@ -47,11 +47,11 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     const event = this.#take()
     if (event !== undefined) return Promise.resolve({ done: false, value: event })
-    if (this.#buffer.isClosed) this.#finish()
     if (this.#isDone) return Promise.resolve(done)
     return new Promise((settle) => {
       this.#waiting.push(settle)
-      this.#owner.wait(this)
+      if (this.#buffer.isClosed) this.#end()
+      else this.#owner.wait(this)
     })
   }
 
@@ -76,7 +76,7 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     }
     this.#waiting.splice(0, given)
     if (this.#waiting.length === 0) return
-    if (this.#buffer.isClosed) this.#finish()
+    if (this.#buffer.isClosed) this.#end()
     else this.#owner.wait(this)
   }
 
@@ -86,6 +86,13 @@ export class EventReader implements AsyncIterableIterator<AgentEvent, undefined>
     if (event === undefined) return undefined
     this.#cursor = event.seq
     return event
+  }
+
+  /** Everything was read. */
+  #end(): void {
+    const { failure } = this.#buffer
+    if (failure !== undefined) this.#waiting.shift()?.(Promise.reject(failure))
+    this.#finish()
   }
 
   #finish(): void {

@@ -1,23 +1,26 @@
-import { logWarning } from '../../base/log-warning.ts'
-import { waitingApprovals } from '../../base/waiting-approvals.ts'
-import { errorText, toRunFailure } from '../../contract/errors.ts'
+import {
+  checkedAnswer,
+  inputFor,
+  type OpenQuestions,
+  questionsAfter,
+  requestFor,
+  shownRequest,
+  waitingApprovals,
+} from '../../base/questions.ts'
+import { toRunFailure } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { type AgentMessage, endsEmpty, lastAnswerText, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
-import { EventLog } from '../../stream/event-log.ts'
+import { LoggedRun } from '../../stream/logged-run.ts'
 import type { Logger } from '../../types/logger.ts'
-import type { ApprovalRef } from '../../types/run/approval.ts'
-import type { InputAnswer, InputRef } from '../../types/run/input-request.ts'
-import { type AgentRun, type Receipt, RunError, type RunResult } from '../../types/run/run.ts'
+import type { ApprovalRef, InputAnswer, InputRef } from '../../types/run/question.ts'
+import type { AgentRun, Receipt, RunResult } from '../../types/run/run.ts'
 import type { RemoteError } from '../remote-error.ts'
-import { AskedInputs } from './asked-inputs.ts'
-import { FailingReader } from './failing-reader.ts'
 import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
 import { type EventBody, endIn, RunProgress } from './run-progress.ts'
-import { shownRequest, WaitingCalls } from './waiting-calls.ts'
 
 /** What a run asks of its session. */
 export interface RunHost {
@@ -31,6 +34,8 @@ export interface RunHost {
   ended(run: RemoteRun): void
 }
 
+const nothingAsked: OpenQuestions = { approvals: [], inputs: [] }
+
 /**
  * A run on a server, with the surface of a local one.
  *
@@ -42,16 +47,14 @@ export interface RunHost {
  * - `result` always resolves. Where the way to the server was lost for good, or the session was closed, with status `error` and the code of the
  *   `RemoteError`; iterating throws that.
  */
-export class RemoteRun implements AgentRun {
+export class RemoteRun extends LoggedRun implements AgentRun {
   id = ''
   loopId = ''
   readonly result: Promise<RunResult>
   readonly #host: RunHost
   readonly #said: readonly AgentMessage[]
-  readonly #log: EventLog
   readonly #progress = new RunProgress()
-  readonly #waiting = new WaitingCalls()
-  readonly #inputs = new AskedInputs()
+  #open = nothingAsked
   readonly #receipts = new Map<string, RemoteReceipt>()
   #resolve: (result: RunResult) => void = () => undefined
   /** The server's cursor in the present loop. */
@@ -60,17 +63,14 @@ export class RemoteRun implements AgentRun {
   #seq = 0
   #isRenumbered = false
   #hasEnded = false
-  #failure: RemoteError | undefined
   /** Of the loops before the present one. */
   #earlier = { messages: [] as AgentMessage[], usage: emptyUsage() }
 
   /** `said` is what a prompt gives it. */
   constructor(host: RunHost, said: readonly AgentMessage[] = []) {
+    super(host.logger)
     this.#host = host
     this.#said = said
-    this.#log = new EventLog({
-      onListenerError: (error) => logWarning(host.logger, 'listenerFailed', { runId: this.id, message: errorText(error) }),
-    })
     this.result = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -96,29 +96,6 @@ export class RemoteRun implements AgentRun {
 
   // As an AgentRun
 
-  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
-    return this.events({ after: this.#log.oldest })[Symbol.asyncIterator]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.abort()
-    await this.result
-  }
-
-  subscribe(listener: (event: AgentEvent) => void): () => void {
-    return this.#log.subscribe(listener)
-  }
-
-  events(options: { after?: number } = {}): AsyncIterable<AgentEvent> {
-    return new FailingReader(this.#log.read(options), () => this.#failure)
-  }
-
-  async text(): Promise<string> {
-    const result = await this.result
-    if (result.status !== 'completed') throw new RunError(result)
-    return result.text
-  }
-
   message(id: string): AgentMessage | undefined {
     return this.#progress.message(id)
   }
@@ -132,31 +109,24 @@ export class RemoteRun implements AgentRun {
   }
 
   approve(request: ApprovalRef): void {
-    const shown = shownRequest(request)
-    this.#waiting.assertWaits(shown)
-    this.#host.decide(shown, true)
+    this.#decide(shownRequest(request), true)
   }
 
   deny(request: ApprovalRef | string, reason?: string): void {
-    const { toolCallId, argumentsHash }: Partial<ApprovalRef> & { toolCallId: string } =
-      typeof request === 'string' ? { toolCallId: request } : request
-    const named = { toolCallId, ...(argumentsHash !== undefined && { argumentsHash }) }
-    this.#waiting.assertWaits(named)
-    this.#host.decide(named, false, reason)
+    this.#decide(typeof request === 'string' ? { toolCallId: request } : request, false, reason)
   }
 
   pendingApprovals(): PendingApproval[] {
-    return this.#waiting.pending()
+    return [...this.#open.approvals]
   }
 
   answer(request: InputRef | string, answer: InputAnswer): void {
-    const inputId = typeof request === 'string' ? request : request.inputId
-    this.#inputs.assertWaits(inputId)
-    this.#host.answer(inputId, answer)
+    const { inputId } = inputFor(this.#open.inputs, request)
+    this.#host.answer(inputId, checkedAnswer(answer))
   }
 
   pendingInputs(): PendingInput[] {
-    return this.#inputs.pending()
+    return [...this.#open.inputs]
   }
 
   abort(): void {
@@ -211,7 +181,8 @@ export class RemoteRun implements AgentRun {
     const { messages, usage } = this.#earlier
     this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
     this.#isRenumbered = true
-    this.#waiting.clear()
+    // Whoever asks is gone with the loop that it was part of.
+    this.#open = nothingAsked
     this.loopId = nextId
     this.#after = 0
   }
@@ -243,21 +214,24 @@ export class RemoteRun implements AgentRun {
   /** Nothing more will be heard of it, whatever becomes of it. */
   lose(error: RemoteError): void {
     if (this.#hasEnded) return
-    this.#failure = error
     const { messages } = this.#progress
     const all = [...this.#earlier.messages, ...messages.filter(({ id }) => !this.#earlier.messages.some((other) => other.id === id))]
     const { usage } = this.#progress
-    this.#settle({ status: 'error', error: toRunFailure(error), messages: all, usage, totalUsage: usage, returned: [] })
+    this.#settle({ status: 'error', error: toRunFailure(error), messages: all, usage, totalUsage: usage, returned: [] }, { failure: error })
+  }
+
+  #decide(asked: Partial<ApprovalRef>, approved: boolean, reason?: string): void {
+    const { toolCallId } = requestFor(this.#open.approvals, asked)
+    const { argumentsHash } = asked
+    this.#host.decide({ toolCallId, ...(argumentsHash !== undefined && { argumentsHash }) }, approved, reason)
   }
 
   #append(event: AgentEvent): void {
     this.#seq = event.seq
     this.#progress.add(event)
     if (event.type === 'messageStart' && this.#receipts.size > 0) this.#deliver(event.messageId)
-    else if (event.type === 'approvalRequested') this.#waiting.requested(event)
-    else if (event.type === 'approvalResolved') this.#waiting.resolved(event)
-    this.#inputs.take(event)
-    this.#log.append(event)
+    this.#open = questionsAfter(this.#open, event)
+    this.log.append(event)
   }
 
   #deliver(messageId: string): void {
@@ -297,19 +271,21 @@ export class RemoteRun implements AgentRun {
       ...(rejection !== undefined && { rejection }),
       ...(pendingApprovals !== undefined && { pendingApprovals }),
     }
-    this.#settle({ status, messages, usage, totalUsage, returned, ...known }, event)
+    this.#settle({ status, messages, usage, totalUsage, returned, ...known }, { last: event })
   }
 
   /** Idle before the last event is seen: whoever reacts to it may prompt again. */
-  #settle(outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>, last?: AgentEndEvent): void {
+  #settle(
+    outcome: Omit<RunResult, 'runId' | 'loopId' | 'sessionId' | 'text'>,
+    { last, failure }: { last?: AgentEndEvent; failure?: RemoteError },
+  ): void {
     this.#hasEnded = true
-    this.#waiting.clear()
-    if (last !== undefined) this.#inputs.take(last)
+    this.#open = nothingAsked
     for (const receipt of this.#receipts.values()) receipt.settle('returned')
     this.#receipts.clear()
     this.#host.ended(this)
-    if (last !== undefined) this.#log.append(last)
-    this.#log.close()
+    if (last !== undefined) this.log.append(last)
+    this.log.close(failure)
     const { id: runId, loopId, sessionId } = this
     const { status, messages } = outcome
     const isEmpty = status === 'completed' && endsEmpty(messages)

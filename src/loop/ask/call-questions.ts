@@ -5,11 +5,13 @@ import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
-import type { InputAnswer, InputDesk, InputRequest } from '../../types/run/input-request.ts'
+import type { ApprovalDesk, InputAnswer, InputDesk, QuestionDesk, RunGuards } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
+import { ruleOf } from './permission.ts'
+import { AskedQuestion, type Asker, approvalQuestion, inputQuestion, type Question } from './question.ts'
 
 /** The call on whose behalf people are asked. `pause` stops its clock, and returns how to start it again. */
-export interface AskingCall {
+interface AskingCall {
   id: string
   name: string
   stop: AbortScope
@@ -17,96 +19,110 @@ export interface AskingCall {
 }
 
 /**
- * Where one call asks people, and the loops that it starts: their requests rise to the run of the call, as events of it.
+ * What a running call asks, and what the loops ask that it starts: their questions rise to the run of the call, as events of it.
  *
  * **Contract**
- * - Each `inputRequested` has one `inputResolved`, also when nobody answers, the call is over, or it no longer asks.
- * - After `close`, nobody is asked. What waits when the call is stopped is withdrawn at once.
+ * - What waits when the call is stopped, or over, is withdrawn at once. From then on nobody is asked, and whoever asks is told that nobody answers.
  */
-export class CallInputs implements InputDesk {
+export class CallQuestions {
   readonly #loop: LoopState
-  readonly #above: InputDesk | undefined
   readonly #call: AskingCall
-  /** How to withdraw each request that waits. */
-  readonly #waiting = new Set<(reason: string) => void>()
+  readonly #open = new Set<{ withdraw(reason: string): void }>()
   #isClosed = false
 
-  constructor(loop: LoopState, above: InputDesk | undefined, call: AskingCall) {
+  constructor(loop: LoopState, call: AskingCall) {
     this.#loop = loop
-    this.#above = above
     this.#call = call
   }
 
   /** Asks on behalf of the call itself. Never rejects; throws `ConfigError` `invalidOption` for what is no question. */
-  ask(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer> {
-    const { id: toolCallId, name: toolName } = this.#call
-    const pending = { inputId: newId(), toolCallId, toolName, ...checkedQuestion(question) }
-    const { approvalTimeoutMs } = this.#loop.config
-    if (this.#above === undefined || signal?.aborted) return Promise.resolve({ action: 'cancel' })
-    const goOn = this.#loop.budget.pause()
+  input(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer> {
+    const { id: toolCallId, name: toolName, pause } = this.#call
+    const { events, config, options, budget } = this.#loop
+    const asked = inputQuestion(events, { inputId: newId(), toolCallId, toolName, ...checkedQuestion(question) })
+    const pauses = [() => budget.pause(), pause]
     return new Promise((resolve) => {
-      let withdraw: (reason: string) => void = () => undefined
-      const onAbort = () => withdraw('it is no longer asked')
-      const stopTimer =
-        approvalTimeoutMs === undefined ? undefined : startTimer(approvalTimeoutMs, () => withdraw('nobody answered in time'))
-      signal?.addEventListener('abort', onAbort, { once: true })
-      withdraw = this.#wait({ ...pending, loopId: this.#loop.events.loopId }, (answer) => {
-        stopTimer?.()
-        signal?.removeEventListener('abort', onAbort)
-        goOn()
-        resolve(answer)
-      })
+      this.#ask(options.inputs, asked, resolve, { timeoutMs: config.approvalTimeoutMs, signal, pauses })
     })
   }
 
-  wait(request: InputRequest, answer: (answer: InputAnswer) => void): () => void {
-    const { id: toolCallId, name: toolName } = this.#call
-    const subAgent = { toolCallId, toolName, loopId: request.subAgent?.loopId ?? request.loopId }
-    const withdraw = this.#wait({ ...request, subAgent, loopId: subAgent.loopId }, answer)
-    return () => withdraw('the sub-agent no longer asks')
+  /** What watches over the run, for the loops that the call starts: its settings, and who asks people for it. */
+  get guards(): RunGuards {
+    const { config, options, watches, context } = this.#loop
+    const { hooks, inputFilters, approvalTimeoutMs } = config
+    const { approvals, inputs } = options
+    return {
+      config: {
+        ...(hooks !== undefined && { hooks }),
+        ...(inputFilters !== undefined && { inputFilters }),
+        ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+        ...(watches !== undefined && { observers: watches.inner(this.#call.id) }),
+      },
+      options: {
+        ...(approvals !== undefined && { approvals: this.#approvals(approvals) }),
+        ...(inputs !== undefined && { inputs: this.#inputs(inputs) }),
+        approvalRule: (toolName) => {
+          const tool = context.tools.find(({ name }) => name === toolName)
+          return tool === undefined ? options.approvalRule?.(toolName) : ruleOf(this.#loop, tool)
+        },
+      },
+    }
   }
 
   /** The call is over: what still waits is withdrawn. */
   close(): void {
     this.#isClosed = true
-    for (const withdraw of this.#waiting) withdraw('the call that asked is over')
+    for (const asked of this.#open) asked.withdraw('the call that asked is over')
   }
 
-  /** Shows a request and lets it wait above. `answer` is called once, with `cancel` where it is withdrawn. */
-  #wait(request: InputRequest, answer: (answer: InputAnswer) => void): (reason: string) => void {
-    const { stop } = this.#call
-    if (this.#above === undefined || this.#isClosed || stop.aborted) {
-      queueMicrotask(() => answer({ action: 'cancel' }))
-      return () => undefined
-    }
+  #approvals(above: ApprovalDesk): ApprovalDesk {
     const { events } = this.#loop
-    const { loopId: _loop, ...pending } = request
-    const { inputId, toolCallId, toolName, subAgent } = pending
-    const goOn = this.#call.pause()
-    let leave: () => void = () => undefined
-    let isShown = false
-    const settle = (given: InputAnswer, reason?: string): void => {
-      if (!this.#waiting.delete(withdraw)) return
-      leave()
-      forgetStop()
-      goOn()
-      const who = { inputId, toolCallId, toolName, ...(subAgent !== undefined && { subAgent }) }
-      events.emit({ type: 'inputResolved', ...who, action: given.action, ...(reason !== undefined && { reason }) })
-      answer(given)
+    return {
+      wait: ({ runId: _run, seq: _seq, loopId, ...pending }, decide) =>
+        this.#forward(above, approvalQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }), decide),
     }
-    const withdraw = (reason: string): void => settle({ action: 'cancel' }, reason)
-    this.#waiting.add(withdraw)
-    const forgetStop = stop.wait(() => withdraw('the call was stopped'))
-    // Answered while it is being shown: told when it has been.
-    let early: InputAnswer | undefined
-    leave = this.#above.wait(request, (given) => {
-      if (isShown) settle(given)
-      else early = given
-    })
-    events.emit({ type: 'inputRequested', ...copyJson(pending) })
-    isShown = true
-    if (early !== undefined) settle(early)
-    return withdraw
+  }
+
+  #inputs(above: InputDesk): InputDesk {
+    const { events } = this.#loop
+    const { pause } = this.#call
+    return {
+      wait: ({ loopId, ...pending }, answer) =>
+        this.#forward(above, inputQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }), answer, [pause]),
+    }
+  }
+
+  /** The call that asks, and the loop that began it all, however deep. */
+  #subAgent(loopId: string, { subAgent }: Pick<PendingInput, 'subAgent'>): NonNullable<PendingInput['subAgent']> {
+    return { toolCallId: this.#call.id, toolName: this.#call.name, loopId: subAgent?.loopId ?? loopId }
+  }
+
+  #forward<Request, Answer>(
+    above: QuestionDesk<Request, Answer>,
+    question: Question<Request, Answer>,
+    told: (answer: Answer) => void,
+    pauses: Asker['pauses'] = [],
+  ): () => void {
+    const asked = this.#ask(above, question, told, { pauses })
+    return () => asked?.leave('the sub-agent no longer asks')
+  }
+
+  #ask<Request, Answer>(
+    desk: QuestionDesk<Request, Answer> | undefined,
+    question: Question<Request, Answer>,
+    told: (answer: Answer) => void,
+    asker: Pick<Asker, 'timeoutMs' | 'signal' | 'pauses'>,
+  ): AskedQuestion<Request, Answer> | undefined {
+    const { stop } = this.#call
+    if (desk === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
+      // Not before the one who asks has said so.
+      queueMicrotask(() => told(question.none))
+      return undefined
+    }
+    const asked: AskedQuestion<Request, Answer> = new AskedQuestion(question, told, () => this.#open.delete(asked))
+    this.#open.add(asked)
+    asked.begin(desk, { ...asker, stop, whyStopped: () => 'the call was stopped' })
+    return asked
   }
 }
 

@@ -5,11 +5,12 @@ import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
-import type { ApprovalDecision, ApprovalRule } from '../../types/run/approval.ts'
+import type { ApprovalDecision, ApprovalDesk, ApprovalRule } from '../../types/run/question.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import { type PreparedCall, parsed, type RefusedCall, validateArguments } from '../calls/prepare-call.ts'
 import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
+import { AskedQuestion, approvalQuestion } from './question.ts'
 
 /** Whether a call may run: as it is or with the arguments a hook gave it, not at all, or once a person has answered. */
 export type Permission = { kind: 'run'; call: PreparedCall } | RefusedCall | WaitingCall
@@ -81,6 +82,14 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
   }
 }
 
+/** Where nobody can be asked. */
+const nobody: ApprovalDesk = {
+  wait: (_request, decide) => {
+    queueMicrotask(() => decide({ type: 'timeout' }))
+    return () => undefined
+  },
+}
+
 /**
  * Asks a person about a call.
  *
@@ -90,61 +99,27 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
  * - Rejects with the reason when `stop` aborts first; it is the run's, or follows it.
  */
 async function askPerson(loop: LoopState, { id: toolCallId, name: toolName, written }: PreparedCall, stop = loop.stop): Promise<Answer> {
+  const { events, options, budget } = loop
   // A copy: whoever is shown the arguments cannot change what runs, or the history.
   const pending = { toolCallId, toolName, arguments: copyJson(written), argumentsHash: argumentsHash(written) }
   // Stopped before anybody was asked.
   stop.throwIfAborted()
-  // Registered before the event goes out, so that a listener may decide at once.
-  const decision = decisionOf(loop, pending, stop)
-  loop.events.emit({ type: 'approvalRequested', ...pending })
-  const resolved = (approved: boolean, reason?: string) =>
-    loop.events.emit({ type: 'approvalResolved', toolCallId, toolName, approved, ...(reason !== undefined && { reason }) })
-  try {
-    const made = await decision
-    if (made.type === 'approved') resolved(true)
-    else resolved(false, made.type === 'timeout' ? 'nobody answered in time' : made.reason)
-    return answerOf(made, pending)
-  } catch (error) {
-    resolved(false, loop.stop.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked')
-    throw error
-  }
-}
-
-function answerOf(decision: ApprovalDecision, pending: PendingApproval): Answer {
+  const decision = await new Promise<ApprovalDecision>((decide) => {
+    new AskedQuestion(approvalQuestion(events, pending), decide).begin(options.approvals ?? nobody, {
+      stop,
+      whyStopped: () => (loop.stop.aborted ? 'the run was stopped' : 'withdrawn by the hook that asked'),
+      timeoutMs: loop.config.approvalTimeoutMs,
+      // Until there is an answer, nobody works.
+      pauses: [() => budget.pause()],
+    })
+  })
   if (decision.type === 'approved') return { kind: 'approved' }
-  if (decision.type === 'timeout') return { kind: 'paused', pending }
+  if (decision.type === 'timeout') {
+    stop.throwIfAborted()
+    return { kind: 'paused', pending }
+  }
   const reason = decision.reason === undefined ? '' : `: ${decision.reason}`
   return { kind: 'denied', message: `The user denied this tool call${reason}` }
-}
-
-/** What is decided, `timeout` when nobody does in time, or can. Afterwards the call no longer waits, and no timer is left. */
-async function decisionOf(
-  { options, config, events, budget }: LoopState,
-  pending: PendingApproval,
-  stop: AbortScope,
-): Promise<ApprovalDecision> {
-  const { approvals } = options
-  if (approvals === undefined) return { type: 'timeout' }
-  const { approvalTimeoutMs } = config
-  const { runId, loopId, nextSeq: seq } = events
-  let decide: (decision: ApprovalDecision) => void = () => undefined
-  const decided = new Promise<ApprovalDecision>((resolve) => {
-    decide = resolve
-  })
-  // Before anybody hears of it: until there is an answer, nobody works.
-  const goOn = budget.pause()
-  const withdraw = approvals.wait({ ...pending, runId, loopId, seq }, decide)
-  const stopTimer = approvalTimeoutMs === undefined ? undefined : startTimer(approvalTimeoutMs, () => decide({ type: 'timeout' }))
-  // At once, not when the promise has settled: nobody can approve what was stopped.
-  const leave = stop.wait(withdraw)
-  try {
-    return await stop.race(decided)
-  } finally {
-    goOn()
-    withdraw()
-    stopTimer?.()
-    leave()
-  }
 }
 
 /** What the hook of a call came to. `wasAsked`: a person has been asked about the arguments that are replaced now. */

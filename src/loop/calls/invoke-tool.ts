@@ -4,10 +4,8 @@ import type { ContextChange } from '../../contract/context/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import type { ApprovalDesk, RunGuards } from '../../types/run/approval.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
-import { CallInputs } from '../ask/call-questions.ts'
-import { ForwardedApprovals, guardsOf } from '../ask/run-guards.ts'
+import { CallQuestions } from '../ask/call-questions.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { PreparedCall } from './prepare-call.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
@@ -54,10 +52,8 @@ class RunningCall {
   readonly #timeoutMs: number | undefined
   #stopTimer: (() => void) | undefined
   #asking = 0
-  /** Where loops that the tool starts ask people, made when one is started; `undefined` where nobody can be asked. */
-  #approvals: ForwardedApprovals | undefined
-  /** Where the call asks people, and loops that it starts; made when somebody does. */
-  #inputs: CallInputs | undefined
+  /** Where the call asks people, and the loops that it starts; made when somebody does. */
+  #questions: CallQuestions | undefined
   #isOver = false
   /** The hooks of all updates so far; they keep their order. */
   #reported: Promise<void> | undefined
@@ -86,10 +82,12 @@ class RunningCall {
     })
   }
 
-  /** What watches over the run, for loops that the tool starts. */
-  get guards(): RunGuards {
-    const { approvals, inputs } = this.#loop.options
-    return guardsOf(this.#loop, this.#call.id, { approvals: approvals && this.#asksApproval(approvals), inputs: inputs && this.#asks() })
+  get questions(): CallQuestions {
+    if (this.#questions !== undefined) return this.#questions
+    const { id, name } = this.#call
+    this.#questions = new CallQuestions(this.#loop, { id, name, stop: this.stop, pause: () => this.#pauseClock() })
+    if (this.#isOver) this.#questions.close()
+    return this.#questions
   }
 
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
@@ -107,7 +105,7 @@ class RunningCall {
       // Whatever a tool passes: an event must be JSON, and this must not throw.
       progress: (line) =>
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
-      requestInput: (question, signal) => this.#asks().ask(question, signal),
+      requestInput: (question, signal) => this.questions.input(question, signal),
       pauseTimeout: () => this.#pauseClock(),
       childEvent: (event) => {
         checkChildEvent(event)
@@ -143,27 +141,11 @@ class RunningCall {
   /** The call is over: nothing it does is heard any more. */
   end(result: ToolResult): ToolResult {
     this.#isOver = true
-    this.#approvals?.close()
-    this.#inputs?.close()
+    this.#questions?.close()
     this.#loop.options.runningTools?.delete(this.#call.id)
     this.#stopTimer?.()
     this.stop.release()
     return result
-  }
-
-  #asksApproval(above: ApprovalDesk): ForwardedApprovals {
-    if (this.#approvals !== undefined) return this.#approvals
-    const { id, name } = this.#call
-    this.#approvals = new ForwardedApprovals(this.#loop, above, { id, name, stop: this.stop })
-    if (this.#isOver) this.#approvals.close()
-    return this.#approvals
-  }
-
-  #asks(): CallInputs {
-    const { id, name } = this.#call
-    const call = { id, name, stop: this.stop, pause: () => this.#pauseClock() }
-    this.#inputs ??= new CallInputs(this.#loop, this.#isOver ? undefined : this.#loop.options.inputs, call)
-    return this.#inputs
   }
 
   #startClock(): void {
@@ -231,7 +213,7 @@ const lateSignal = {
 const lateGuards = {
   enumerable: true,
   get(this: OfCall) {
-    return this[running].guards
+    return this[running].questions.guards
   },
 }
 

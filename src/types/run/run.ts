@@ -7,8 +7,7 @@ import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
-import type { ApprovalRef } from './approval.ts'
-import type { InputAnswer, InputRef } from './input-request.ts'
+import type { ApprovalRef, InputAnswer, InputRef } from './question.ts'
 
 /** How a run ends, and what only that ending has to say. */
 export type RunEnding =

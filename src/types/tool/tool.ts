@@ -3,9 +3,8 @@ import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { InputQuestion } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import type { ApprovalRule, RunGuards } from '../run/approval.ts'
 import type { Budget } from '../run/budget.ts'
-import type { InputAnswer } from '../run/input-request.ts'
+import type { ApprovalRule, InputAnswer, RunGuards } from '../run/question.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
 /**

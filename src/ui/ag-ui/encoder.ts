@@ -1,5 +1,5 @@
 import { aFlag, aFunction, anything, aText, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
-import { waitingApprovals } from '../../base/waiting-approvals.ts'
+import { waitingApprovals } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
 import { type AssistantMessage, toolCallsOf } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'

@@ -1,6 +1,6 @@
 import { aFunction, anything, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
-import { waitingApprovals } from '../../base/waiting-approvals.ts'
+import { waitingApprovals } from '../../base/questions.ts'
 import type { Content, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,

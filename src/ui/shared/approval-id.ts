@@ -1,4 +1,4 @@
-import type { ApprovalRef } from '../../types/run/approval.ts'
+import type { ApprovalRef } from '../../types/run/question.ts'
 
 /** What a person decided about one request, as a client sent it. `run.approve` and `run.deny` take it as it is. */
 export interface ToolDecision extends Pick<ApprovalRef, 'toolCallId' | 'argumentsHash'> {

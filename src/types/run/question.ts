@@ -1,10 +1,15 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { EventBase } from '../../contract/run/event.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
-import type { InputDesk } from './input-request.ts'
 import type { LoopObserver } from './loop-watch.ts'
+
+/** Where a loop asks somebody outside of it. */
+export interface QuestionDesk<Request, Answer> {
+  /** Lets `request` wait; `answer` is called with the answer, at most once. Returns how to withdraw it: then `answer` is not called. */
+  wait(request: Request, answer: (answer: Answer) => void): () => void
+}
 
 /**
  * Whether a person is asked before a call runs: always, or as its arguments require. A function gets arguments of its own. Whatever is said,
@@ -24,11 +29,23 @@ export type ApprovalRequest = PendingApproval & Pick<EventBase, 'runId' | 'loopI
 /** What was decided about a call; `timeout`: nobody answered in time, or can. */
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
 
-/** Where a loop asks people. `Approvals` is one; a tool that starts loops gets that of its run in `ctx.guards`. */
-export interface ApprovalDesk {
-  /** Lets `request` wait; `decide` is called with the decision, at most once. Returns how to withdraw it: then `decide` is not called. */
-  wait(request: ApprovalRequest, decide: (decision: ApprovalDecision) => void): () => void
-}
+/** Where a loop asks for approvals. `Approvals` is one; a tool that starts loops gets that of its run in `ctx.guards`. */
+export type ApprovalDesk = QuestionDesk<ApprovalRequest, ApprovalDecision>
+
+/**
+ * What a person answered: what was filled in, that they will not say, or nothing. `cancel` is also what a call gets that asks where nobody can be
+ * asked, or was not answered in time.
+ */
+export type InputAnswer = { action: 'accept'; content?: JsonObject } | { action: 'decline' } | { action: 'cancel' }
+
+/** The request that an answer is to: an `inputRequested` event, or an entry of `pendingInputs()`. */
+export type InputRef = Pick<PendingInput, 'inputId'>
+
+/** A request as it is asked: what is shown, and which loop asks. */
+export type InputRequest = PendingInput & Pick<EventBase, 'loopId'>
+
+/** Where the calls of a loop ask people for more than a yes. A tool that starts loops gets that of its run in `ctx.guards`. */
+export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
 
 /**
  * What watches over a run. A tool that starts a loop passes it on, so that what a person, a hook or a filter refuses stays refused:

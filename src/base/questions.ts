@@ -1,0 +1,134 @@
+import { ConfigError } from '../contract/errors.ts'
+import type { ToolCallContent } from '../contract/message/content.ts'
+import { type AgentMessage, toolCallsOf } from '../contract/message/message.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
+import type { PendingApproval, PendingInput } from '../contract/run/run-facts.ts'
+import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
+import { openCallsOf, shownApprovalsOf } from '../types/tool/open-calls.ts'
+import { argumentsHash } from './json/arguments-hash.ts'
+import { copyJson } from './json/copy-json.ts'
+import { isPlain, jsonFault } from './json/json-fault.ts'
+
+/** What a run asks somebody outside of it and has no answer to, in the order in which it was asked. */
+export interface OpenQuestions {
+  readonly approvals: readonly PendingApproval[]
+  readonly inputs: readonly PendingInput[]
+}
+
+/** What is open after `event`; `open` itself where it changes nothing. Whoever goes on with a run asks again: that is one question. */
+export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQuestions {
+  switch (event.type) {
+    case 'approvalRequested': {
+      const { toolCallId, toolName, arguments: args, argumentsHash, subAgent } = event
+      const asked = { toolCallId, toolName, arguments: args, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
+      return { inputs: open.inputs, approvals: [...open.approvals.filter((other) => !isOfSameCall(other, event)), asked] }
+    }
+    case 'approvalResolved':
+      return { inputs: open.inputs, approvals: open.approvals.filter((other) => !isOfSameCall(other, event)) }
+    case 'inputRequested': {
+      const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...asked } = event
+      return { approvals: open.approvals, inputs: [...open.inputs, asked] }
+    }
+    case 'inputResolved':
+      return { approvals: open.approvals, inputs: open.inputs.filter(({ inputId }) => inputId !== event.inputId) }
+    default:
+      return open
+  }
+}
+
+/** Services repeat the ids of calls: those of sub-agents are apart. */
+function isOfSameCall(
+  one: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
+  other: Pick<PendingApproval, 'toolCallId' | 'subAgent'>,
+): boolean {
+  return (
+    one.toolCallId === other.toolCallId &&
+    one.subAgent?.toolCallId === other.subAgent?.toolCallId &&
+    one.subAgent?.loopId === other.subAgent?.loopId
+  )
+}
+
+/**
+ * The calls at the end of a history that wait for a person, as they were shown, in the order of the calls. Those that they hold back are not among
+ * them. A process that ended while they waited has not said which were shown: `asks` says which of its calls would be. Default: none.
+ */
+export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
+  const shown = new Map<string, PendingApproval>()
+  const open = new Set<string>()
+  const answered = new Set<string>()
+  const heldBack = new Set<string>()
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user') return []
+    if (message.role === 'toolResult') answered.add(message.toolCallId)
+    if (message.role === 'extension') {
+      const waiting = shownApprovalsOf(message)
+      // What was shown last counts.
+      for (const pending of waiting) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
+      for (const id of openCallsOf(message)) {
+        open.add(id)
+        if (waiting.length > 0) heldBack.add(id)
+      }
+    }
+    if (message.role !== 'assistant') continue
+    const calls = toolCallsOf(message.content).filter(({ id }) => open.has(id) && !answered.has(id))
+    return calls.flatMap((call) => shown.get(call.id) ?? (asks(call.name) && !heldBack.has(call.id) ? [requestOf(call)] : []))
+  }
+  return []
+}
+
+function requestOf({ id, name, arguments: args }: ToolCallContent): PendingApproval {
+  return { toolCallId: id, toolName: name, arguments: args, argumentsHash: argumentsHash(args) }
+}
+
+/** What an approval names. Throws `ConfigError` `invalidOption` without id or hash: nobody approves what was not shown. */
+export function shownRequest(request: ApprovalRef): ApprovalRef {
+  const { toolCallId, argumentsHash }: Partial<ApprovalRef> = Object(request)
+  if (typeof toolCallId === 'string' && typeof argumentsHash === 'string') return request
+  const advice = 'Pass the approvalRequested event, an entry of run.pendingApprovals(), or { toolCallId, argumentsHash }.'
+  throw new ConfigError('invalidOption', `An approval is for the request that was shown. ${advice}`)
+}
+
+/**
+ * The request that a decision is about, of those that wait: by its call, the hash of the arguments that were shown, and the event that showed them
+ * where these are given. Throws `ConfigError` `unknownCall`, `argumentsChanged`.
+ */
+export function requestFor<Request extends PendingApproval & Partial<ApprovalRef>>(
+  waiting: readonly Request[],
+  { toolCallId, argumentsHash, runId, seq }: Partial<ApprovalRef>,
+): Request {
+  const ofCall = waiting.filter((request) => request.toolCallId === toolCallId)
+  const same = ofCall.filter((request) => argumentsHash === undefined || request.argumentsHash === argumentsHash)
+  const found = same.find((request) => isOrUnknown(runId, request.runId) && isOrUnknown(seq, request.seq))
+  if (found !== undefined) return found
+  const [other] = ofCall
+  if (other === undefined || same.length > 0) {
+    throw new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
+  }
+  throw new ConfigError(
+    'argumentsChanged',
+    `The approval of call "${toolCallId}" is for other arguments (hash ${argumentsHash}, waiting: ${other.argumentsHash}). Show the waiting arguments and ask again.`,
+  )
+}
+
+function isOrUnknown<T>(asked: T | undefined, known: T | undefined): boolean {
+  return asked === undefined || known === undefined || asked === known
+}
+
+/** The request that an answer is to, of those that wait. Throws `ConfigError` `unknownInput`. */
+export function inputFor<Request extends PendingInput>(waiting: readonly Request[], request: InputRef | string): Request {
+  const id: unknown = typeof request === 'string' ? request : Object(request).inputId
+  const found = waiting.find(({ inputId }) => inputId === id)
+  if (found !== undefined) return found
+  throw new ConfigError('unknownInput', `No request for input "${id}" waits. See run.pendingInputs().`)
+}
+
+/** A copy of an answer. Throws `ConfigError` `invalidOption` for what is none. */
+export function checkedAnswer(given: InputAnswer): InputAnswer {
+  const { action, content }: { action?: unknown; content?: unknown } = Object(given)
+  if (action === 'decline' || action === 'cancel') return { action }
+  if (action === 'accept' && content === undefined) return { action }
+  const isObject = typeof content === 'object' && content !== null && isPlain(content) && !Array.isArray(content)
+  if (action === 'accept' && isObject && jsonFault(content, 'content') === undefined) return { action, content: copyJson({ ...content }) }
+  const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
+  throw new ConfigError('invalidOption', `That is no answer to a request for input. It takes ${allowed}.`)
+}
