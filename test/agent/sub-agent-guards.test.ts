@@ -14,7 +14,7 @@ import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { reduce } from '../../src/store/index.ts'
 import { initialState } from '../../src/store/state.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
-import { listening, ofType, tool } from '../support/play.ts'
+import { gate, listening, ofType, tool } from '../support/play.ts'
 
 type Options = Partial<ConstructorParameters<typeof SubAgentTool>[0]>
 
@@ -248,5 +248,31 @@ describe('an approval that a sub-agent needs', () => {
     check()
     expect(waiting.approvals).toEqual([])
     expect(events.reduce(reduce, initialState())).toEqual(waiting)
+  })
+
+  it('pauses a loop that its call has left behind', async () => {
+    const remove = tool('remove', () => 'removed', asks)
+    let left: Promise<{ status: string }> | undefined
+    const leaving = tool('helper', async (_args, { guards, budget }) => {
+      const context = { systemPrompt: '', messages: [], tools: [remove] }
+      const shown = gate()
+      left = agentLoop(
+        'Remove a.txt.',
+        context,
+        { model: scripted(childScript), ...guards?.config },
+        {
+          ...guards?.options,
+          emit: ({ type }) => type === 'approvalRequested' && shown.open(),
+          signal: new AbortController().signal,
+          budget,
+        },
+      )
+      await shown.opened
+      return 'over'
+    })
+    const { agent, events } = setup({ tools: [leaving] })
+    expect((await agent.prompt('go').result).status).toBe('completed')
+    expect(await left).toMatchObject({ status: 'paused' })
+    expect(ofType(events, 'approvalResolved')).toMatchObject([{ approved: false, reason: 'the call that asked is over' }])
   })
 })

@@ -152,4 +152,25 @@ describe('a running call asks a person', () => {
     expect(Math.max(...shown)).toBe(1)
     expect(state.inputs).toEqual([])
   })
+
+  it('of a sub-agent that is stopped while it is shown has a beginning and an end everywhere', async () => {
+    const child = new SubAgentTool({
+      name: 'child',
+      description: 'Travels.',
+      model: scripted([call('travel')]),
+      tools: [asking()],
+      forward: 'events',
+    })
+    const agent = new Agent({ model: scripted([call('child', { task: 'go' })]), tools: [child] })
+    const events: AgentEvent[] = []
+    agent.subscribe((event) => {
+      events.push(event)
+      if (event.type === 'inputRequested') agent.abort()
+    })
+    expect((await agent.prompt('go').result).status).toBe('aborted')
+    const ofChild = ofType(events, 'childEvent').map(({ event }) => event)
+    for (const told of [events, ofChild]) {
+      expect(outline(told).filter((type) => type.startsWith('input'))).toEqual(['inputRequested', 'inputResolved'])
+    }
+  })
 })
