@@ -39,11 +39,12 @@ export interface Asker {
  */
 export class AskedQuestion<Request, Answer> {
   readonly #question: Question<Request, Answer>
-  #told: (answer: Answer) => void
+  readonly #told: (answer: Answer) => void
   /** What is to be done when it is over. */
   readonly #atEnd: (() => void)[]
   #outcome: { answer: Answer; reason: string | undefined } | undefined
   #isShown = false
+  #hasLeft = false
 
   constructor(question: Question<Request, Answer>, told: (answer: Answer) => void, ended: () => void = () => undefined) {
     this.#question = question
@@ -71,7 +72,7 @@ export class AskedQuestion<Request, Answer> {
 
   /** Whoever asked is gone. */
   leave(reason: string): void {
-    this.#told = () => undefined
+    this.#hasLeft = true
     this.withdraw(reason)
   }
 
@@ -90,7 +91,7 @@ export class AskedQuestion<Request, Answer> {
 
   #tell({ answer, reason }: { answer: Answer; reason: string | undefined }): void {
     this.#question.resolve(answer, reason)
-    this.#told(answer)
+    if (!this.#hasLeft) this.#told(answer)
   }
 }
 
