@@ -1,5 +1,6 @@
-import { type AbortScope, onAbort, startTimer } from '../../base/abort.ts'
+import { type AbortScope, onAbort } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
+import { startTimer } from '../../base/timer.ts'
 import type { PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
 import type { ApprovalDecision, ApprovalRequest, InputAnswer, InputRequest, QuestionDesk } from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
