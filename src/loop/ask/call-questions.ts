@@ -1,7 +1,6 @@
 import type { AbortScope } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
 import { isPlain, jsonFault } from '../../base/json/json-fault.ts'
-import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
