@@ -121,10 +121,17 @@ describe('a session that was stored as a whole', () => {
     }
   })
 
-  it('counts as far as it goes where there is nothing else', () => {
-    const reading = readLog(whole.slice(0, 2))
+  it('is nothing before its last record is there, also where there is nothing else', () => {
+    for (const count of [1, 2, 3]) {
+      const reading = readLog(whole.slice(0, count))
+      expect([whose(reading.records), reading.cursor, reading.damage]).toMatchObject(['', 0, { kind: 'torn', afterSeq: 0 }])
+    }
+  })
+
+  it('counts as far as it goes where a record of it was damaged later, and there is nothing else', () => {
+    const reading = readLog([...whole.slice(0, 2), ...whole.slice(3)])
     expect(whose(reading.records)).toBe('w2.6 w2.7')
-    expect(reading.damage).toMatchObject({ kind: 'torn', afterSeq: 7 })
+    expect(reading.damage).toMatchObject({ kind: 'corrupt', afterSeq: 7 })
   })
 
   it('comes whole to a reader in the middle of what it replaces', () => {

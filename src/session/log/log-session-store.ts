@@ -142,9 +142,7 @@ async function saveSession(driver: LogDriver, session: Session): Promise<void> {
   const unknown = reading.records.filter((record) => record.entry.type === 'unknown')
   const writer = new LogSessionWriter(driver, claim, reading)
   try {
-    await writer.replace([...encoded, ...unknown.map(encodeRecord)], digest)
-    // The session is stored; room that is not given back now is given back by the next `save`.
-    await driver.discardOlder?.(claim).catch(() => undefined)
+    await writer.replaceEncoded([...encoded, ...unknown.map(encodeRecord)], digest)
   } finally {
     await writer.close()
   }

@@ -31,6 +31,8 @@ interface Part {
   place: LinePlace
   /** Up to the first that is missing. */
   records: Counted[]
+  /** Whether its last record is there, where it was stored as a whole; damage before that came later. */
+  isEnded: boolean
   /** What else there is of it, and lines after its own that are no records. */
   dropped: LineDamage | undefined
   droppedChars: number
@@ -57,6 +59,7 @@ interface Parts {
  * **Contract**
  * - The newest writer counts, with what it went on from: the part of an older writer that it had read, and so on to the first record.
  *   What others wrote meanwhile does not count: when it was written they had been refused.
+ * - A session that was stored as a whole counts when its last record is there, and not before: what was cut off while it was written is nothing.
  * - Of that, everything counts up to the first record that is missing or damaged. A line may be there twice.
  * - Lines up to `after` may be left out, where the caller has read them already. Only records after it are given.
  *
@@ -108,12 +111,13 @@ function partsOf(lines: readonly string[], after: number): Parts {
 }
 
 function emptyPart(place: LinePlace): Part {
-  return { place, records: [], dropped: undefined, droppedChars: 0 }
+  return { place, records: [], isEnded: false, dropped: undefined, droppedChars: 0 }
 }
 
 function addLine(part: Part, line: Counted, after: number): void {
-  const { from } = part.place
+  const { from, whole } = part.place
   const { seq } = line.record
+  if (seq === whole) part.isEnded = true
   const last = lastOf(part.records)
   if (last !== undefined && seq <= last) return
   const fits = last === undefined ? seq === from || (from <= after && seq === after + 1) : seq === last + 1
@@ -150,8 +154,8 @@ function isPartial({ place, records }: Part): boolean {
 function chainOf(newestFirst: readonly Part[], after: number): Link[] {
   const byWriter = new Map(newestFirst.map((part) => [part.place.writer, part]))
   const chain: Link[] = []
-  // Half of a session is better than none, but not better than the one it was to replace.
-  let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst[0]
+  // What was damaged later is better than nothing, but not better than the session it has replaced. What never came to its end is neither.
+  let part = newestFirst.find((each) => !isPartial(each)) ?? newestFirst.find(({ isEnded }) => isEnded)
   let end = Number.POSITIVE_INFINITY
   let older = 0
   while (part !== undefined) {

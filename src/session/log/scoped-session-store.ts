@@ -44,6 +44,7 @@ class ScopedSessionStore implements SessionStore {
       records: writer.records,
       ...(writer.damage !== undefined && { damage: writer.damage }),
       append: (records) => writer.append(records),
+      replace: (records) => writer.replace(records),
       close: () => writer.close(),
     }
   }

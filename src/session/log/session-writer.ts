@@ -11,7 +11,7 @@ import type {
   SessionWriter,
 } from '../../types/session/session-store.ts'
 import { advanceDigest, digestOf } from './digest.ts'
-import type { LogReading } from './read-log.ts'
+import { type LogReading, readLog } from './read-log.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
 /** Records that wait for their write. */
@@ -65,11 +65,32 @@ export class LogSessionWriter implements SessionWriter {
     return this.#enqueue(this.#encode(records))
   }
 
-  /** What `encodeRecord` gave, as a whole session that replaces what there is. Before any `append`. */
-  async replace(encoded: readonly string[], digest: SessionDigest): Promise<void> {
+  async replace(records: readonly CopiedSessionRecord[]): Promise<void> {
+    await this.replaceEncoded(records.map(encodeRecord), digestOf(records))
+  }
+
+  /** `replace` with what `encodeRecord` gave. */
+  async replaceEncoded(encoded: readonly string[], digest: SessionDigest): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
-    await this.#enqueue(this.#number(encoded, this.#next + encoded.length - 1))
+    const from = this.#next
+    await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
+    if (!(await this.#isStored(encoded, from))) return
+    // The session is stored; room that is not given back now is given back by the next one that replaces it.
+    await this.#driver.discardOlder?.(this.#claim).catch(() => undefined)
+  }
+
+  /** Whether what replaces the session is read back as it was written; `false` where a store that is `eventual` does not show it yet. */
+  async #isStored(encoded: readonly string[], from: number): Promise<boolean> {
+    const subject = `Session ${this.sessionId}`
+    const lines = await this.#driver.read(this.sessionId, 0).catch((error: unknown) => {
+      throw sessionErrorOf(error, subject)
+    })
+    const { records } = readLog(lines ?? [])
+    const isSame =
+      records.length === encoded.length && records[0]?.seq === from && records.every((each, at) => encodeRecord(each) === encoded[at])
+    if (isSame || this.#driver.promises.readAfterWrite === 'eventual') return isSame
+    throw new SessionError('io', `${subject} is read back otherwise than it was written. What it was to replace is still there: try again.`)
   }
 
   close(): Promise<void> {

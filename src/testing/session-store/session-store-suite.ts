@@ -1,6 +1,7 @@
 import type { TestRunner } from '../test-runner.ts'
 import { damageTests } from './session-store-damage.ts'
 import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
+import { importTests } from './session-store-imports.ts'
 import { logTests } from './session-store-logs.ts'
 import { sessionTests } from './session-store-sessions.ts'
 import { takeoverByAgentTests } from './session-store-takeover.ts'
@@ -17,6 +18,7 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
     logTests(runner, options)
     writerTests(runner, options)
     takeoverByAgentTests(runner, options)
+    importTests(runner, options)
     damageTests(runner, options)
   })
 }

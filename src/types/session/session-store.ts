@@ -108,6 +108,12 @@ export interface SessionWriter {
    * otherwise. After a rejection nothing more is accepted.
    */
   append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void>
+  /**
+   * Puts these records in place of all that is there, before anything is appended: all of them or none. They are written beside what is there, count
+   * once the last of them is stored, and are read back; what was there is deleted only then. Rejects as `append`, and with `io` where other records
+   * are read back; then what was there counts.
+   */
+  replace(records: readonly CopiedSessionRecord[]): Promise<void>
   /** Gives the right back. Records that were accepted are written first. */
   close(): Promise<void>
 }

@@ -172,10 +172,8 @@ async function keepSaving(machine: SimulatedMachine, flaw: Flaw, versions: { tri
   }
 }
 
-/** Every session that may be there. What was never acknowledged may be there in part; it replaces nothing. */
+/** Every session that may be there: all of one, or none where none was acknowledged. */
 function possible({ tried, acknowledged }: { tried: number; acknowledged: number }): (Session | undefined)[] {
   const versions = Array.from({ length: tried - acknowledged + 1 }, (_, index) => sampleSession('s', `version ${acknowledged + index}`))
-  if (acknowledged > 0) return versions
-  const parts = versions.flatMap((session) => session.loops.map((_, count) => ({ ...session, loops: session.loops.slice(0, count) })))
-  return [undefined, ...versions, ...parts]
+  return acknowledged > 0 ? versions : [undefined, ...versions]
 }
