@@ -40,8 +40,9 @@ export class RunHandle extends LoggedRun implements AgentRun {
   loopId: string
   readonly sessionId: string
   readonly #controller = new AbortController()
-  readonly #approvals = new Approvals()
-  readonly #inputs = new Inputs()
+  readonly #isAttended = (): boolean => this.#isAsked || this.log.isFollowed
+  readonly #approvals = new Approvals(this.#isAttended)
+  readonly #inputs = new Inputs(this.#isAttended)
   readonly #messages = new Map<string, AgentMessage>()
   /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
   readonly #runningTools = new Map<string, number | undefined>()
@@ -50,6 +51,8 @@ export class RunHandle extends LoggedRun implements AgentRun {
   #hasEnded = false
   /** Somebody learns how the run ends: by its result, or as a listener. */
   #isWatched = false
+  /** Somebody looks after what waits, without listening. */
+  #isAsked = false
 
   constructor(options: RunHandleOptions) {
     super(options.logger, options.replayBytes)
@@ -90,18 +93,22 @@ export class RunHandle extends LoggedRun implements AgentRun {
   }
 
   approve(request: ApprovalRef): void {
+    this.#isAsked = true
     this.#approvals.approve(request)
   }
 
   deny(request: ApprovalRef | string, reason?: string): void {
+    this.#isAsked = true
     this.#approvals.deny(request, reason)
   }
 
   answer(request: InputRef | string, answer: InputAnswer): void {
+    this.#isAsked = true
     this.#inputs.answer(request, answer)
   }
 
   pendingInputs(): PendingInput[] {
+    this.#isAsked = true
     return this.#inputs.pending()
   }
 
@@ -112,6 +119,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   }
 
   pendingApprovals(): PendingApproval[] {
+    this.#isAsked = true
     return this.#approvals.pending()
   }
 

@@ -37,6 +37,10 @@ export class EventListeners {
     this.#report = onError
   }
 
+  get isEmpty(): boolean {
+    return this.#subscriptions.length === 0
+  }
+
   /** Returns how to remove the listener; the same function may be added twice. */
   add(listener: (event: AgentEvent) => void): () => void {
     const added: Subscription = { listener, since: this.#newest, isActive: true }

@@ -55,6 +55,11 @@ export class EventLog {
     return this.#buffer.oldest
   }
 
+  /** Whether anybody listens or reads now. */
+  get isFollowed(): boolean {
+    return this.#readers.size > 0 || !this.#listeners.isEmpty
+  }
+
   /** Adds an event, amortised O(1). After `close` it does nothing, so that `agentEnd` stays the last. */
   append(event: AgentEvent): void {
     if (this.#buffer.isClosed) return

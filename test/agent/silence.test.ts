@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { Agent, type AgentOptions, type Logger } from '../../src/index.ts'
+import { Agent, type AgentOptions, defineTool, type Logger, RunError } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 let written: MockInstance<typeof console.warn>
@@ -89,6 +89,56 @@ describe('an answer that is not what was asked for', () => {
     const agent = new Agent({ model: scripted(() => ({ text: 'Once', stopReason: 'length', usage: { output: 4097 } })) })
     for (let turn = 0; turn < 3; turn += 1) await agent.prompt('x').result
     expect(lines()).toEqual([expect.stringMatching(/^phi-core: answerCut\. The answer was cut after 4097 tokens.* Raise maxTokens/)])
+  })
+})
+
+describe('a question that nobody can answer', () => {
+  const call = { toolCalls: [{ name: 'rm', arguments: {} }] }
+  const removed: string[] = []
+  const parameters = { type: 'object' }
+  const rm = defineTool({
+    name: 'rm',
+    description: 'Removes.',
+    parameters,
+    needsApproval: true,
+    execute: () => removed.push('it') && 'gone',
+  })
+
+  it('pauses the run at once, and it is continued by whoever can', async () => {
+    const agent = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] })
+    const error = await agent
+      .prompt('go')
+      .text()
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm wait for an approval') })
+    expect(RunError.isInstance(error) && error.result.pendingApprovals).toMatchObject([{ toolName: 'rm' }])
+    expect(removed).toEqual([])
+    const run = agent.continueLoop()
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
+    expect(await run.text()).toBe('Done.')
+    expect(removed).toEqual(['it'])
+  })
+
+  it.each<[string, (run: ReturnType<Agent['prompt']>) => unknown]>([
+    ['listens', (run) => run.subscribe(() => undefined)],
+    ['reads', (run) => run.events()],
+    ['looks at what waits', (run) => run.pendingApprovals()],
+  ])('waits while somebody %s', async (_, attend) => {
+    const run = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] }).prompt('go')
+    attend(run)
+    await vi.waitFor(() => expect(run.pendingApprovals()).toHaveLength(1))
+    for (const pending of run.pendingApprovals()) run.approve(pending)
+    expect((await run.result).status).toBe('completed')
+  })
+
+  it('of a running call is cancelled at once', async () => {
+    const asks = defineTool({
+      ...{ name: 'rm', description: 'Asks.', parameters },
+      execute: async (_, ctx) => (await ctx.requestInput?.({ message: 'Sure?' }))?.action ?? 'none',
+    })
+    const agent = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [asks] })
+    expect(await agent.prompt('go').text()).toBe('Done.')
+    expect(agent.messages.find(({ role }) => role === 'toolResult')).toMatchObject({ content: [{ text: 'cancel' }] })
   })
 })
 

@@ -14,6 +14,11 @@ import type {
 /** Where questions wait, in the order they were asked, until somebody answers them or whoever asked withdraws them. */
 abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
+  readonly isAttended: () => boolean
+
+  constructor(isAttended: () => boolean = () => true) {
+    this.isAttended = isAttended
+  }
 
   wait(request: Request, answer: (answer: Answer) => void): () => void {
     // An object of its own: the same request may be asked twice.

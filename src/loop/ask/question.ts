@@ -34,7 +34,7 @@ export interface Asker {
  *
  * **Contract**
  * - The question waits at its desk before it is shown, so that whoever sees it may answer at once. Each that is shown is resolved once.
- * - It ends with an answer, when its time is over, when whoever asks is stopped, or when it is withdrawn. From then on nobody can answer it: what was
+ * - It ends with an answer, when its time is over, when nobody could answer, when whoever asks is stopped, or when it is withdrawn. From then on nobody can answer it: what was
  *   stopped cannot be approved. No timer, clock or waiter is left.
  * - `told` is called with the answer, after the event that resolves it; not after `leave`.
  */
@@ -62,6 +62,7 @@ export class AskedQuestion<Request, Answer> {
     this.#until(stop.wait(() => this.withdraw(whyStopped())))
     if (signal !== undefined) this.#until(onAbort(signal, () => this.withdraw('it is no longer asked')))
     this.#question.show()
+    if (timeoutMs === undefined && desk.isAttended?.() === false) this.withdraw('nobody listens to the run, so nobody can answer')
     this.#isShown = true
     if (this.#outcome !== undefined) this.#tell(this.#outcome)
   }

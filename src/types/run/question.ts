@@ -9,6 +9,11 @@ import type { LoopObserver } from './loop-watch.ts'
 export interface QuestionDesk<Request, Answer> {
   /** Lets `request` wait; `answer` is called with the answer, at most once. Returns how to withdraw it: then `answer` is not called. */
   wait(request: Request, answer: (answer: Answer) => void): () => void
+  /**
+   * Whether anybody could answer, asked once a question has been shown. A question that nobody can answer, and that has no time limit, ends at once. Default:
+   * somebody can.
+   */
+  isAttended?(): boolean
 }
 
 /**
