@@ -46,6 +46,7 @@ export {
 } from './contract/errors.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.ts'
 export type { Content, ImageContent, ProviderState, TextContent, ThinkingContent, ToolCallContent } from './contract/message/content.ts'
+export { parseMessages, serializeMessages } from './contract/message/history.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
@@ -70,30 +71,31 @@ export type { ApiProtocol, KnownApi, ModelCapabilities, ModelConfig, OpenAiCompa
 export type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from './contract/model/request.ts'
 export { type CostConfig, cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from './contract/model/usage.ts'
 export type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  InputRequestedEvent,
+  InputResolvedEvent,
+  ProgressMessageEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
+} from './contract/run/call-event.ts'
+export type {
   AgentEndEvent,
   AgentEvent,
   AgentStartEvent,
-  ApprovalRequestedEvent,
-  ApprovalResolvedEvent,
   ChildEvent,
   CompactionEndedEvent,
   CompactionStartedEvent,
-  EventBase,
   InputRejectedEvent,
-  InputRequestedEvent,
-  InputResolvedEvent,
   MessageEndEvent,
   MessageStartEvent,
   MessageUpdateEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-  ProgressMessageEvent,
   ProviderRetryEvent,
   PrunAppliedEvent,
   RevertAppliedEvent,
-  ToolExecutionEndEvent,
-  ToolExecutionStartEvent,
-  ToolExecutionUpdateEvent,
   TurnEndEvent,
   TurnRequestEvent,
   TurnStartEvent,
@@ -101,6 +103,7 @@ export type {
 export type { AnnotatedRequest, CapturedHttp } from './contract/run/request-capture.ts'
 export type {
   ContinuationKind,
+  EventBase,
   InputQuestion,
   LoopConfigSnapshot,
   PendingApproval,
@@ -110,6 +113,7 @@ export type {
   SubAgentRef,
   TurnTrigger,
 } from './contract/run/run-facts.ts'
+export type { ToolExecutionStrategy } from './contract/run/settings.ts'
 export {
   defaultLimits,
   defaultRetry,
@@ -136,12 +140,11 @@ export type {
 } from './contract/session/session.ts'
 export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from './contract/session/session-record.ts'
 export type { AgentSnapshot } from './contract/session/snapshot.ts'
+export { parseSnapshot } from './contract/session/snapshot.ts'
 export type { ToolResult } from './contract/tool/tool-result.ts'
 export { agentLoop, continueLoop } from './loop/agent-loop.ts'
 export { Approvals, Inputs } from './loop/ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop/loop-config.ts'
-export { parseMessages, serializeMessages } from './session/checks/message-json.ts'
-export { parseSnapshot } from './session/checks/snapshot.ts'
 export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
 export type {
@@ -216,6 +219,6 @@ export type {
 } from './types/session/session-store.ts'
 export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator, StandardSchema } from './types/standard-schema.ts'
 export type { Skill, SkillProblem, SkillProblemCode, SkillSet } from './types/tool/skills.ts'
-export type { AgentTool, ToolContext, ToolExecutionStrategy, ToolOutput, ToolParameters } from './types/tool/tool.ts'
+export type { AgentTool, ToolContext, ToolOutput, ToolParameters } from './types/tool/tool.ts'
 export type { Workspace, WorkspaceEntry, WorkspaceStat } from './types/tool/workspace.ts'
 export { memoryWorkspace } from './workspace/memory-workspace.ts'

@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
+import { agentEvent } from '../src/contract/run/event.ts'
+import { tagsOf } from '../src/contract/shape/shape.ts'
 import { blocksOf, pages, snippet } from './docs/snippets.ts'
 import { publicEntries } from './harness/public-entries.ts'
 import { importsOf, namesIn, readSources, resolveImport } from './harness/source.ts'
@@ -125,7 +127,7 @@ describe('the pages are complete', () => {
   }
 
   it('events', () => {
-    const types = Array.from(read('src/contract/run/event.ts').matchAll(/^ {2}type: '(\w+)'$/gm), (match) => match[1] ?? '')
+    const types = tagsOf(agentEvent)
     expect(types.length).toBeGreaterThan(10)
     const page = read('docs/concepts/events.md')
     expect(types.filter((type) => !page.includes(`| \`${type}\` |`))).toEqual([])

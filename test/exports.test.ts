@@ -104,9 +104,9 @@ const expected: Record<string, string> = {
     McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection PromptStrategySection
     ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection ToolPlace ToolsSection TrustRequest`,
   './options': `
-    aDocument aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
-    listOf oneOf options recordOf required tagged texts wholeFrom withMethods
-    Kind OptionTable`,
+    aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
+    listOf oneOf options recordOf required texts wholeFrom withMethods
+    OptionTable Shape`,
   './parallel': `
     contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
     Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { aFunction, checkOptions, kind, options as optionsOf, required } from '../../src/base/check-options.ts'
+import { aFunction, checkOptions, kind, options as optionsOf, required } from '../../src/contract/shape/index.ts'
 import type { Agent } from '../../src/index.ts'
 import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 

@@ -9,7 +9,7 @@ import {
   options as optionsOf,
   required,
   withMethods,
-} from '../../src/base/check-options.ts'
+} from '../../src/contract/shape/index.ts'
 import { type Agent, ConfigError } from '../../src/index.ts'
 import { answerProblems } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'

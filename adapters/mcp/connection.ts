@@ -20,7 +20,7 @@ import {
   options as optionsOf,
   required,
   withMethods,
-} from '../../src/base/check-options.ts'
+} from '../../src/contract/shape/index.ts'
 import { escapeControls, type Logger } from '../../src/index.ts'
 import { timerMs } from '../../src/internal.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, either, kind, type OptionTable, options as optionsOf } from '../../src/base/check-options.ts'
+import { checkOptions, either, kind, type OptionTable, options as optionsOf } from '../../src/contract/shape/index.ts'
 import type { AgentTool } from '../../src/index.ts'
 import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import type { BashOptions } from './bash/bash-settings.ts'

@@ -1,4 +1,4 @@
-import { aFlag, checkOptions, options as optionsOf, withMethods } from '../../src/base/check-options.ts'
+import { aFlag, checkOptions, options as optionsOf, withMethods } from '../../src/contract/shape/index.ts'
 import { type Agent, type ChatAgent, ConfigError, type LoopObserver } from '../../src/index.ts'
 import { LoopTrace } from './loop-trace.ts'
 import { ReadLoops, type ReadTrace } from './read-loops.ts'

@@ -1,3 +1,13 @@
+import { aBudget, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonValue } from '../contract/json.ts'
+import type { MessageInput } from '../contract/message/message.ts'
+import { thinkingLevel } from '../contract/model/model-config.ts'
+import type { ContinuationKind } from '../contract/run/run-facts.ts'
+import { continuationKind } from '../contract/run/run-facts.ts'
+import type { QueueMode } from '../contract/run/settings.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
   anything,
@@ -5,22 +15,14 @@ import {
   aSchema,
   aSignal,
   aText,
-  checkOptions,
   json,
   listOf,
   type OptionTable,
   oneOf,
   options,
   withMethods,
-} from '../base/check-options.ts'
-import { aBudget, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
-import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import { ConfigError } from '../contract/errors.ts'
-import type { JsonValue } from '../contract/json.ts'
-import type { MessageInput } from '../contract/message/message.ts'
-import type { ContinuationKind } from '../contract/run/run-facts.ts'
-import type { QueueMode } from '../contract/run/settings.ts'
-import { aContinuationKind, aThinkingLevel, aTool, checkCostLimit, settingTable } from '../loop/check-config.ts'
+} from '../contract/shape/shape.ts'
+import { aTool, checkCostLimit, settingTable } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -114,7 +116,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   tools: listOf(aTool),
   // Checked, and completed, by `toHistory`.
   messages: anything,
-  thinking: aThinkingLevel,
+  thinking: thinkingLevel,
   contextManagement: aFlag,
   steeringMode: aQueueMode,
   followUpMode: aQueueMode,
@@ -131,7 +133,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   signal: aSignal,
   metadata: json,
   budget: aBudget,
-  kind: aContinuationKind,
+  kind: continuationKind,
   responseFormat: aSchema,
 }
 

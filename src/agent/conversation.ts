@@ -1,17 +1,17 @@
-import { aDocument, checkOptions } from '../base/check-options.ts'
-import { toEntry, toHistory } from '../base/history-input.ts'
 import { copyJson } from '../base/json/copy-json.ts'
 import { waitingApprovals } from '../base/questions.ts'
 import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
+import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, type MessageInput, now } from '../contract/message/message.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
+import { checkSnapshot } from '../contract/session/snapshot.ts'
+import { checkDocument } from '../contract/shape/read.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
-import { checkSnapshot } from '../session/checks/snapshot.ts'
 import type { SessionJournal, SessionStore } from '../types/session/session-store.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
@@ -183,7 +183,7 @@ export class Conversation {
 
 /** A copy of `snapshot`, checked. Throws `SessionError` for what is none. */
 export function snapshotCopy(snapshot: AgentSnapshot): AgentSnapshot {
-  checkOptions(snapshot, aDocument, 'snapshot')
+  checkDocument(snapshot, 'snapshot', 'invalidOption')
   return structuredClone(checkSnapshot(snapshot))
 }
 

@@ -1,7 +1,8 @@
-import { aNumberFromZero, anObject, aPositiveNumber, aText, checkOptions, listOf, options } from '../base/check-options.ts'
 import { aSkillSet } from '../base/port-kinds.ts'
 import type { ThinkingLevel } from '../contract/model/model-config.ts'
-import { aThinkingLevel } from '../loop/check-config.ts'
+import { thinkingLevel } from '../contract/model/model-config.ts'
+import { checkOptions, fits } from '../contract/shape/read.ts'
+import { aNumberFromZero, anObject, aPositiveNumber, aText, listOf, options } from '../contract/shape/shape.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 
 /** The settings of an agent that a profile can give a value to. */
@@ -32,7 +33,7 @@ export interface AgentProfile extends ProfileSettings {
 
 const aProfile = options<AgentProfile>({
   systemPrompt: aText,
-  thinking: aThinkingLevel,
+  thinking: thinkingLevel,
   temperature: aNumberFromZero,
   maxTokens: aPositiveNumber,
   configId: aText,
@@ -68,7 +69,7 @@ export function applyProfile<T extends object>(profile: AgentProfile, options: T
 }
 
 function isSkillSet(value: unknown): value is SkillSet {
-  return aSkillSet.fits(value)
+  return fits(aSkillSet, value)
 }
 
 /** What of `settings` has a value. */

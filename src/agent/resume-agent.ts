@@ -1,6 +1,7 @@
-import { aFlag, aText, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { SessionError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFlag, aText, options as optionsOf } from '../contract/shape/shape.ts'
 import { snapshotOf } from '../session/views/snapshot-of.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import { Agent } from './agent.ts'

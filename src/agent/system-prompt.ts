@@ -1,17 +1,7 @@
-import {
-  anything,
-  aSignal,
-  aText,
-  checkOptions,
-  either,
-  kind,
-  listOf,
-  options as optionsOf,
-  recordOf,
-  required,
-} from '../base/check-options.ts'
 import { aWorkspace } from '../base/port-kinds.ts'
 import { ConfigError, WorkspaceError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { anything, aSignal, aText, either, kind, listOf, options as optionsOf, recordOf, required } from '../contract/shape/shape.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
 /** A part of a system prompt: where it stands and how long it may be. */

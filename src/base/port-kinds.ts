@@ -1,15 +1,30 @@
 import type { ModelConfig } from '../contract/model/model-config.ts'
+import {
+  aNumberFromZero,
+  aText,
+  either,
+  kind,
+  type OptionTable,
+  options,
+  recordOf,
+  required,
+  type Shape,
+  withMethods,
+} from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
-import { aNumberFromZero, aText, type Kind, kind, type OptionTable, options, recordOf, required, withMethods } from './check-options.ts'
 
-const writer = withMethods('a logger', 'warn')
-
-export const aBudget: Kind = withMethods('a budget', 'charge', 'exceeded')
-export const aLogger: Kind = kind('a logger, with warn(), or false for silence', (value) => value === false || writer.fits(value))
-export const aJournal: Kind = withMethods('a journal', 'append')
-export const aStore: Kind = withMethods('a session store', 'journal', 'open', 'tail')
-export const aWorkspace: Kind = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
-export const aSkillSet: Kind = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
+export const aBudget: Shape = withMethods('a budget', 'charge', 'exceeded')
+export const aLogger: Shape = {
+  ...either(
+    kind('false', (value) => value === false),
+    withMethods('a logger', 'warn'),
+  ),
+  expected: 'a logger, with warn(), or false for silence',
+}
+export const aJournal: Shape = withMethods('a journal', 'append')
+export const aStore: Shape = withMethods('a session store', 'journal', 'open', 'tail')
+export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
+export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
 
 const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
   id: required(aText),
@@ -30,9 +45,8 @@ const aDescribedModel = options(
 )
 
 /** A model, as a factory makes it, that can be called. */
-export const aModel: Kind = {
+export const aModel: Shape = {
   ...aDescribedModel,
-  inside: (value, name) => aDescribedModel.inside?.(value, name) ?? (value as Model).unusable, // what has just been shown to be a model
-  names: [],
+  inside: (value) => (value as Model).unusable, // what has just been shown to be a model
   expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
 }

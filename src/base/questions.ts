@@ -3,11 +3,11 @@ import type { ToolCallContent } from '../contract/message/content.ts'
 import { type AgentMessage, toolCallsOf } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval, PendingInput } from '../contract/run/run-facts.ts'
+import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf } from '../types/tool/open-calls.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
 import { copyJson } from './json/copy-json.ts'
-import { isPlain, jsonFault } from './json/json-fault.ts'
 
 /** What a run asks somebody outside of it and has no answer to, in the order in which it was asked. */
 export interface OpenQuestions {

@@ -1,17 +1,7 @@
-import {
-  aFunction,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  either,
-  options,
-  recordOf,
-  required,
-  wholeFrom,
-  withMethods,
-} from '../base/check-options.ts'
 import { aLogger } from '../base/port-kinds.ts'
 import type { RetryConfig } from '../contract/run/settings.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, aPositiveNumber, aText, either, options, recordOf, required, wholeFrom, withMethods } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 
 /** How a lost connection is taken up again. */

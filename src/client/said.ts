@@ -1,7 +1,7 @@
-import { toHistory } from '../base/history-input.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Content } from '../contract/message/content.ts'
+import { toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 

@@ -1,5 +1,5 @@
-import { shown } from '../base/text/shown-value.ts'
 import { ConfigError, type MisuseCode } from '../contract/errors.ts'
+import { shown } from '../contract/shape/shown-value.ts'
 
 /** Where in a document something stands: keys, and positions in lists. */
 export type Path = readonly (string | number)[]

@@ -1,5 +1,5 @@
-import { aFlag, aFunction, anything, either, type Kind, kind, options as optionsOf, recordOf } from '../base/check-options.ts'
 import { aLogger, aModel, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
+import { aFlag, aFunction, anything, either, kind, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
 import type { McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
@@ -84,7 +84,7 @@ const someTools = kind(
 )
 
 /** What a host may be made of. */
-export const configHost: Kind = optionsOf<ConfigHost>({
+export const configHost: Shape = optionsOf<ConfigHost>({
   env: recordOf(anything),
   workspace: either(aWorkspace, aFunction),
   tools: someTools,

@@ -1,5 +1,6 @@
-import { aText, checkOptions, oneOf } from '../base/check-options.ts'
 import { ConfigError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aText, oneOf } from '../contract/shape/shape.ts'
 import { fieldOf, placed, stepsOf } from './config-error.ts'
 import type { ConfigFormat, ParsedConfig } from './config-types.ts'
 import { checkedText, parseError, type ReadDocument } from './read/document.ts'

@@ -1,8 +1,9 @@
-import { aNumberFromZero, checkOptions, options } from '../base/check-options.ts'
 import { aBudget } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aNumberFromZero, options } from '../contract/shape/shape.ts'
 import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 
 /**

@@ -1,9 +1,9 @@
-import { jsonFault, kindOf } from '../base/json/json-fault.ts'
 import type { ProviderError } from '../contract/errors.ts'
 import type { Content } from '../contract/message/content.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
+import { jsonFault, kindOf } from '../contract/shape/json-fault.ts'
 import type { StreamEvent } from '../types/model/provider.ts'
 import type { LoopState } from './loop-state.ts'
 

@@ -1,3 +1,20 @@
+import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
+import { checkContextConfig } from '../context/tokens/context-limits.ts'
+import { contextOptions, off } from '../context/tokens/context-options.ts'
+import { ConfigError } from '../contract/errors.ts'
+import { thinkingLevel } from '../contract/model/model-config.ts'
+import { cacheStrategy } from '../contract/model/request.ts'
+import { hasRates } from '../contract/model/usage.ts'
+import { turnTrigger } from '../contract/run/run-facts.ts'
+import {
+  type ExecutionLimits,
+  limitFields,
+  type RetryConfig,
+  retryFields,
+  type SharedLimits,
+  toolExecution,
+} from '../contract/run/settings.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
@@ -7,25 +24,17 @@ import {
   aSchema,
   aSignal,
   aText,
-  checkOptions,
+  closed,
   either,
   json,
-  type Kind,
   listOf,
   type OptionTable,
   oneOf,
   options,
   required,
-  tagged,
-  wholeFrom,
+  type Shape,
   withMethods,
-} from '../base/check-options.ts'
-import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
-import { checkContextConfig } from '../context/tokens/context-limits.ts'
-import { contextOptions, off } from '../context/tokens/context-options.ts'
-import { ConfigError } from '../contract/errors.ts'
-import { hasRates } from '../contract/model/usage.ts'
-import type { ExecutionLimits, RetryConfig, SharedLimits } from '../contract/run/settings.ts'
+} from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/hooks.ts'
@@ -34,7 +43,7 @@ import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
 
 /** A tool, as `defineTool` makes it. */
-export const aTool: Kind = {
+export const aTool: Shape = {
   ...options(
     {
       name: required(aText),
@@ -49,34 +58,9 @@ export const aTool: Kind = {
   expected: 'a tool, as defineTool makes it',
 }
 
-export const aThinkingLevel: Kind = oneOf('off', 'minimal', 'low', 'medium', 'high')
-export const aContinuationKind: Kind = tagged('kind', {
-  initial: {},
-  default: {},
-  rerun: { tag: required(aText) },
-  branch: { tag: required(aText) },
-  compaction: {},
-})
-
-/** Each limit alone, also for sub-agents. */
-export const limitTable: OptionTable<ExecutionLimits> = {
-  maxTurns: aNumberFromZero,
-  maxTotalTokens: aNumberFromZero,
-  maxDurationMs: aNumberFromZero,
-  maxCost: aNumberFromZero,
-  maxSameRefusals: aPositiveNumber,
-}
-
-const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitTable
+const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
 /** Limits of several loops together. */
-export const sharedLimits: Kind = options<SharedLimits>(shared)
-
-const retryTable: OptionTable<RetryConfig> = {
-  maxRetries: aNumberFromZero,
-  initialDelayMs: aNumberFromZero,
-  backoffMultiplier: aNumberFromZero,
-  maxDelayMs: aNumberFromZero,
-}
+export const sharedLimits: Shape = options<SharedLimits>(shared)
 
 const hookTable: OptionTable<LoopHooks> = {
   beforeLoop: aFunction,
@@ -98,22 +82,12 @@ export const settingTable = {
   configId: aText,
   maxTokens: aPositiveNumber,
   temperature: aNumberFromZero,
-  cache: either(
-    oneOf('auto', 'disabled'),
-    tagged('type', {
-      auto: {},
-      disabled: {},
-      manual: { cacheSystem: required(aFlag), cacheTools: required(aFlag), cacheMessages: required(aFlag) },
-    }),
-  ),
+  cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
-  toolExecution: either(
-    oneOf('parallel', 'sequential'),
-    tagged('type', { parallel: {}, sequential: {}, batched: { size: required(wholeFrom(1)) } }),
-  ),
+  toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
   toolTimeoutMs: aPositiveNumber,
-  limits: either(off, options(limitTable)),
-  retry: either(off, options(retryTable)),
+  limits: either(off, options<ExecutionLimits>(limitFields)),
+  retry: either(off, options<RetryConfig>(retryFields)),
   approvalTimeoutMs: aPositiveNumber,
   hooks: options(hookTable),
   inputFilters: listOf(aFunction),
@@ -130,8 +104,8 @@ export const settingTable = {
 
 const configTable: OptionTable<LoopConfig> = {
   ...settingTable,
-  thinkingLevel: aThinkingLevel,
-  firstTurnTrigger: oneOf('user', 'subAgent', 'continuation', 'branch'),
+  thinkingLevel,
+  firstTurnTrigger: turnTrigger,
   steering: aSupplier,
   followUps: aSupplier,
 }

@@ -1,6 +1,7 @@
 import { type AgentMessage, now } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
-import type { AgentEvent, EventBase } from '../contract/run/event.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
+import type { EventBase } from '../contract/run/run-facts.ts'
 
 /** An event without what the emitter adds; distributes over the union. */
 type Unstamped<E> = E extends AgentEvent ? Omit<E, keyof EventBase> : never

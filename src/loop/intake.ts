@@ -1,7 +1,7 @@
 import type { AbortScope } from '../base/abort.ts'
-import { toHistory } from '../base/history-input.ts'
 import { ConfigError, callbackFailed, errorText, type PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { toHistory } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../contract/message/message.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'

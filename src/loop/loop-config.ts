@@ -6,7 +6,7 @@ import type { ThinkingLevel } from '../contract/model/model-config.ts'
 import type { CacheStrategy } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind, TurnTrigger } from '../contract/run/run-facts.ts'
-import type { ExecutionLimits, RetryConfig } from '../contract/run/settings.ts'
+import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../contract/run/settings.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { ContextConfig } from '../types/context/compaction.ts'
 import type { Logger } from '../types/logger.ts'
@@ -19,7 +19,7 @@ import type { LoopObserver } from '../types/run/loop-watch.ts'
 import type { ApprovalDesk, ApprovalRule, InputDesk } from '../types/run/question.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
-import type { AgentTool, ToolExecutionStrategy } from '../types/tool/tool.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
 
 /**
  * The conversation a loop works on.

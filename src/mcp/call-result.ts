@@ -1,7 +1,7 @@
-import { jsonFault } from '../base/json/json-fault.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { Content, ImageContent } from '../contract/message/content.ts'
 import { text } from '../contract/message/message.ts'
+import { jsonFault } from '../contract/shape/json-fault.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 import { cutText, oneLine, truncated } from './shown-text.ts'
 

@@ -1,6 +1,6 @@
 import { copyJson } from '../base/json/copy-json.ts'
-import { isPlain, jsonFault } from '../base/json/json-fault.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
 
 /** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
 export function fillDefaults(schema: unknown, given: JsonObject): JsonObject {

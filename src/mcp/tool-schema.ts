@@ -1,6 +1,6 @@
-import { isPlain, jsonFault } from '../base/json/json-fault.ts'
 import { errorText } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
+import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'

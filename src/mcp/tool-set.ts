@@ -1,21 +1,21 @@
 import { raceAbort } from '../base/abort.ts'
-import {
-  aFlag,
-  aFunction,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  either,
-  kind,
-  listOf,
-  options as optionsOf,
-  withMethods,
-} from '../base/check-options.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { aLogger } from '../base/port-kinds.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  either,
+  kind,
+  listOf,
+  options as optionsOf,
+  withMethods,
+} from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { McpClientLike, McpTool } from './client-like.ts'

@@ -1,3 +1,5 @@
+import { aLogger } from '../base/port-kinds.ts'
+import type { JsonObject } from '../contract/json.ts'
 import {
   aFlag,
   aFunction,
@@ -16,9 +18,7 @@ import {
   texts,
   wholeFrom,
   withMethods,
-} from '../base/check-options.ts'
-import { aLogger } from '../base/port-kinds.ts'
-import type { JsonObject } from '../contract/json.ts'
+} from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
@@ -132,7 +132,7 @@ export const toolsOptions = options(table)
 /** What `readOpenApiTools` takes. */
 export const readOptions = options<ReadOpenApiOptions>({
   ...table,
-  workspace: required({ ...withMethods('a workspace', 'read', 'stat'), inside: () => undefined }),
+  workspace: required(withMethods('a workspace', 'read', 'stat')),
 })
 /** What `fetchOpenApiTools` takes. */
 export const fetchOptions = options<FetchOpenApiOptions>({ ...table, maxDocumentBytes: wholeFrom(1), signal: aSignal })
@@ -150,8 +150,6 @@ export function isHeaderValue(text: string): boolean {
 }
 
 function headersFault(value: unknown, name: string): string | undefined {
-  const wrong = texts.inside?.(value, name)
-  if (wrong !== undefined) return wrong
   const bad = Object.entries(value as Record<string, string>).find(([key, text]) => !isHeaderName(key) || !isHeaderValue(text))
   return bad && `${name}.${JSON.stringify(bad[0])} cannot be sent; it must be the name of a header with one line of Latin text.`
 }

@@ -9,10 +9,11 @@
  * @module
  */
 import { raceAbort } from '../base/abort.ts'
-import { aFunction, anObject, aText, checkOptions, options as optionsOf, required } from '../base/check-options.ts'
 import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
 import { ConfigError, errorText, ProviderError } from '../contract/errors.ts'
 import type { ApiProtocol, KnownApi, ModelConfig } from '../contract/model/model-config.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, anObject, aText, options as optionsOf, required } from '../contract/shape/shape.ts'
 import type { ApiKey } from '../types/model/credentials.ts'
 import type { Model } from '../types/model/model.ts'
 import type { StreamProvider } from '../types/model/provider.ts'

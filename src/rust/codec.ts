@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { invalidMessages } from '../session/checks/check.ts'
+import { invalidMessages } from '../contract/shape/read.ts'
 
 /**
  * One type in two spellings: ours (camelCase) and the specification's JSON.

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AgentMessage } from '../contract/message/message.ts'
-import { readJson } from '../session/checks/check.ts'
+import { parseStored } from '../contract/shape/read.ts'
 import { readSpec } from './codec.ts'
 import { messageCodec, messageSchema } from './message.ts'
 
@@ -23,5 +23,5 @@ export function toSpecJson(messages: readonly AgentMessage[]): string {
  * - Messages without an id get new ones; keys nobody knows are kept and written back by `toSpecJson`.
  */
 export function fromSpecJson(text: string): AgentMessage[] {
-  return readSpec(conversation, readJson(text), 'messages')
+  return readSpec(conversation, parseStored(text, 'messages'), 'messages')
 }

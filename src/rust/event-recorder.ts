@@ -1,4 +1,3 @@
-import { aFlag, aFunction, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -8,6 +7,8 @@ import type {
   ParallelLoopStartEvent,
 } from '../contract/run/event.ts'
 import type { LoopRecord, Session } from '../contract/session/session.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFlag, aFunction, options as optionsOf } from '../contract/shape/shape.ts'
 import { openedLoop } from '../session/views/loop-builder.ts'
 import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../session/views/navigation.ts'
 import { type KeptEvents, LoopEvents } from './loop-events.ts'

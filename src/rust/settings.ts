@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { JsonObject } from '../contract/json.ts'
 import type { CacheStrategy } from '../contract/model/request.ts'
-import type { ExecutionLimits } from '../contract/run/settings.ts'
-import type { ToolExecutionStrategy } from '../types/tool/tool.ts'
+import type { ExecutionLimits, ToolExecutionStrategy } from '../contract/run/settings.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 /** Rust says "no limit" with the largest integer it has, which JSON numbers cannot hold; here it is `Infinity`. */

@@ -8,6 +8,9 @@
  * ```
  */
 
+export { parseMessages, serializeMessages } from '../contract/message/history.ts'
+export { checkSession, parseSession } from '../contract/session/read-session.ts'
+export { parseSnapshot } from '../contract/session/snapshot.ts'
 export type {
   CaughtUp,
   DroppedLine,
@@ -23,9 +26,6 @@ export type {
   SessionPage,
   SessionSummary,
 } from '../types/session/session-store.ts'
-export { parseMessages, serializeMessages } from './checks/message-json.ts'
-export { checkSession, parseSession } from './checks/session.ts'
-export { parseSnapshot } from './checks/snapshot.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
 export { type EventKeeping, withEvents } from './journal/with-events.ts'

@@ -1,8 +1,8 @@
 import type { Document, Scalar } from 'yaml'
-import { jsonFault } from '../base/json/json-fault.ts'
 import { yamlParser } from '../base/late/yaml-parser.ts'
 import { errorText, LoadError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { jsonFault } from '../contract/shape/json-fault.ts'
 import { SkillError } from './skill-error.ts'
 
 /** The two parts of a `SKILL.md`. */

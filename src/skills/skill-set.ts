@@ -1,7 +1,8 @@
-import { aText, checkOptions, listOf } from '../base/check-options.ts'
 import { aSkillSet } from '../base/port-kinds.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
 import { ConfigError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aText, listOf } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem, SkillSet } from '../types/tool/skills.ts'
 import { comparable } from './parse-skill.ts'
 

@@ -1,10 +1,5 @@
-import type {
-  CompactionEndedEvent,
-  CompactionStartedEvent,
-  EventBase,
-  PrunAppliedEvent,
-  RevertAppliedEvent,
-} from '../contract/run/event.ts'
+import type { CompactionEndedEvent, CompactionStartedEvent, PrunAppliedEvent, RevertAppliedEvent } from '../contract/run/event.ts'
+import type { EventBase } from '../contract/run/run-facts.ts'
 import type { CompactionNote, NoteView } from './note-view.ts'
 import type { RunState } from './state.ts'
 

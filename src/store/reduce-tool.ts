@@ -8,7 +8,7 @@ import type {
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
-} from '../contract/run/event.ts'
+} from '../contract/run/call-event.ts'
 import { withEntries } from './by-id.ts'
 import type { RunState, ToolView } from './state.ts'
 

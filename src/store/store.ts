@@ -1,6 +1,7 @@
-import { aFunction, anObject, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, anObject, options as optionsOf } from '../contract/shape/shape.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { reduce } from './reduce.ts'
 import { restoredState } from './restored-state.ts'

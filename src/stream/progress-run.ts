@@ -1,4 +1,4 @@
-import type { ProgressMessageEvent } from '../contract/run/event.ts'
+import type { ProgressMessageEvent } from '../contract/run/call-event.ts'
 
 /** A line without its text, before and after it is packed: places in arrays, and the head of its string, as measured in V8. */
 const lineBytes = 64

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
-import { aPositiveNumber, checkOptions, options as optionsOf } from '../base/check-options.ts'
 import { ProviderError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aPositiveNumber, options as optionsOf } from '../contract/shape/shape.ts'
 
 /** How a stream of server-sent events is read. */
 export interface SseDecoderOptions {

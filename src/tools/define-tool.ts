@@ -1,3 +1,7 @@
+import { ConfigError } from '../contract/errors.ts'
+import type { JsonObject, JsonSchema } from '../contract/json.ts'
+import { kindOf } from '../contract/shape/json-fault.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
@@ -6,14 +10,10 @@ import {
   aPositiveNumber,
   aSchema,
   aText,
-  checkOptions,
   either,
   options as optionsOf,
   required,
-} from '../base/check-options.ts'
-import { kindOf } from '../base/json/json-fault.ts'
-import { ConfigError } from '../contract/errors.ts'
-import type { JsonObject, JsonSchema } from '../contract/json.ts'
+} from '../contract/shape/shape.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'

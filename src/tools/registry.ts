@@ -1,5 +1,6 @@
-import { aFunction, aSchema, aText, checkOptions, kind, options, required } from '../base/check-options.ts'
 import { ConfigError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, aSchema, aText, kind, options, required } from '../contract/shape/shape.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(

@@ -1,7 +1,8 @@
-import { checkOptions, options as optionsOf, wholeFrom } from '../base/check-options.ts'
 import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../contract/context/context-change.ts'
 import { ToolError } from '../contract/errors.ts'
 import { formatNodeId, parseNodeId } from '../contract/session/node-tag.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { AgentTool, ToolContext } from '../types/tool/tool.ts'
 import { defineTool } from './define-tool.ts'
 

@@ -1,5 +1,5 @@
-import { isPlain } from '../base/json/json-fault.ts'
 import type { JsonSchema } from '../contract/json.ts'
+import { isPlain } from '../contract/shape/json-fault.ts'
 
 /** What a value is never checked with: it is data. */
 const data = new Set(['const', 'enum', 'default', 'example', 'examples'])

@@ -1,5 +1,6 @@
-import { aText, checkOptions, either, kind, recordOf } from '../base/check-options.ts'
 import { WorkspaceError } from '../contract/errors.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aText, either, kind, recordOf } from '../contract/shape/shape.ts'
 import type { Workspace, WorkspaceStat } from '../types/tool/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
 

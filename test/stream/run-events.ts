@@ -1,12 +1,6 @@
 import type { StreamDelta } from '../../src/contract/model/request.ts'
-import type {
-  AgentEvent,
-  ChildEvent,
-  MessageUpdateEvent,
-  ProgressMessageEvent,
-  ToolExecutionUpdateEvent,
-  TurnStartEvent,
-} from '../../src/contract/run/event.ts'
+import type { ProgressMessageEvent, ToolExecutionUpdateEvent } from '../../src/contract/run/call-event.ts'
+import type { AgentEvent, ChildEvent, MessageUpdateEvent, TurnStartEvent } from '../../src/contract/run/event.ts'
 
 /** Makes the events of one run, numbered from 1. */
 export class RunEvents {

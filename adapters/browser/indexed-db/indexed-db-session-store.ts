@@ -1,4 +1,4 @@
-import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'

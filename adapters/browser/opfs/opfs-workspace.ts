@@ -1,4 +1,4 @@
-import { aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/index.ts'
 import { joinPath, resolvePath } from '../../../src/tools/index.ts'
 import { conflict, isNotFound, notFound, translated, wrongKind } from './opfs-errors.ts'

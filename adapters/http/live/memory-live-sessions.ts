@@ -7,7 +7,7 @@ import {
   required,
   wholeFrom,
   withMethods,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import type { Logger, SessionStore } from '../../../src/index.ts'
 import { timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'

@@ -2,14 +2,14 @@ import {
   aFunction,
   aPositiveNumber,
   either,
-  type Kind,
   listOf,
   oneOf,
   options,
   required,
+  type Shape,
   wholeFrom,
   withMethods,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 
 /** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */
@@ -64,7 +64,7 @@ export interface Used {
 
 const aLimit = wholeFrom(0)
 /** What `budget` may be when it is no function. */
-export const aBudget: Kind = either(
+export const aBudget: Shape = either(
   oneOf('unlimited'),
   options<ProxyBudget>({
     concurrent: wholeFrom(1),
@@ -73,8 +73,8 @@ export const aBudget: Kind = either(
     ),
   }),
 )
-export const aBudgetRule: Kind = either(aBudget, aFunction)
-export const aCounter: Kind = withMethods('a counter, such as memoryCounter()', 'add')
+export const aBudgetRule: Shape = either(aBudget, aFunction)
+export const aCounter: Shape = withMethods('a counter, such as memoryCounter()', 'add')
 
 const minSweep = 1024
 

@@ -11,7 +11,7 @@ import {
   recordOf,
   required,
   withMethods,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import { ConfigError, type Logger } from '../../../src/index.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { originGuard } from '../access/origin.ts'

@@ -4,16 +4,16 @@ import {
   aNumberFromZero,
   aText,
   either,
-  type Kind,
   kind,
   listOf,
   oneOf,
   options,
   recordOf,
   required,
+  type Shape,
   texts,
   withMethods,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject, type KnownApi } from '../../../src/index.ts'
 import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
@@ -60,7 +60,7 @@ export interface ModelCall {
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
-const aKey: Kind = either(aName, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+const aKey: Shape = either(aName, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
 /** What says who asks or where, what belongs to one connection, and what the proxy sets itself. */
 const reserved =
   /^(.*(auth|cookie|api-key|token|secret|signature|forwarded).*|host|via|x-real-ip|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.*|accept-encoding|expect|origin|referer|sec-.*|proxy-.*|x-amz-.*|openai-(organization|project))$/i
@@ -75,7 +75,7 @@ const prices = options<CostConfig>({
   cacheWritePerMillion: required(aNumberFromZero),
 })
 
-export const anUpstream: Kind = options<Upstream>({
+export const anUpstream: Shape = options<Upstream>({
   api: required(oneOf(...Object.keys(protocols))),
   baseUrl: aText,
   apiKey: aKey,
@@ -86,7 +86,7 @@ export const anUpstream: Kind = options<Upstream>({
   prices: recordOf(prices),
 })
 
-export const anAllowRule: Kind = either(listOf(aName), aFunction)
+export const anAllowRule: Shape = either(listOf(aName), aFunction)
 
 /** An upstream that is ready to be called. */
 export interface ReadyUpstream<E extends Env = Env> {

@@ -1,4 +1,4 @@
-import { checkOptions, json } from '../../../src/base/check-options.ts'
+import { checkOptions, json } from '../../../src/contract/shape/index.ts'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'

@@ -7,7 +7,7 @@ import {
   options as optionsOf,
   wholeFrom,
   withMethods,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import type { Logger } from '../../../src/index.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'

@@ -1,4 +1,4 @@
-import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'

@@ -12,7 +12,7 @@ import {
   options as optionsOf,
   required,
   texts,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import { ConfigError, type JsonObject } from '../../../src/index.ts'
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'

@@ -1,4 +1,4 @@
-import { aFlag, aText, checkOptions, type OptionTable, oneOf, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aFlag, aText, checkOptions, kind, type OptionTable, oneOf, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 
 /** What a command line says. */
@@ -46,7 +46,7 @@ const { '--thinking': _levels, '--resume': _perhaps, ...plain } = takes
 const table: OptionTable<Record<string, unknown>> = {
   ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, what === 'text' ? aText : aFlag])),
   '--thinking': oneOf(...levels),
-  '--resume': { expected: 'the id of a session', fits: (value) => value === true || typeof value === 'string' },
+  '--resume': kind('the id of a session', (value) => value === true || typeof value === 'string'),
 }
 
 export const usage = `phi: an agent in your terminal, with tools over this directory.

@@ -1,6 +1,6 @@
 import { extname, resolve } from 'node:path'
-import { aText, checkOptions } from '../../../src/base/check-options.ts'
 import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
+import { aText, checkOptions } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { aFlag, aFunction, anything, aText, either, type Kind, kind, options as optionsOf } from '../../../src/base/check-options.ts'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
+import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, type Shape } from '../../../src/contract/shape/index.ts'
 import { type AgentTool, ConfigError, type Logger, type LoopHooks, type Workspace } from '../../../src/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
 import type { McpConnectOptions } from '../../mcp/index.ts'
@@ -28,7 +28,7 @@ export interface NodeHostOptions extends Omit<ConfigHost, 'workspace' | 'readFil
 const { root: _root, ...ofTools } = nodeToolTable
 
 /** Checked again, with all else, when agents are made. */
-export const nodeHostOptions: Kind = optionsOf<NodeHostOptions>({
+export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   root: aText,
   nodeTools: optionsOf<Omit<NodeToolsOptions, 'root'>>(ofTools),
   tools: kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { aFunction, checkOptions, required } from '../../../src/base/check-options.ts'
+import { aFunction, checkOptions, required } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { bodyOf } from './incoming-body.ts'
 

@@ -8,7 +8,7 @@ import {
   options as optionsOf,
   recordOf,
   required,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import { escapeControls } from '../../../src/index.ts'
 import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'

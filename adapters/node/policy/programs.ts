@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve, sep } from 'node:path'
-import { aText, type Kind, options } from '../../../src/base/check-options.ts'
+import { aText, options, type Shape } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 
 /** Programs of the host that tools start, as absolute paths. Each defaults to the first one in the system's own directories. */
@@ -13,7 +13,7 @@ export interface HostPrograms {
   rg?: string
 }
 
-export const hostPrograms: Kind = options<HostPrograms>({ bwrap: aText, bash: aText, rg: aText })
+export const hostPrograms: Shape = options<HostPrograms>({ bwrap: aText, bash: aText, rg: aText })
 
 // Only the system's administrator (on macOS: the owner of Homebrew) puts programs there. Never PATH: `npm run` puts a directory of the
 // workspace first, and the commands of an agent can write to it.

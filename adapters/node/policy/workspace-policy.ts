@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { aFlag, aText, listOf, type OptionTable } from '../../../src/base/check-options.ts'
+import { aFlag, aText, listOf, type OptionTable } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { canonicalName, gitHead, gitParts, protectedDirectories, protectedFiles } from './protected-names.ts'
 import { realDirectory } from './root.ts'

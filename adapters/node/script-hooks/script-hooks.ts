@@ -7,7 +7,7 @@ import {
   required,
   texts,
   wholeFrom,
-} from '../../../src/base/check-options.ts'
+} from '../../../src/contract/shape/index.ts'
 import type { AgentMessage, HookRefusal, JsonObject, LoopHooks, ToolHookInfo, ToolResult } from '../../../src/index.ts'
 import { textOf } from '../../../src/index.ts'
 import { realDirectory } from '../policy/root.ts'

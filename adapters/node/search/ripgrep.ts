@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { ToolError } from '../../../src/index.ts'
 import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'

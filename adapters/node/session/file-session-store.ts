@@ -1,4 +1,4 @@
-import { checkOptions, kind } from '../../../src/base/check-options.ts'
+import { checkOptions, kind } from '../../../src/contract/shape/index.ts'
 import type { SessionStore } from '../../../src/index.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { fileDriver } from './file-driver.ts'

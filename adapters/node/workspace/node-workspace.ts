@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { aText, checkOptions, options as optionsOf } from '../../../src/base/check-options.ts'
+import { aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { type Workspace, WorkspaceError } from '../../../src/index.ts'
 import { resolvePath } from '../../../src/tools/index.ts'
 import {

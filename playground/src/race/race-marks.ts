@@ -27,7 +27,7 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (event.type !== 'agentEnd') return marks
   const { usage } = event
   const { prices } = marks
-  const isPriced = prices !== undefined && Object.values(prices).some((price) => price > 0)
+  const isPriced = prices !== undefined && Object.values({ ...prices }).some((price) => price > 0)
   return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(isPriced && { cost: estimatedCost(usage, prices) }) }
 }
 

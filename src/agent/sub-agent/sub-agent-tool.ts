@@ -1,23 +1,14 @@
-import {
-  aFlag,
-  aFunction,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  either,
-  oneOf,
-  options as optionsOf,
-  required,
-} from '../../base/check-options.ts'
 import { withSkills } from '../../base/with-skills.ts'
 import { ConfigError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { ExecutionLimits } from '../../contract/run/settings.ts'
+import { limitFields } from '../../contract/run/settings.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFlag, aFunction, aPositiveNumber, aText, either, oneOf, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
-import { limitTable } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import type { SkillSet } from '../../types/tool/skills.ts'
@@ -78,7 +69,7 @@ export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLi
 
 const { model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
 const { hooks, inputFilters, schemaValidator, logger } = agentTable
-const { maxTurns, maxTotalTokens, maxDurationMs } = limitTable
+const { maxTurns, maxTotalTokens, maxDurationMs } = limitFields
 const subAgentOptions = optionsOf<SubAgentOptions>({
   ...{ model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
   ...{ hooks, inputFilters, schemaValidator, logger },

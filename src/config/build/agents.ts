@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/agent.ts'
-import { checkOptions } from '../../base/check-options.ts'
 import { ConfigError } from '../../contract/errors.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
 import { withoutSecret } from '../../providers/kit/errors/redact.ts'
 import { placed, stepsOf } from '../config-error.ts'
 import { type ConfigHost, configHost } from '../config-host.ts'

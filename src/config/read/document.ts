@@ -1,6 +1,6 @@
-import { isPlain } from '../../base/json/json-fault.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isPlain } from '../../contract/shape/json-fault.ts'
 import { fieldOf, type Path, type Place } from '../config-error.ts'
 
 /** A text that was read. */

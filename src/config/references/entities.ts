@@ -1,5 +1,5 @@
-import { nearest } from '../../base/text/nearest-name.ts'
 import type { ConfigError } from '../../contract/errors.ts'
+import { nearest } from '../../contract/shape/nearest-name.ts'
 import { fieldError, fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../config-types.ts'
 import { parseReference, type Reference } from './reference.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/text/nearest-name.ts'
+import { nearest } from '../../contract/shape/nearest-name.ts'
 import { fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { ConfigWarning } from '../config-types.ts'
 import type { Key, KeyTable } from './key-table.ts'

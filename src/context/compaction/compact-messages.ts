@@ -1,5 +1,5 @@
-import { checkOptions } from '../../base/check-options.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
 import type { ContextConfig } from '../../types/context/compaction.ts'
 import { resolveContext } from '../tokens/context-limits.ts'
 import { contextOptions } from '../tokens/context-options.ts'

@@ -2,19 +2,19 @@ import {
   aFunction,
   aNumberFromZero,
   aText,
+  closed,
   either,
-  type Kind,
   kind,
   type OptionTable,
   options,
-  required,
+  type Shape,
   tagged,
   withMethods,
-} from '../../base/check-options.ts'
+} from '../../contract/shape/shape.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig } from '../../types/context/compaction.ts'
 
 /** What an option is where `false` switches its part off. */
-export const off: Kind = kind('false', (value) => value === false)
+export const off: Shape = kind('false', (value) => value === false)
 const aShare = kind('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
 
 const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, keepCompacted: aFunction, keepRecent: aFunction }
@@ -22,7 +22,7 @@ const strategyTable: OptionTable<CompactionStrategy> = { keepFirst: aFunction, k
 const compactionTable: OptionTable<CompactionConfig> = {
   compactAtPct: aShare,
   compactBudgetThresholdPct: aShare,
-  scope: tagged('type', { fixedCount: { count: required(aNumberFromZero) }, tokenBudget: {} }),
+  scope: closed(tagged('type', { fixedCount: { count: aNumberFromZero }, tokenBudget: {} })),
   keepFirstTurns: aNumberFromZero,
   keepRecentTurns: aNumberFromZero,
   maxSummaryTokens: aNumberFromZero,
@@ -39,4 +39,4 @@ const contextTable: OptionTable<ContextConfig> = {
 }
 
 /** The options of a context: each alone; `checkContextConfig` looks at what they are together. */
-export const contextOptions: Kind = options(contextTable)
+export const contextOptions: Shape = options(contextTable)

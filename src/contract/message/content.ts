@@ -1,5 +1,14 @@
-import type { JsonObject } from '../json.ts'
-import type { ApiProtocol } from '../model/model-config.ts'
+import { apiProtocol } from '../model/model-config.ts'
+import { aJsonObject, aText, type FieldsOf, object, oneOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+
+const providerStateFields = {
+  api: apiProtocol,
+  /** Model id the block came from. */
+  model: aText,
+  /** Hash of the request prefix the block is bound to; absent where the service binds nothing. */
+  prefixHash: optional(aText),
+  payload: aJsonObject,
+}
 
 /**
  * What a service attached to a block and wants back byte for byte: signatures, redacted thinking, encrypted reasoning.
@@ -10,54 +19,59 @@ import type { ApiProtocol } from '../model/model-config.ts'
  *
  * Source: docs/concepts/messages.md
  */
-export interface ProviderState {
-  api: ApiProtocol
-  /** Model id the block came from. */
-  model: string
-  /** Hash of the request prefix the block is bound to; absent where the service binds nothing. */
-  prefixHash?: string
-  payload: JsonObject
-}
+export interface ProviderState extends FieldsOf<typeof providerStateFields> {}
+export const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
+
+const textFields = { type: oneOf('text'), text: aText, providerState: optional(providerState) }
 
 /** Plain text, from a user, a model or a tool. */
-export interface TextContent {
-  type: 'text'
-  text: string
-  providerState?: ProviderState
-}
+export interface TextContent extends FieldsOf<typeof textFields> {}
+
+const imageFields = { type: oneOf('image'), data: aText, mimeType: aText }
 
 /** An inline image: `data` is base64 without a `data:` prefix. */
-export interface ImageContent {
-  type: 'image'
-  data: string
-  mimeType: string
+export interface ImageContent extends FieldsOf<typeof imageFields> {}
+
+const thinkingFields = {
+  type: oneOf('thinking'),
+  thinking: aText,
+  /** Integrity token of the service; echoed unmodified or not at all. */
+  signature: optional(aText),
+  providerState: optional(providerState),
 }
 
 /**
  * Reasoning a model showed (or withheld: `thinking` is then empty and the state lies in `signature` or `providerState`).
  * Source: docs/concepts/messages.md
  */
-export interface ThinkingContent {
-  type: 'thinking'
-  thinking: string
-  /** Integrity token of the service; echoed unmodified or not at all. */
-  signature?: string
-  providerState?: ProviderState
+export interface ThinkingContent extends FieldsOf<typeof thinkingFields> {}
+
+const toolCallFields = {
+  type: oneOf('toolCall'),
+  id: aText,
+  name: aText,
+  arguments: aJsonObject,
+  /** The raw argument text, when it cannot be taken for what it says. */
+  invalidArguments: optional(aText),
+  providerState: optional(providerState),
 }
 
 /**
  * A model's request to run a tool. `arguments` is what the model wrote, parsed; where it was not a JSON object, or
  * meant something else than it says (a key twice, `1e400`, `-0`, half of a surrogate pair, more than 200 levels), `arguments` is `{}` and `invalidArguments` holds the raw text, so the call is answered with an error, never executed.
  */
-export interface ToolCallContent {
-  type: 'toolCall'
-  id: string
-  name: string
-  arguments: JsonObject
-  /** The raw argument text, when it cannot be taken for what it says. */
-  invalidArguments?: string
-  providerState?: ProviderState
-}
+export interface ToolCallContent extends FieldsOf<typeof toolCallFields> {}
 
 /** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | ThinkingContent | ToolCallContent
+/** In a log, blocks of another version pass. */
+export const content: ShapeOf<Content> = tagged(
+  'type',
+  {
+    text: object<TextContent>(textFields),
+    image: object<ImageContent>(imageFields),
+    thinking: object<ThinkingContent>(thinkingFields),
+    toolCall: object<ToolCallContent>(toolCallFields),
+  },
+  'logged',
+)

@@ -1,94 +1,133 @@
 import type { JsonValue } from '../json.ts'
-import type { Usage } from '../model/usage.ts'
-import type { NodeTag } from '../session/node-tag.ts'
-import type { Content, ImageContent, TextContent, ToolCallContent } from './content.ts'
+import { emptyUsage, usage } from '../model/usage.ts'
+import { nodeTag } from '../session/node-tag.ts'
+import {
+  aFlag,
+  aNumber,
+  aText,
+  type FieldsOf,
+  fieldsOf,
+  filled,
+  type Given,
+  type GivenShape,
+  type Infer,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  type ShapeOf,
+  tagged,
+  written,
+} from '../shape/shape.ts'
+import { type Content, content, type ImageContent, type TextContent, type ToolCallContent } from './content.ts'
 import { newId } from './ids.ts'
-import type { BlockProvenance } from './provenance.ts'
+import { blockProvenance } from './provenance.ts'
 
+/** Why a model stopped, in words. */
+export const stopReason = oneOf(
+  'stop',
+  'length',
+  'toolUse',
+  'error',
+  'aborted',
+  'maxTurns',
+  'userStop',
+  'handoff',
+  'guardRail',
+  'contextCompacted',
+  'paused',
+)
 /** Why a model stopped. Source: docs/concepts/messages.md */
-export type StopReason =
-  | 'stop'
-  | 'length'
-  | 'toolUse'
-  | 'error'
-  | 'aborted'
-  | 'maxTurns'
-  | 'userStop'
-  | 'handoff'
-  | 'guardRail'
-  | 'contextCompacted'
-  | 'paused'
+export type StopReason = Infer<typeof stopReason>
+
+/** Blocks, for which a caller may write text. */
+const blocks: GivenShape<Content[], string | readonly Content[]> = written(listOf(content), aText, (said): Content[] => [text(said)])
+const unknownName = filled(aText, () => 'unknown')
+
+const userFields = {
+  role: oneOf('user'),
+  content: blocks,
+  /** Epoch ms. */
+  timestamp: filled(aNumber, now),
+}
 
 /** What a person (or a program on their behalf) said. */
-export interface UserMessage {
-  role: 'user'
-  content: Content[]
+export interface UserMessage extends FieldsOf<typeof userFields> {}
+
+const assistantFields = {
+  role: oneOf('assistant'),
+  content: blocks,
+  stopReason: filled(stopReason, (said: { content: readonly Content[] }) =>
+    said.content.some(({ type }) => type === 'toolCall') ? 'toolUse' : 'stop',
+  ),
+  /** Model id as requested. */
+  model: unknownName,
+  /** Provider name, such as `anthropic`. */
+  provider: unknownName,
+  /** The service's own id of this answer, for its support and for traces; absent where it gave none. */
+  responseId: optional(aText),
+  /** The model that answered, as the service calls it: a dated one, say. Absent where it did not say. */
+  responseModel: optional(aText),
+  usage: filled(usage, emptyUsage),
   /** Epoch ms. */
-  timestamp: number
+  timestamp: filled(aNumber, now),
+  /** Present when `stopReason` is `error` or `aborted`: the text a person can act on, without secrets. */
+  errorMessage: optional(aText),
 }
 
 /** What a model answered. A failed or aborted answer keeps its partial content and says why; of an aborted one the text is sent once a user message follows. */
-export interface AssistantMessage {
-  role: 'assistant'
-  content: Content[]
-  stopReason: StopReason
-  /** Model id as requested. */
-  model: string
-  /** Provider name, such as `anthropic`. */
-  provider: string
-  /** The service's own id of this answer, for its support and for traces; absent where it gave none. */
-  responseId?: string
-  /** The model that answered, as the service calls it: a dated one, say. Absent where it did not say. */
-  responseModel?: string
-  usage: Usage
+export interface AssistantMessage extends FieldsOf<typeof assistantFields> {}
+
+const toolResultFields = {
+  role: oneOf('toolResult'),
+  toolCallId: aText,
+  toolName: aText,
+  content: blocks,
+  isError: filled(aFlag, () => false),
   /** Epoch ms. */
-  timestamp: number
-  /** Present when `stopReason` is `error` or `aborted`: the text a person can act on, without secrets. */
-  errorMessage?: string
+  timestamp: filled(aNumber, now),
+  /** Loop a sub-agent ran to produce this result. */
+  childLoopId: optional(aText),
 }
 
 /** What a tool returned for one call. */
-export interface ToolResultMessage {
-  role: 'toolResult'
-  toolCallId: string
-  toolName: string
-  content: Content[]
-  isError: boolean
-  /** Epoch ms. */
-  timestamp: number
-  /** Loop a sub-agent ran to produce this result. */
-  childLoopId?: string
-}
+export interface ToolResultMessage extends FieldsOf<typeof toolResultFields> {}
 
 /** A message a model can see. Plain JSON, discriminated on `role`. Source: docs/concepts/messages.md */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage
+export const message: ShapeOf<Message> = tagged('role', {
+  user: object<UserMessage>(userFields),
+  assistant: object<AssistantMessage>(assistantFields),
+  toolResult: object<ToolResultMessage>(toolResultFields),
+})
+
+const turnIdFields = { loopId: aText, turnIndex: aNumber }
 
 /** The turn a message belongs to. `turnIndex` counts from 0 within its loop. */
-export interface TurnId {
-  loopId: string
-  turnIndex: number
+export interface TurnId extends FieldsOf<typeof turnIdFields> {}
+export const turnId: ShapeOf<TurnId> = object<TurnId>(turnIdFields)
+
+const envelopeFields = {
+  /** Unique within a history; stable from `messageStart` to storage. */
+  id: aText,
+  turnId: optional(turnId),
+  /** Overrides the derived provenance of this message in request captures (docs/concepts/messages.md). */
+  provenanceHint: optional(blockProvenance),
+  /** Position in the revert tree; present only in revert mode. */
+  nodeId: optional(aNumber),
+  parentId: optional(aNumber),
+  tags: optional(listOf(nodeTag)),
 }
 
 /** What the runtime adds to a message, flattened onto it. */
-export interface MessageEnvelope {
-  /** Unique within a history; stable from `messageStart` to storage. */
-  id: string
-  turnId?: TurnId
-  /** Overrides the derived provenance of this message in request captures (docs/concepts/messages.md). */
-  provenanceHint?: BlockProvenance
-  /** Position in the revert tree; present only in revert mode. */
-  nodeId?: number
-  parentId?: number
-  tags?: NodeTag[]
-}
+export interface MessageEnvelope extends FieldsOf<typeof envelopeFields> {}
+
+const extensionFields = { role: oneOf('extension'), id: aText, kind: aText, data: json }
 
 /** A message of the application: never sent to a model by any function of ours. Source: docs/concepts/messages.md */
-export interface ExtensionMessage {
-  role: 'extension'
-  id: string
-  kind: string
-  data: JsonValue
-}
+export interface ExtensionMessage extends FieldsOf<typeof extensionFields> {}
 
 /** A `Message` with its envelope. */
 export type LlmMessage = Message & MessageEnvelope
@@ -96,20 +135,44 @@ export type LlmMessage = Message & MessageEnvelope
 /** One entry of a history. */
 export type AgentMessage = LlmMessage | ExtensionMessage
 
-/** `Whole`, of which only `Needed` must be given, with `content` as blocks or as text. */
-type Written<Whole extends Message, Needed extends keyof Whole> = Pick<Whole, Needed | 'role'> &
-  Partial<Omit<Whole, Needed | 'content' | 'usage'>> &
-  Partial<MessageEnvelope> & { content: string | readonly Content[] }
+type InHistory<M extends Message> = M & MessageEnvelope
+const userEntry = object<InHistory<UserMessage>>({ ...userFields, ...envelopeFields }, ['id', 'content'])
+const answerEntry = object<InHistory<AssistantMessage>>({ ...assistantFields, ...envelopeFields }, ['id', 'content', 'usage'])
+/** A result in a history. */
+export const resultEntry: ShapeOf<InHistory<ToolResultMessage>> = object<InHistory<ToolResultMessage>>(
+  { ...toolResultFields, ...envelopeFields },
+  ['id', 'content', 'toolCallId'],
+)
+
+/** One entry of a history. Of one of another version in a log, as much must fit as readers of a history rely on. */
+export const agentMessage: ShapeOf<AgentMessage> = tagged('role', {
+  user: userEntry,
+  assistant: answerEntry,
+  toolResult: resultEntry,
+  extension: object<ExtensionMessage>(extensionFields, ['id']),
+})
+/** One that a model may see. */
+export const llmMessage: ShapeOf<LlmMessage> = tagged('role', { user: userEntry, assistant: answerEntry, toolResult: resultEntry })
+/** An answer, as the journal has it. */
+export const assistantMessage: Shape = tagged('role', { assistant: answerEntry })
+/** A result, as the journal has it. */
+export const toolResultMessage: Shape = tagged('role', { toolResult: resultEntry })
+
+const anyEnvelope = { ...envelopeFields, id: optional(aText) }
+
+/** One entry of a history that may have no id yet; a caller may leave out what can be filled in. */
+export const messageInput = tagged('role', {
+  user: fieldsOf({ ...userFields, ...anyEnvelope }),
+  assistant: fieldsOf({ ...assistantFields, ...anyEnvelope }),
+  toolResult: fieldsOf({ ...toolResultFields, ...anyEnvelope }),
+  extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }),
+})
 
 /**
  * A message as people write it: `{ role: 'user', content: 'hi' }`. What is left out is filled in: an id, the time, `stopReason`, `usage` of zero, and
  * `unknown` as the model that said it.
  */
-export type MessageInput =
-  | Written<UserMessage, 'role'>
-  | (Written<AssistantMessage, 'role'> & { usage?: Partial<Usage> })
-  | Written<ToolResultMessage, 'toolCallId' | 'toolName'>
-  | (Omit<ExtensionMessage, 'id'> & { id?: string })
+export type MessageInput = Given<typeof messageInput>
 
 /** Anything a caller may hand in as input: text, one message, or a list of them, complete or as people write them. */
 export type PromptInput = string | MessageInput | readonly MessageInput[]

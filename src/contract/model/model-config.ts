@@ -1,23 +1,30 @@
+import { type Infer, oneOf, type ShapeOf, textLike } from '../shape/shape.ts'
 import type { CostConfig } from './usage.ts'
 
 /** The seven wire protocols of this package. */
-export type KnownApi =
-  | 'anthropicMessages'
-  | 'openAiCompletions'
-  | 'openAiResponses'
-  | 'azureOpenAiResponses'
-  | 'googleGenerativeAi'
-  | 'googleVertex'
-  | 'bedrockConverseStream'
+export const knownApi = oneOf(
+  'anthropicMessages',
+  'openAiCompletions',
+  'openAiResponses',
+  'azureOpenAiResponses',
+  'googleGenerativeAi',
+  'googleVertex',
+  'bedrockConverseStream',
+)
+/** One of the seven wire protocols of this package. */
+export type KnownApi = Infer<typeof knownApi>
 
 /**
  * The name of a wire protocol: one of the seven, `scripted` (no wire at all, answers computed in this process), or one that a provider of
  * somebody else speaks.
  */
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
+export const apiProtocol: ShapeOf<ApiProtocol> = textLike()
 
+/** How deep a model should think, in words. */
+export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high')
 /** How deep a model should think. */
-export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high'
+export type ThinkingLevel = Infer<typeof thinkingLevel>
 
 /** How a model's thinking is asked for: a token budget, an effort, always on, or not at all. */
 export type ThinkingMode = 'none' | 'budget' | 'adaptive' | 'alwaysOn'

@@ -1,32 +1,41 @@
-import type { JsonSchema } from '../json.ts'
+import { aFlag, aJsonSchema, aNumber, aText, type FieldsOf, type Infer, object, optional, type ShapeOf, tagged } from '../shape/shape.ts'
 
+export const cacheStrategy = tagged('type', {
+  auto: {},
+  disabled: {},
+  manual: { cacheSystem: aFlag, cacheTools: aFlag, cacheMessages: aFlag },
+})
 /** Prompt caching. Source: docs/concepts/prompt-caching.md */
-export type CacheStrategy =
-  | { type: 'auto' }
-  | { type: 'disabled' }
-  | { type: 'manual'; cacheSystem: boolean; cacheTools: boolean; cacheMessages: boolean }
+export type CacheStrategy = Infer<typeof cacheStrategy>
 
+export const responseFormat = tagged('type', {
+  text: {},
+  jsonObject: {},
+  jsonSchema: { name: aText, schema: aJsonSchema, strict: optional(aFlag) },
+})
 /**
  * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
  */
-export type ResponseFormat =
-  | { type: 'text' }
-  | { type: 'jsonObject' }
-  | { type: 'jsonSchema'; name: string; schema: JsonSchema; strict?: boolean }
+export type ResponseFormat = Infer<typeof responseFormat>
 
 /** The tool that takes an answer where the service itself cannot be held to a form. */
 export const answerToolName = 'respond_json'
 
-/** A tool as the model sees it. */
-export interface ToolDefinition {
-  name: string
-  description: string
+const definitionFields = {
+  name: aText,
+  description: aText,
   /** JSON Schema of the arguments, an object at its root. */
-  parameters: JsonSchema
+  parameters: aJsonSchema,
 }
 
+/** A tool as the model sees it. */
+export interface ToolDefinition extends FieldsOf<typeof definitionFields> {}
+export const toolDefinition: ShapeOf<ToolDefinition> = object<ToolDefinition>(definitionFields)
+
+export const streamDelta = tagged('type', {
+  text: { contentIndex: aNumber, delta: aText },
+  thinking: { contentIndex: aNumber, delta: aText },
+  toolCallDelta: { contentIndex: aNumber, toolCallId: aText, toolName: aText, delta: aText },
+})
 /** One increment of a block. `contentIndex` is the block's position in the finished message. */
-export type StreamDelta =
-  | { type: 'text'; contentIndex: number; delta: string }
-  | { type: 'thinking'; contentIndex: number; delta: string }
-  | { type: 'toolCallDelta'; contentIndex: number; toolCallId: string; toolName: string; delta: string }
+export type StreamDelta = Infer<typeof streamDelta>

@@ -1,3 +1,21 @@
+import { aNumber, aNumberFromZero, type FieldsOf, filled, type GivenOf, type GivenShape, object, type ShapeOf } from '../shape/shape.ts'
+
+const tokens = filled(aNumber, () => 0)
+const usageFields = {
+  /** Prompt tokens neither read from nor written to a cache. */
+  input: tokens,
+  /** Generated tokens, reasoning included. */
+  output: tokens,
+  /** Part of `output` spent on reasoning. */
+  reasoning: tokens,
+  /** Prompt tokens served from a cache. */
+  cacheRead: tokens,
+  /** Prompt tokens written to a cache. */
+  cacheWrite: tokens,
+  /** `input + output + cacheRead + cacheWrite`, unless the service reports its own total. */
+  totalTokens: tokens,
+}
+
 /**
  * Tokens of one or more model calls.
  *
@@ -7,28 +25,20 @@
  *
  * Source: docs/concepts/messages.md
  */
-export interface Usage {
-  /** Prompt tokens neither read from nor written to a cache. */
-  input: number
-  /** Generated tokens, reasoning included. */
-  output: number
-  /** Part of `output` spent on reasoning. */
-  reasoning: number
-  /** Prompt tokens served from a cache. */
-  cacheRead: number
-  /** Prompt tokens written to a cache. */
-  cacheWrite: number
-  /** `input + output + cacheRead + cacheWrite`, unless the service reports its own total. */
-  totalTokens: number
+export interface Usage extends FieldsOf<typeof usageFields> {}
+/** A caller may leave out what is zero. */
+export const usage: GivenShape<Usage, GivenOf<typeof usageFields>> = object<Usage>(usageFields, [])
+
+const costFields = {
+  inputPerMillion: aNumberFromZero,
+  outputPerMillion: aNumberFromZero,
+  cacheReadPerMillion: aNumberFromZero,
+  cacheWritePerMillion: aNumberFromZero,
 }
 
 /** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/messages.md */
-export interface CostConfig {
-  inputPerMillion: number
-  outputPerMillion: number
-  cacheReadPerMillion: number
-  cacheWritePerMillion: number
-}
+export interface CostConfig extends FieldsOf<typeof costFields> {}
+export const costConfig: ShapeOf<CostConfig> = object<CostConfig>(costFields)
 
 /** A `Usage` of zeros. Returns a new object each time. */
 export function emptyUsage(): Usage {

@@ -1,193 +1,165 @@
-import type { RevertCategory } from '../context/context-change.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
-import type { AgentMessage, LlmMessage, MessageEnvelope, ToolResultMessage } from '../message/message.ts'
-import type { StreamDelta } from '../model/request.ts'
-import type { Usage } from '../model/usage.ts'
-import type { ToolResult } from '../tool/tool-result.ts'
-import type { AnnotatedRequest } from './request-capture.ts'
-import type {
-  ContinuationKind,
-  LoopConfigSnapshot,
-  PendingApproval,
-  PendingInput,
-  RunFailure,
-  RunStatus,
-  SubAgentRef,
-  TurnTrigger,
-} from './run-facts.ts'
-import type { ReachedLimit } from './settings.ts'
+import { revertCategory } from '../context/context-change.ts'
+import { agentMessage, llmMessage, resultEntry } from '../message/message.ts'
+import { streamDelta } from '../model/request.ts'
+import { usage } from '../model/usage.ts'
+import {
+  aFlag,
+  aNumber,
+  aText,
+  type FieldsOf,
+  isTrue,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  options,
+  required,
+  type ShapeOf,
+  tagged,
+} from '../shape/shape.ts'
+import {
+  type ApprovalRequestedEvent,
+  type ApprovalResolvedEvent,
+  callEvents,
+  type InputRequestedEvent,
+  type InputResolvedEvent,
+  type ProgressMessageEvent,
+  type ToolExecutionEndEvent,
+  type ToolExecutionStartEvent,
+  type ToolExecutionUpdateEvent,
+} from './call-event.ts'
+import { annotatedRequest } from './request-capture.ts'
+import { continuationKind, eventBase, loopConfigSnapshot, pendingApproval, runFailure, runStatus, turnTrigger } from './run-facts.ts'
+import { reachedLimit } from './settings.ts'
 
-/** What every event carries. */
-export interface EventBase {
-  runId: string
-  /** Cursor within the run: counts up from 1 without gaps, except where events were coalesced. */
-  seq: number
-  /** Epoch ms. */
-  at: number
-  sessionId: string
-  loopId: string
+const agentStart = {
+  ...eventBase,
+  type: oneOf('agentStart'),
+  agentId: aText,
+  /** That of the agent, or of the sub-agent, where it has one. */
+  agentName: optional(aText),
+  parentLoopId: optional(aText),
+  continuationKind,
+  configSnapshot: loopConfigSnapshot,
+  /** What the caller passed to `prompt`, unchanged. */
+  metadata: optional(json),
 }
 
 /** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/concepts/events.md */
-export interface AgentStartEvent extends EventBase {
-  type: 'agentStart'
-  agentId: string
-  /** That of the agent, or of the sub-agent, where it has one. */
-  agentName?: string
-  parentLoopId?: string
-  continuationKind: ContinuationKind
-  configSnapshot: LoopConfigSnapshot
-  /** What the caller passed to `prompt`, unchanged. */
-  metadata?: JsonValue
+export interface AgentStartEvent extends FieldsOf<typeof agentStart> {}
+
+const agentEnd = {
+  ...eventBase,
+  type: oneOf('agentEnd'),
+  status: runStatus,
+  /** Messages this loop added to the history. */
+  messages: listOf(agentMessage),
+  /** Of the loop's own model calls. */
+  usage,
+  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
+  totalUsage: optional(usage),
+  error: optional(runFailure),
+  /** Present when `status` is `limit`. */
+  limit: optional(reachedLimit),
+  /** What refused to go on, and why: an input filter, or a hook. */
+  rejection: optional(aText),
+  pendingApprovals: optional(listOf(pendingApproval)),
+  /** What the run was given and did not take into the history, where there is any. */
+  returned: optional(listOf(agentMessage)),
 }
 
 /** The last event of a loop, on every path, exactly once. */
-export interface AgentEndEvent extends EventBase {
-  type: 'agentEnd'
-  status: RunStatus
-  /** Messages this loop added to the history. */
-  messages: AgentMessage[]
-  /** Of the loop's own model calls. */
-  usage: Usage
-  /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
-  totalUsage?: Usage
-  error?: RunFailure
-  /** Present when `status` is `limit`. */
-  limit?: ReachedLimit
-  /** What refused to go on, and why: an input filter, or a hook. */
-  rejection?: string
-  pendingApprovals?: PendingApproval[]
-  /** What the run was given and did not take into the history, where there is any. */
-  returned?: AgentMessage[]
+export interface AgentEndEvent extends FieldsOf<typeof agentEnd> {}
+
+const turnStart = {
+  ...eventBase,
+  type: oneOf('turnStart'),
+  turnIndex: aNumber,
+  triggeredBy: turnTrigger,
 }
 
 /** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */
-export interface TurnStartEvent extends EventBase {
-  type: 'turnStart'
-  turnIndex: number
-  triggeredBy: TurnTrigger
+export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
+
+const turnEnd = {
+  ...eventBase,
+  type: oneOf('turnEnd'),
+  turnIndex: aNumber,
+  message: llmMessage,
+  usage,
+  toolResults: listOf(resultEntry),
 }
 
 /**
  * A turn has ended: the model's message, its own tokens, and the results of its calls in the order of the calls. For a turn that only runs
  * calls approved later, `message` is the earlier message that made them and `usage` is zero.
  */
-export interface TurnEndEvent extends EventBase {
-  type: 'turnEnd'
-  turnIndex: number
-  message: LlmMessage
-  usage: Usage
-  toolResults: (ToolResultMessage & MessageEnvelope)[]
+export interface TurnEndEvent extends FieldsOf<typeof turnEnd> {}
+
+const messageStart = {
+  ...eventBase,
+  type: oneOf('messageStart'),
+  messageId: aText,
+  message: agentMessage,
 }
 
 /** A message begins. For assistant messages `message` is the live view that grows until `messageEnd`; others are complete. */
-export interface MessageStartEvent extends EventBase {
-  type: 'messageStart'
-  messageId: string
-  message: AgentMessage
+export interface MessageStartEvent extends FieldsOf<typeof messageStart> {}
+
+const messageUpdate = {
+  ...eventBase,
+  type: oneOf('messageUpdate'),
+  messageId: aText,
+  delta: streamDelta,
+  /** Present when this event stands for several that a slow reader missed: it covers `fromSeq` to `seq`. */
+  fromSeq: optional(aNumber),
 }
 
 /** One increment; the whole message so far is `run.message(messageId)`. */
-export interface MessageUpdateEvent extends EventBase {
-  type: 'messageUpdate'
-  messageId: string
-  delta: StreamDelta
-  /** Present when this event stands for several that a slow reader missed: it covers `fromSeq` to `seq`. */
-  fromSeq?: number
+export interface MessageUpdateEvent extends FieldsOf<typeof messageUpdate> {}
+
+const messageEnd = {
+  ...eventBase,
+  type: oneOf('messageEnd'),
+  messageId: aText,
+  message: agentMessage,
 }
 
 /** A message is complete, in the history and (with a journal) durable; it is never changed again. */
-export interface MessageEndEvent extends EventBase {
-  type: 'messageEnd'
-  messageId: string
-  message: AgentMessage
-}
+export interface MessageEndEvent extends FieldsOf<typeof messageEnd> {}
 
-/** A call is about to be answered. `args` is what the model wrote; the tool gets it as its schema parsed it. */
-export interface ToolExecutionStartEvent extends EventBase {
-  type: 'toolExecutionStart'
-  toolCallId: string
-  toolName: string
-  args: JsonObject
-}
-
-/** The latest partial result of a running call; a slow reader gets only the newest per call. */
-export interface ToolExecutionUpdateEvent extends EventBase {
-  type: 'toolExecutionUpdate'
-  toolCallId: string
-  toolName: string
-  partialResult: ToolResult
-}
-
-/** The one end of a call that started: its result, or the error the model is told. A late result of a detached tool never comes. */
-export interface ToolExecutionEndEvent extends EventBase {
-  type: 'toolExecutionEnd'
-  toolCallId: string
-  toolName: string
-  result: ToolResult
-  isError: boolean
-  childLoopId?: string
-}
-
-/** One line of status text from a running call, in the order the tool sent them. */
-export interface ProgressMessageEvent extends EventBase {
-  type: 'progressMessage'
-  toolCallId: string
-  toolName: string
-  text: string
-}
-
-/** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
-export interface ApprovalRequestedEvent extends EventBase, PendingApproval {
-  type: 'approvalRequested'
-}
-
-/** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
-export interface ApprovalResolvedEvent extends EventBase {
-  type: 'approvalResolved'
-  toolCallId: string
-  toolName: string
-  approved: boolean
-  reason?: string
-  /** As in the request. */
-  subAgent?: SubAgentRef
-}
-
-/** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
-export interface InputRequestedEvent extends EventBase, PendingInput {
-  type: 'inputRequested'
-}
-
-/** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
-export interface InputResolvedEvent extends EventBase {
-  type: 'inputResolved'
-  inputId: string
-  toolCallId: string
-  toolName: string
-  action: 'accept' | 'decline' | 'cancel'
-  /** Why nobody is asked any more. */
-  reason?: string
-  /** As in the request. */
-  subAgent?: SubAgentRef
+const providerRetry = {
+  ...eventBase,
+  type: oneOf('providerRetry'),
+  turnIndex: aNumber,
+  /** The retry about to be made, from 1. */
+  attempt: aNumber,
+  maxRetries: aNumber,
+  delayMs: aNumber,
+  error: runFailure,
+  /** True when output of the failed call was already shown: its message ended with an error and a new one will start. */
+  afterOutput: aFlag,
 }
 
 /** A model call failed and is repeated after `delayMs`. */
-export interface ProviderRetryEvent extends EventBase {
-  type: 'providerRetry'
-  turnIndex: number
-  /** The retry about to be made, from 1. */
-  attempt: number
-  maxRetries: number
-  delayMs: number
-  error: RunFailure
-  /** True when output of the failed call was already shown: its message ended with an error and a new one will start. */
-  afterOutput: boolean
+export interface ProviderRetryEvent extends FieldsOf<typeof providerRetry> {}
+
+const inputRejected = {
+  ...eventBase,
+  type: oneOf('inputRejected'),
+  reason: aText,
 }
 
 /** An input filter refused what the user said. */
-export interface InputRejectedEvent extends EventBase {
-  type: 'inputRejected'
-  reason: string
+export interface InputRejectedEvent extends FieldsOf<typeof inputRejected> {}
+
+const turnRequest = {
+  ...eventBase,
+  type: oneOf('turnRequest'),
+  turnIndex: aNumber,
+  request: annotatedRequest,
+  afterOverflow: optional(isTrue),
 }
 
 /**
@@ -195,84 +167,102 @@ export interface InputRejectedEvent extends EventBase {
  * `captureTurnRequests` is on. After a compaction made necessary by `contextOverflow` it comes again, with `afterOverflow`.
  * Source: docs/concepts/events.md
  */
-export interface TurnRequestEvent extends EventBase {
-  type: 'turnRequest'
-  turnIndex: number
-  request: AnnotatedRequest
-  afterOverflow?: true
+export interface TurnRequestEvent extends FieldsOf<typeof turnRequest> {}
+
+const compactionStarted = {
+  ...eventBase,
+  type: oneOf('compactionStarted'),
+  /** Estimate. */
+  estimatedTokens: aNumber,
+  messageCount: aNumber,
 }
 
 /** A compaction begins; it ends with one `compactionEnded`. Not emitted where there is nothing to compact. Source: docs/concepts/events.md */
-export interface CompactionStartedEvent extends EventBase {
-  type: 'compactionStarted'
-  /** Estimate. */
-  estimatedTokens: number
-  messageCount: number
+export interface CompactionStartedEvent extends FieldsOf<typeof compactionStarted> {}
+
+const compactionEnded = {
+  ...eventBase,
+  type: oneOf('compactionEnded'),
+  messagesBefore: aNumber,
+  messagesAfter: aNumber,
+  /** Estimates. */
+  estimatedTokensBefore: aNumber,
+  estimatedTokensAfter: aNumber,
+  loopsCompacted: aNumber,
+  /** Of the models that it asked; absent where it asked none. */
+  usage: optional(usage),
+  /** Why nothing came of it. */
+  error: optional(runFailure),
 }
 
 /** A compaction has ended. The figures are those of what is sent; equal ones mean that it failed or was stopped. */
-export interface CompactionEndedEvent extends EventBase {
-  type: 'compactionEnded'
-  messagesBefore: number
-  messagesAfter: number
-  /** Estimates. */
-  estimatedTokensBefore: number
-  estimatedTokensAfter: number
-  loopsCompacted: number
-  /** Of the models that it asked; absent where it asked none. */
-  usage?: Usage
-  /** Why nothing came of it. */
-  error?: RunFailure
+export interface CompactionEndedEvent extends FieldsOf<typeof compactionEnded> {}
+
+const prunApplied = {
+  ...eventBase,
+  type: oneOf('prunApplied'),
+  /** Estimate. */
+  tokensRemoved: aNumber,
+  messagesRemoved: aNumber,
+  /** Ids of the messages that are not sent any more. */
+  prunedMessageIds: listOf(aText),
+  memo: optional(aText),
 }
 
 /** The model had messages taken out of what it is sent. Source: docs/concepts/events.md */
-export interface PrunAppliedEvent extends EventBase {
-  type: 'prunApplied'
-  /** Estimate. */
-  tokensRemoved: number
-  messagesRemoved: number
-  /** Ids of the messages that are not sent any more. */
-  prunedMessageIds: string[]
-  memo?: string
+export interface PrunAppliedEvent extends FieldsOf<typeof prunApplied> {}
+
+const revertApplied = {
+  ...eventBase,
+  type: oneOf('revertApplied'),
+  category: revertCategory,
+  target: aNumber,
+  abandonedNodeIds: listOf(aNumber),
+  summary: optional(aText),
+  applied: aFlag,
+  /** Why it was refused. */
+  reason: optional(aText),
 }
 
 /** The model asked to go back; one for each request, also for one that was refused. Source: docs/concepts/events.md */
-export interface RevertAppliedEvent extends EventBase {
-  type: 'revertApplied'
-  category: RevertCategory
-  target: number
-  abandonedNodeIds: number[]
-  summary?: string
-  applied: boolean
-  /** Why it was refused. */
-  reason?: string
+export interface RevertAppliedEvent extends FieldsOf<typeof revertApplied> {}
+
+const parallelLoopStart = {
+  ...eventBase,
+  type: oneOf('parallelLoopStart'),
+  /** In the order of the configurations. */
+  loopIds: listOf(aText),
 }
 
 /** Branches of one prompt begin; each then reports under its own `loopId`. Source: docs/concepts/events.md */
-export interface ParallelLoopStartEvent extends EventBase {
-  type: 'parallelLoopStart'
-  /** In the order of the configurations. */
-  loopIds: string[]
+export interface ParallelLoopStartEvent extends FieldsOf<typeof parallelLoopStart> {}
+
+const parallelLoopEnd = {
+  ...eventBase,
+  type: oneOf('parallelLoopEnd'),
+  selectedLoopId: aText,
+  selectedConfigIndex: aNumber,
+  /** Tokens of the judge; zero without one. */
+  evaluationUsage: usage,
+  /** Why, in the words of the judge, where it said so. Somebody's text: show it as such. */
+  reason: optional(aText),
 }
 
 /** One branch was chosen. */
-export interface ParallelLoopEndEvent extends EventBase {
-  type: 'parallelLoopEnd'
-  selectedLoopId: string
-  selectedConfigIndex: number
-  /** Tokens of the judge; zero without one. */
-  evaluationUsage: Usage
-  /** Why, in the words of the judge, where it said so. Somebody's text: show it as such. */
-  reason?: string
+export interface ParallelLoopEndEvent extends FieldsOf<typeof parallelLoopEnd> {}
+
+/** Whatever the loop below reports. */
+const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
+const childEvent = {
+  ...eventBase,
+  type: oneOf('childEvent'),
+  toolCallId: aText,
+  toolName: aText,
+  event: anyEvent,
 }
 
 /** An event of a loop that a tool started, where the tool passes them on. `event` carries the ids and the cursor of that loop. */
-export interface ChildEvent extends EventBase {
-  type: 'childEvent'
-  toolCallId: string
-  toolName: string
-  event: AgentEvent
-}
+export interface ChildEvent extends FieldsOf<typeof childEvent> {}
 
 /**
  * Everything a run reports, flat, discriminated on `type`.
@@ -315,3 +305,25 @@ export type AgentEvent =
   | ParallelLoopStartEvent
   | ParallelLoopEndEvent
   | ChildEvent
+
+/** Every event, by its type. */
+export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
+  agentStart: object<AgentStartEvent>(agentStart),
+  agentEnd: object<AgentEndEvent>(agentEnd),
+  turnStart: object<TurnStartEvent>(turnStart),
+  turnEnd: object<TurnEndEvent>(turnEnd),
+  messageStart: object<MessageStartEvent>(messageStart),
+  messageUpdate: object<MessageUpdateEvent>(messageUpdate),
+  messageEnd: object<MessageEndEvent>(messageEnd),
+  ...callEvents,
+  providerRetry: object<ProviderRetryEvent>(providerRetry),
+  inputRejected: object<InputRejectedEvent>(inputRejected),
+  turnRequest: object<TurnRequestEvent>(turnRequest),
+  compactionStarted: object<CompactionStartedEvent>(compactionStarted),
+  compactionEnded: object<CompactionEndedEvent>(compactionEnded),
+  prunApplied: object<PrunAppliedEvent>(prunApplied),
+  revertApplied: object<RevertAppliedEvent>(revertApplied),
+  parallelLoopStart: object<ParallelLoopStartEvent>(parallelLoopStart),
+  parallelLoopEnd: object<ParallelLoopEndEvent>(parallelLoopEnd),
+  childEvent: object<ChildEvent>(childEvent),
+})

@@ -1,30 +1,34 @@
-import type { Message } from '../message/message.ts'
-import type { BlockProvenance } from '../message/provenance.ts'
-import type { ApiProtocol, ThinkingLevel } from '../model/model-config.ts'
-import type { ResponseFormat, ToolDefinition } from '../model/request.ts'
+import { message } from '../message/message.ts'
+import { blockProvenance } from '../message/provenance.ts'
+import { apiProtocol, thinkingLevel } from '../model/model-config.ts'
+import { responseFormat, toolDefinition } from '../model/request.ts'
+import { aNumber, aText, type FieldsOf, fixedListOf, object, optional, type ShapeOf, texts } from '../shape/shape.ts'
 
-/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/concepts/request-capture.md */
-export interface AnnotatedRequest {
-  systemPrompt: string
-  messages: readonly Message[]
-  /** As long as `messages`; `unknown` where a custom `convertToLlm` made messages of its own. */
-  provenance: readonly BlockProvenance[]
-  tools: readonly ToolDefinition[]
-  modelId: string
-  provider: string
-  api: ApiProtocol
-  thinkingLevel: ThinkingLevel
-  maxTokens?: number
-  temperature?: number
-  /** Default: text. */
-  responseFormat?: ResponseFormat
-  /** Only where `captureTurnRequests` asks for it. */
-  http?: CapturedHttp
-}
+const httpFields = { url: aText, headers: texts, body: aText }
 
 /** The HTTP request of a turn as it goes out, every secret replaced. */
-export interface CapturedHttp {
-  url: string
-  headers: Record<string, string>
-  body: string
+export interface CapturedHttp extends FieldsOf<typeof httpFields> {}
+export const capturedHttp: ShapeOf<CapturedHttp> = object<CapturedHttp>(httpFields)
+
+const requestFields = {
+  systemPrompt: aText,
+  messages: fixedListOf(message),
+  /** As long as `messages`; `unknown` where a custom `convertToLlm` made messages of its own. */
+  provenance: fixedListOf(blockProvenance),
+  tools: fixedListOf(toolDefinition),
+  modelId: aText,
+  provider: aText,
+  api: apiProtocol,
+  thinkingLevel,
+  maxTokens: optional(aNumber),
+  temperature: optional(aNumber),
+  /** Default: text. */
+  responseFormat: optional(responseFormat),
+  /** Only where `captureTurnRequests` asks for it. */
+  http: optional(capturedHttp),
 }
+
+/** Exactly what a provider was given for one turn, and where each message came from. Source: docs/concepts/request-capture.md */
+export interface AnnotatedRequest extends FieldsOf<typeof requestFields> {}
+/** Nothing but a capture shows it: a log of another version may hold another one. */
+export const annotatedRequest: ShapeOf<AnnotatedRequest> = object<AnnotatedRequest>(requestFields, [])

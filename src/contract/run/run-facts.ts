@@ -1,81 +1,131 @@
 // What events, journal records, sessions and results all say of a run.
-import type { JsonObject, JsonSchema } from '../json.ts'
-import type { ApiProtocol, ThinkingLevel } from '../model/model-config.ts'
+import { apiProtocol, thinkingLevel } from '../model/model-config.ts'
+import {
+  aFlag,
+  aJsonObject,
+  aJsonSchema,
+  aNumber,
+  aText,
+  type FieldsOf,
+  fieldsOf,
+  type Infer,
+  object,
+  oneOf,
+  optional,
+  type ShapeOf,
+  tagged,
+} from '../shape/shape.ts'
 
+export const eventBase = {
+  runId: aText,
+  /** Cursor within the run: counts up from 1 without gaps, except where events were coalesced. */
+  seq: aNumber,
+  /** Epoch ms. */
+  at: aNumber,
+  sessionId: aText,
+  loopId: aText,
+}
+
+/** What every event carries. */
+export interface EventBase extends FieldsOf<typeof eventBase> {}
+
+export const continuationKind = tagged('kind', {
+  initial: {},
+  default: {},
+  rerun: { tag: aText },
+  branch: { tag: aText },
+  compaction: {},
+})
 /** How a loop relates to the one before it. Source: docs/concepts/events.md */
-export type ContinuationKind =
-  | { kind: 'initial' }
-  | { kind: 'default' }
-  | { kind: 'rerun'; tag: string }
-  | { kind: 'branch'; tag: string }
-  | { kind: 'compaction' }
+export type ContinuationKind = Infer<typeof continuationKind>
 
+/** What began a turn, in words. */
+export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
 /** What began a turn. Source: docs/concepts/events.md */
-export type TurnTrigger = 'user' | 'subAgent' | 'continuation' | 'branch'
+export type TurnTrigger = Infer<typeof turnTrigger>
+
+export const configSnapshotFields = {
+  model: aText,
+  provider: aText,
+  configId: optional(aText),
+  name: aText,
+  api: apiProtocol,
+  /** Without user info or query, which may hold secrets. */
+  baseUrl: aText,
+  reasoning: aFlag,
+  contextWindow: aNumber,
+  maxTokens: aNumber,
+  thinkingLevel,
+  temperature: optional(aNumber),
+}
 
 /** What a loop ran with; never a key. Source: docs/concepts/events.md */
-export interface LoopConfigSnapshot {
-  model: string
-  provider: string
-  configId?: string
-  name: string
-  api: ApiProtocol
-  /** Without user info or query, which may hold secrets. */
-  baseUrl: string
-  reasoning: boolean
-  contextWindow: number
-  maxTokens: number
-  thinkingLevel: ThinkingLevel
-  temperature?: number
-}
+export interface LoopConfigSnapshot extends FieldsOf<typeof configSnapshotFields> {}
+export const loopConfigSnapshot: ShapeOf<LoopConfigSnapshot> = object<LoopConfigSnapshot>(configSnapshotFields, ['model', 'provider'])
 
+/** How a run ended, in words. */
+export const runStatus = oneOf('completed', 'error', 'aborted', 'limit', 'paused', 'rejected')
 /** How a run ended. `limit`: an execution limit; `paused`: an approval nobody gave; `rejected`: an input filter or a hook said no. */
-export type RunStatus = 'completed' | 'error' | 'aborted' | 'limit' | 'paused' | 'rejected'
+export type RunStatus = Infer<typeof runStatus>
+
+const failureFields = {
+  code: aText,
+  message: aText,
+  /** What was behind that: of code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
+  cause: optional(fieldsOf({ code: aText, message: aText })),
+}
 
 /** What failed, as data. `code` is the code of the error behind it. */
-export interface RunFailure {
-  code: string
-  message: string
-  /** What was behind that: of code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
-  cause?: { code: string; message: string }
-}
+export interface RunFailure extends FieldsOf<typeof failureFields> {}
+export const runFailure: ShapeOf<RunFailure> = object<RunFailure>(failureFields)
 
-/** A call that waits for a person. `argumentsHash` is the SHA-256 (hex) of the canonical JSON of the arguments. */
-export interface PendingApproval {
-  toolCallId: string
-  toolName: string
-  arguments: JsonObject
-  argumentsHash: string
-  /** Which sub-agent wants to make the call; absent for a call of the run itself. */
-  subAgent?: SubAgentRef
-}
-
-/** What a running call asks a person, beyond yes and no. Where a server wrote it, nothing in it is trusted. */
-export interface InputQuestion {
-  message: string
-  /** What is to be filled in, as a JSON Schema of an object. Absent where there is nothing to fill in. */
-  schema?: JsonSchema
-  /** A page on which the person is asked to do something. Nobody opens it but the person, who is shown where it leads. */
-  url?: string
-  /** Why the answer before was not taken. */
-  problem?: string
-}
-
-/** A question that waits for a person. */
-export interface PendingInput extends InputQuestion {
-  inputId: string
-  /** The call that asks. */
-  toolCallId: string
-  toolName: string
-  /** Which sub-agent made that call; absent for a call of the run itself. */
-  subAgent?: SubAgentRef
+const subAgentFields = {
+  /** The call of the run. */
+  toolCallId: aText,
+  toolName: aText,
+  /** The loop that asks. */
+  loopId: aText,
 }
 
 /** A loop that a call of the run has started. */
-export interface SubAgentRef {
-  /** The call of the run. */
-  toolCallId: string
-  toolName: string
-  /** The loop that asks. */
-  loopId: string
+export interface SubAgentRef extends FieldsOf<typeof subAgentFields> {}
+export const subAgentRef: ShapeOf<SubAgentRef> = object<SubAgentRef>(subAgentFields)
+
+export const pendingApprovalFields = {
+  toolCallId: aText,
+  toolName: aText,
+  arguments: aJsonObject,
+  argumentsHash: aText,
+  /** Which sub-agent wants to make the call; absent for a call of the run itself. */
+  subAgent: optional(subAgentRef),
 }
+
+/** A call that waits for a person. `argumentsHash` is the SHA-256 (hex) of the canonical JSON of the arguments. */
+export interface PendingApproval extends FieldsOf<typeof pendingApprovalFields> {}
+export const pendingApproval: ShapeOf<PendingApproval> = object<PendingApproval>(pendingApprovalFields)
+
+const questionFields = {
+  message: aText,
+  /** What is to be filled in, as a JSON Schema of an object. Absent where there is nothing to fill in. */
+  schema: optional(aJsonSchema),
+  /** A page on which the person is asked to do something. Nobody opens it but the person, who is shown where it leads. */
+  url: optional(aText),
+  /** Why the answer before was not taken. */
+  problem: optional(aText),
+}
+
+/** What a running call asks a person, beyond yes and no. Where a server wrote it, nothing in it is trusted. */
+export interface InputQuestion extends FieldsOf<typeof questionFields> {}
+
+export const pendingInputFields = {
+  ...questionFields,
+  inputId: aText,
+  /** The call that asks. */
+  toolCallId: aText,
+  toolName: aText,
+  /** Which sub-agent made that call; absent for a call of the run itself. */
+  subAgent: optional(subAgentRef),
+}
+
+/** A question that waits for a person. */
+export interface PendingInput extends FieldsOf<typeof pendingInputFields> {}

@@ -1,32 +1,38 @@
+import {
+  aNumberFromZero,
+  aPositiveNumber,
+  aText,
+  type FieldsOf,
+  type Infer,
+  namesOf,
+  object,
+  oneOf,
+  optional,
+  type ShapeOf,
+  tagged,
+  wholeFrom,
+} from '../shape/shape.ts'
+
+export const limitFields = {
+  /** Model calls. Default 50. */
+  maxTurns: aNumberFromZero,
+  /** Sum of input and output tokens. Default 1,000,000. */
+  maxTotalTokens: aNumberFromZero,
+  /** Milliseconds since the run began. Default 600,000. */
+  maxDurationMs: aNumberFromZero,
+  /** USD; needs rates in `ModelConfig.cost`. Default: none. */
+  maxCost: optional(aNumberFromZero),
+  /** Turns in a row that come to nothing but the same refused call: same tool, same arguments, same refusal. Default 3. */
+  maxSameRefusals: optional(aPositiveNumber),
+}
+
 /**
  * When a run stops by itself, checked before each turn (`>=`). Source: docs/concepts/limits-and-retries.md
  */
-export interface ExecutionLimits {
-  /** Model calls. Default 50. */
-  maxTurns: number
-  /** Sum of input and output tokens. Default 1,000,000. */
-  maxTotalTokens: number
-  /** Milliseconds since the run began. Default 600,000. */
-  maxDurationMs: number
-  /** USD; needs rates in `ModelConfig.cost`. Default: none. */
-  maxCost?: number
-  /** Turns in a row that come to nothing but the same refused call: same tool, same arguments, same refusal. Default 3. */
-  maxSameRefusals?: number
-}
+export interface ExecutionLimits extends FieldsOf<typeof limitFields> {}
 
 /** Limits of several loops together: the others make sense for one loop alone. */
 export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals'>
-
-/** The limit that a run has reached. */
-export interface ReachedLimit {
-  /** `budget`: one that the caller passed and that does not say more. */
-  name: keyof ExecutionLimits | 'budget'
-  /** In the words of the specification: `Max turns reached (50/50)`. */
-  reason: string
-  /** The limit, and what had been used, in its unit. */
-  max?: number
-  used?: number
-}
 
 /** The defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
@@ -34,17 +40,33 @@ export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_
 /** The default of `maxSameRefusals`, which the specification does not have. */
 export const defaultMaxSameRefusals = 3
 
-/** How failed model calls are repeated. Source: docs/concepts/limits-and-retries.md */
-export interface RetryConfig {
-  /** Tries after the first. Default 3; 0 disables retries. */
-  maxRetries: number
-  /** Milliseconds. Default 1000. */
-  initialDelayMs: number
-  /** Default 2. */
-  backoffMultiplier: number
-  /** Milliseconds; caps the backoff, not what a service asks for. Default 30,000. */
-  maxDelayMs: number
+const reachedFields = {
+  /** `budget`: one that the caller passed and that does not say more. */
+  name: oneOf(...namesOf(limitFields), 'budget'),
+  /** In the words of the specification: `Max turns reached (50/50)`. */
+  reason: aText,
+  /** The limit, and what had been used, in its unit. */
+  max: optional(aNumberFromZero),
+  used: optional(aNumberFromZero),
 }
+
+/** The limit that a run has reached. */
+export interface ReachedLimit extends FieldsOf<typeof reachedFields> {}
+export const reachedLimit: ShapeOf<ReachedLimit> = object<ReachedLimit>(reachedFields)
+
+export const retryFields = {
+  /** Tries after the first. Default 3; 0 disables retries. */
+  maxRetries: aNumberFromZero,
+  /** Milliseconds. Default 1000. */
+  initialDelayMs: aNumberFromZero,
+  /** Default 2. */
+  backoffMultiplier: aNumberFromZero,
+  /** Milliseconds; caps the backoff, not what a service asks for. Default 30,000. */
+  maxDelayMs: aNumberFromZero,
+}
+
+/** How failed model calls are repeated. Source: docs/concepts/limits-and-retries.md */
+export interface RetryConfig extends FieldsOf<typeof retryFields> {}
 
 /** The defaults of the specification. */
 export const defaultRetry: RetryConfig = {
@@ -54,5 +76,10 @@ export const defaultRetry: RetryConfig = {
   maxDelayMs: 30_000,
 }
 
+export const toolExecution = tagged('type', { parallel: {}, sequential: {}, batched: { size: wholeFrom(1) } })
+/** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */
+export type ToolExecutionStrategy = Infer<typeof toolExecution>
+
+export const queueMode = oneOf('oneAtATime', 'all')
 /** How many queued inputs one checkpoint delivers; the messages of one input stay together. */
-export type QueueMode = 'oneAtATime' | 'all'
+export type QueueMode = Infer<typeof queueMode>

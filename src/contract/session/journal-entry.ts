@@ -1,32 +1,46 @@
-import type { CompactionOverlay, PruneRecord, RevertRecord } from '../context/context-change.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
-import type { AgentMessage } from '../message/message.ts'
-import type { Usage } from '../model/usage.ts'
-import type { AnnotatedRequest } from '../run/request-capture.ts'
-import type { ContinuationKind, LoopConfigSnapshot, PendingApproval, RunFailure, RunStatus, TurnTrigger } from '../run/run-facts.ts'
-import type { LoopEvent, ParallelGroupRecord } from './session.ts'
+import { compactionOverlay, pruneRecord, revertRecord } from '../context/context-change.ts'
+import { type AgentMessage, agentMessage, assistantMessage, toolResultMessage } from '../message/message.ts'
+import { usage } from '../model/usage.ts'
+import { annotatedRequest } from '../run/request-capture.ts'
+import { continuationKind, loopConfigSnapshot, pendingApproval, runFailure, runStatus, turnTrigger } from '../run/run-facts.ts'
+import { aFlag, aJsonObject, aText, fieldsOf, type Infer, json, listOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+import { loopEvent, parallelGroupFields } from './session.ts'
+
+const { isSelected: _ofOneLoop, ...ofAllLoops } = parallelGroupFields
+const answer: ShapeOf<AgentMessage> = assistantMessage
+const result: ShapeOf<AgentMessage> = toolResultMessage
+
+/** The entries that a run writes, by their type. */
+export const journalEntries = {
+  input: { message: agentMessage },
+  assistant: { message: answer },
+  toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag },
+  toolResult: { message: result },
+  compaction: { overlay: compactionOverlay },
+  prune: { record: pruneRecord },
+  revert: { record: revertRecord },
+  loopStart: {
+    parentLoopId: optional(aText),
+    continuationKind,
+    config: loopConfigSnapshot,
+    metadata: optional(json),
+  },
+  turnStart: { triggeredBy: turnTrigger },
+  turnRequest: { request: annotatedRequest },
+  /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
+  events: { events: listOf(loopEvent) },
+  /** The session was given a name. */
+  title: { title: aText },
+  parallelGroup: { group: fieldsOf(ofAllLoops) },
+  loopEnd: {
+    status: runStatus,
+    usage,
+    error: optional(runFailure),
+    rejection: optional(aText),
+    pendingApprovals: optional(listOf(pendingApproval)),
+  },
+}
+const journalEntry = tagged('type', journalEntries)
 
 /** What must be durable before the run goes on. */
-export type JournalEntry =
-  | { type: 'input'; message: AgentMessage }
-  | { type: 'assistant'; message: AgentMessage }
-  | { type: 'toolIntent'; toolCallId: string; toolName: string; arguments: JsonObject; idempotent: boolean }
-  | { type: 'toolResult'; message: AgentMessage }
-  | { type: 'compaction'; overlay: CompactionOverlay }
-  | { type: 'prune'; record: PruneRecord }
-  | { type: 'revert'; record: RevertRecord }
-  | {
-      type: 'loopStart'
-      parentLoopId?: string
-      continuationKind: ContinuationKind
-      config: LoopConfigSnapshot
-      metadata?: JsonValue
-    }
-  | { type: 'turnStart'; triggeredBy: TurnTrigger }
-  | { type: 'turnRequest'; request: AnnotatedRequest }
-  /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
-  | { type: 'events'; events: LoopEvent[] }
-  /** The session was given a name. */
-  | { type: 'title'; title: string }
-  | { type: 'parallelGroup'; group: Omit<ParallelGroupRecord, 'isSelected'> }
-  | { type: 'loopEnd'; status: RunStatus; usage: Usage; error?: RunFailure; rejection?: string; pendingApprovals?: PendingApproval[] }
+export type JournalEntry = Infer<typeof journalEntry>

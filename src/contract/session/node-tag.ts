@@ -1,13 +1,15 @@
+import { aNumber, aText, type FieldsOf, type Infer, listOf, object, oneOf, type ShapeOf } from '../shape/shape.ts'
+
+/** What a revert learnt from the span it abandoned, in words. */
+export const tagKind = oneOf('lesson', 'finding', 'outcome', 'checkpoint')
 /** What a revert learnt from the span it abandoned. Source: docs/concepts/revert.md */
-export type TagKind = 'lesson' | 'finding' | 'outcome' | 'checkpoint'
+export type TagKind = Infer<typeof tagKind>
+
+const nodeTagFields = { kind: tagKind, text: aText, createdAtTurn: aNumber, abandonedNodeIds: listOf(aNumber) }
 
 /** A note attached to a message by a revert; plain data that storage must carry unchanged. */
-export interface NodeTag {
-  kind: TagKind
-  text: string
-  createdAtTurn: number
-  abandonedNodeIds: number[]
-}
+export interface NodeTag extends FieldsOf<typeof nodeTagFields> {}
+export const nodeTag: ShapeOf<NodeTag> = object<NodeTag>(nodeTagFields)
 
 /** A node id as the model reads and writes it: `n12`. */
 export function formatNodeId(id: number): string {

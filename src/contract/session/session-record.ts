@@ -1,29 +1,40 @@
-import type { ContextState } from '../context/context-change.ts'
+import { contextState } from '../context/context-change.ts'
 import type { JsonValue } from '../json.ts'
-import type { AgentMessage } from '../message/message.ts'
-import type { JournalEntry } from './journal-entry.ts'
-import type { ChildLoopRef, LoopRecord, SessionFormation, SessionScope, SpawnRef } from './session.ts'
+import { agentMessage } from '../message/message.ts'
+import { aNumber, aText, type Infer, listOf, object, optional, tagged } from '../shape/shape.ts'
+import { journalEntries } from './journal-entry.ts'
+import { childLoopRef, type LoopRecord, loopRecordFields, sessionFormation, sessionScope, spawnRef } from './session.ts'
+
+const { events: _keptBeside, ...withoutEvents } = loopRecordFields
+
+/** The entries of a session's log, by their type: those of its runs, and what only a session knows. */
+export const sessionEntry = tagged('type', {
+  ...journalEntries,
+  sessionStart: {
+    agentId: aText,
+    formation: sessionFormation,
+    scope: sessionScope,
+    spawnRef: optional(spawnRef),
+    title: optional(aText),
+    /** Only in a session that was stored as a whole: epoch ms. */
+    lastActiveAt: optional(aNumber),
+  },
+  /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
+  history: { messages: listOf(agentMessage), state: contextState },
+  childLoop: { ref: childLoopRef },
+  /** Instead of all other entries of a loop that was stored as a whole, without its events. */
+  loop: {
+    loop: object<Omit<LoopRecord, 'events'>>(withoutEvents, [
+      ...(['loopId', 'sessionId', 'agentId', 'startedAt', 'usage', 'messages', 'turns'] as const),
+      ...(['childrenLoopIds', 'childLoopRefs', 'base', 'begunCalls'] as const),
+    ]),
+  },
+  /** What `snapshotOf` made up for calls that the process did not finish: error results, and the mark of those that may run again. */
+  recovered: { messages: listOf(agentMessage) },
+})
 
 /** What a record of a session says: what a run must make durable, and what only a session knows. */
-export type SessionEntry =
-  | JournalEntry
-  | {
-      type: 'sessionStart'
-      agentId: string
-      formation: SessionFormation
-      scope: SessionScope
-      spawnRef?: SpawnRef
-      title?: string
-      /** Only in a session that was stored as a whole: epoch ms. */
-      lastActiveAt?: number
-    }
-  /** The history of a loop begins with exactly this, not with that of its parent: it was replaced, or comes from elsewhere. */
-  | { type: 'history'; messages: AgentMessage[]; state: ContextState }
-  | { type: 'childLoop'; ref: ChildLoopRef }
-  /** Instead of all other entries of a loop that was stored as a whole, without its events. */
-  | { type: 'loop'; loop: Omit<LoopRecord, 'events'> }
-  /** What `snapshotOf` made up for calls that the process did not finish: error results, and the mark of those that may run again. */
-  | { type: 'recovered'; messages: AgentMessage[] }
+export type SessionEntry = Infer<typeof sessionEntry>
 
 /** An entry of a type that this version does not know. It is kept as it was and written back byte for byte. */
 export interface UnknownEntry {

@@ -1,140 +1,190 @@
-import type { CompactionOverlay, ContextState, PruneRecord, RevertRecord } from '../context/context-change.ts'
-import type { JsonValue } from '../json.ts'
-import type { AgentMessage, TurnId } from '../message/message.ts'
-import type { Usage } from '../model/usage.ts'
+import { compactionOverlay, contextState, pruneRecord, revertRecord } from '../context/context-change.ts'
+import { agentMessage, turnId } from '../message/message.ts'
+import { usage } from '../model/usage.ts'
 import type { AgentEvent } from '../run/event.ts'
-import type { AnnotatedRequest } from '../run/request-capture.ts'
-import type { ContinuationKind, LoopConfigSnapshot, RunFailure, RunStatus, TurnTrigger } from '../run/run-facts.ts'
+import { annotatedRequest } from '../run/request-capture.ts'
+import { configSnapshotFields, continuationKind, type LoopConfigSnapshot, runFailure, runStatus, turnTrigger } from '../run/run-facts.ts'
+import {
+  aFlag,
+  aNumber,
+  aText,
+  type FieldsOf,
+  fieldsOf,
+  type Infer,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  options,
+  partial,
+  required,
+  type ShapeOf,
+  tagged,
+} from '../shape/shape.ts'
 
+const moment = { at: aNumber }
+export const sessionFormation = tagged('type', {
+  firstLoop: moment,
+  explicit: moment,
+  inactivityTimeout: { ...moment, thresholdSecs: aNumber, previousSessionId: optional(aText) },
+})
 /** Why a session was opened. Times are epoch ms. */
-export type SessionFormation =
-  | { type: 'firstLoop'; at: number }
-  | { type: 'explicit'; at: number }
-  | { type: 'inactivityTimeout'; at: number; thresholdSecs: number; previousSessionId?: string }
+export type SessionFormation = Infer<typeof sessionFormation>
 
+/** Whether a session is meant to outlive its agent, in words. */
+export const sessionScope = oneOf('ephemeral', 'persistent')
 /** Whether a session is meant to outlive its agent. */
-export type SessionScope = 'ephemeral' | 'persistent'
+export type SessionScope = Infer<typeof sessionScope>
+
+const spawnRefFields = {
+  parentSessionId: aText,
+  parentLoopId: aText,
+  toolCallId: aText,
+  toolName: aText,
+}
 
 /** Which call of which loop began a sub-agent's session. Ids and names are empty until they are known. */
-export interface SpawnRef {
-  parentSessionId: string
-  parentLoopId: string
-  toolCallId: string
-  toolName: string
+export interface SpawnRef extends FieldsOf<typeof spawnRefFields> {}
+export const spawnRef: ShapeOf<SpawnRef> = object<SpawnRef>(spawnRefFields)
+
+const childLoopRefFields = {
+  toolCallId: aText,
+  toolName: aText,
+  childLoopId: aText,
+  childSessionId: aText,
 }
 
 /** A sub-agent's loop that a call of this loop ran, in a session of its own. */
-export interface ChildLoopRef {
-  toolCallId: string
-  toolName: string
-  childLoopId: string
-  childSessionId: string
+export interface ChildLoopRef extends FieldsOf<typeof childLoopRefFields> {}
+export const childLoopRef: ShapeOf<ChildLoopRef> = object<ChildLoopRef>(childLoopRefFields)
+
+export const parallelGroupFields = {
+  /** In the order of the configurations. */
+  allLoopIds: listOf(aText),
+  selectedLoopId: aText,
+  selectedConfigIndex: aNumber,
+  evaluationUsage: usage,
+  /** Why it was chosen, in the words of the judge, where it said so. */
+  reason: optional(aText),
+  /** Whether this loop is the chosen one. */
+  isSelected: aFlag,
 }
 
 /** Branches of one prompt, and which of them was chosen. */
-export interface ParallelGroupRecord {
-  /** In the order of the configurations. */
-  allLoopIds: string[]
-  selectedLoopId: string
-  selectedConfigIndex: number
-  evaluationUsage: Usage
-  /** Why it was chosen, in the words of the judge, where it said so. */
-  reason?: string
-  /** Whether this loop is the chosen one. */
-  isSelected: boolean
+export interface ParallelGroupRecord extends FieldsOf<typeof parallelGroupFields> {}
+export const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
+
+/** Events are not looked into: a log has more of them than of anything else. */
+const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
+const loopEventFields = {
+  /** Counts from 0. */
+  sequence: aNumber,
+  event: anyEvent,
 }
 
 /** One event of a loop. Gaps in `sequence` are events that were not kept. */
-export interface LoopEvent {
-  /** Counts from 0. */
-  sequence: number
-  event: AgentEvent
+export interface LoopEvent extends FieldsOf<typeof loopEventFields> {}
+export const loopEvent: ShapeOf<LoopEvent> = object<LoopEvent>(loopEventFields)
+
+const turnFields = {
+  turnId,
+  triggeredBy: turnTrigger,
+  usage,
+  /** What people and programs said; no tool results. */
+  inputMessages: listOf(agentMessage),
+  outputMessage: optional(agentMessage),
+  toolResults: listOf(agentMessage),
+  /** Epoch ms. */
+  startedAt: aNumber,
+  /** Epoch ms. */
+  endedAt: aNumber,
+  /** Only where turn requests are captured. */
+  requestPayload: optional(annotatedRequest),
 }
 
 /** One model call with what went in and what came of it. */
-export interface Turn {
-  turnId: TurnId
-  triggeredBy: TurnTrigger
-  usage: Usage
-  /** What people and programs said; no tool results. */
-  inputMessages: AgentMessage[]
-  outputMessage?: AgentMessage
-  toolResults: AgentMessage[]
-  /** Epoch ms. */
-  startedAt: number
-  /** Epoch ms. */
-  endedAt: number
-  /** Only where turn requests are captured. */
-  requestPayload?: AnnotatedRequest
-}
+export interface Turn extends FieldsOf<typeof turnFields> {}
+export const turn: ShapeOf<Turn> = object<Turn>(turnFields, [])
 
+/** Where a loop is, in words. */
+export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'interrupted')
 /**
  * Where a loop is: how its run ended, `running`, or `pending` (announced by `parallelLoopStart`). `interrupted`: its process ended before it
  * did, so that no `agentEnd` was seen.
  */
-export type LoopStatus = RunStatus | 'running' | 'pending' | 'interrupted'
+export type LoopStatus = Infer<typeof loopStatus>
 
-/** A call whose tool was begun. */
-export interface BegunCall {
-  toolCallId: string
+const begunCallFields = {
+  toolCallId: aText,
   /** Whether it may be begun again without harm. */
-  idempotent: boolean
+  idempotent: aFlag,
 }
 
-/** The complete record of one loop. */
-export interface LoopRecord {
-  loopId: string
-  sessionId: string
-  agentId: string
-  parentLoopId?: string
-  continuationKind: ContinuationKind
+/** A call whose tool was begun. */
+export interface BegunCall extends FieldsOf<typeof begunCallFields> {}
+export const begunCall: ShapeOf<BegunCall> = object<BegunCall>(begunCallFields)
+
+export const loopRecordFields = {
+  loopId: aText,
+  sessionId: aText,
+  agentId: aText,
+  parentLoopId: optional(aText),
+  continuationKind,
   /** Epoch ms. */
-  startedAt: number
+  startedAt: aNumber,
   /** Epoch ms. */
-  endedAt?: number
-  status: LoopStatus
-  rejection?: string
-  error?: RunFailure
+  endedAt: optional(aNumber),
+  status: loopStatus,
+  rejection: optional(aText),
+  error: optional(runFailure),
   /** As far as it is known: what the Rust crate stores may lack fields. */
-  config?: Partial<LoopConfigSnapshot>
+  config: optional(partial<LoopConfigSnapshot>(configSnapshotFields)),
   /** The history the loop began with, where that is not the one its parent ended with. */
-  base?: { messages: AgentMessage[]; state: ContextState }
+  base: optional(fieldsOf({ messages: listOf(agentMessage), state: contextState })),
   /** What the loop added to the history, in order. */
-  messages: AgentMessage[]
-  turns: Turn[]
-  usage: Usage
-  metadata?: JsonValue
-  events: LoopEvent[]
+  messages: listOf(agentMessage),
+  turns: listOf(turn),
+  usage,
+  metadata: optional(json),
+  events: listOf(loopEvent),
   /** Loops of this session that descend from this one. */
-  childrenLoopIds: string[]
+  childrenLoopIds: listOf(aText),
   /** Sub-agents' loops. */
-  childLoopRefs: ChildLoopRef[]
-  parallelGroup?: ParallelGroupRecord
+  childLoopRefs: listOf(childLoopRef),
+  parallelGroup: optional(parallelGroup),
   /** What this loop changed of what is sent. */
-  overlay?: CompactionOverlay
-  prunes?: PruneRecord[]
-  reverts?: RevertRecord[]
+  overlay: optional(compactionOverlay),
+  prunes: optional(listOf(pruneRecord)),
+  reverts: optional(listOf(revertRecord)),
   /**
    * Of a loop without an end, as a log knows it: which calls of the last answer were begun. Whoever resumes it runs the others, and asks again for
    * those that waited for a person. Absent where nobody knows; then all may have begun.
    */
-  begunCalls?: BegunCall[]
+  begunCalls: optional(listOf(begunCall)),
+}
+
+/** The complete record of one loop. */
+export interface LoopRecord extends FieldsOf<typeof loopRecordFields> {}
+export const loopRecord: ShapeOf<LoopRecord> = object<LoopRecord>(loopRecordFields)
+
+const sessionFields = {
+  sessionId: aText,
+  agentId: aText,
+  /** Epoch ms. */
+  createdAt: aNumber,
+  /** Epoch ms. */
+  lastActiveAt: aNumber,
+  formation: sessionFormation,
+  /** The name that somebody gave it. */
+  title: optional(aText),
+  /** Where it is a sub-agent's. */
+  parentSpawnRef: optional(spawnRef),
+  scope: sessionScope,
+  /** In the order they began. */
+  loops: listOf(loopRecord),
 }
 
 /** Everything that happened under one session id. Plain JSON. Source: docs/concepts/session-tree.md */
-export interface Session {
-  sessionId: string
-  agentId: string
-  /** Epoch ms. */
-  createdAt: number
-  /** Epoch ms. */
-  lastActiveAt: number
-  formation: SessionFormation
-  /** The name that somebody gave it. */
-  title?: string
-  /** Where it is a sub-agent's. */
-  parentSpawnRef?: SpawnRef
-  scope: SessionScope
-  /** In the order they began. */
-  loops: LoopRecord[]
-}
+export interface Session extends FieldsOf<typeof sessionFields> {}
+export const session: ShapeOf<Session> = object<Session>(sessionFields)

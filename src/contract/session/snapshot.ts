@@ -1,24 +1,60 @@
-import type { ContextState } from '../context/context-change.ts'
-import type { AgentMessage } from '../message/message.ts'
-import type { ThinkingLevel } from '../model/model-config.ts'
+import { contextState } from '../context/context-change.ts'
+import { SessionError } from '../errors.ts'
+import { agentMessage, messageInput, withId } from '../message/message.ts'
+import { thinkingLevel } from '../model/model-config.ts'
+import { parseStored, readStored } from '../shape/read.ts'
+import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
+
+const snapshotFields = {
+  /** Version of this shape. */
+  version: kind<1>('1', (value) => value === 1),
+  /** Epoch ms. */
+  createdAt: aNumber,
+  agentId: aText,
+  sessionId: aText,
+  lastLoopId: optional(aText),
+  /** Loops run so far, per configuration segment: ids are not used twice. */
+  loopCounts: recordOf(aNumber),
+  messages: listOf(agentMessage),
+  state: contextState,
+  /** Absent where they are not known: the settings of whoever goes on stay then. */
+  settings: optional(
+    fieldsOf({
+      systemPrompt: aText,
+      thinking: thinkingLevel,
+      maxTokens: optional(aNumber),
+      temperature: optional(aNumber),
+      configId: optional(aText),
+    }),
+  ),
+}
 
 /**
  * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
  *
  * Source: docs/concepts/continuations-and-snapshots.md
  */
-export interface AgentSnapshot {
-  /** Version of this shape. */
-  version: 1
-  /** Epoch ms. */
-  createdAt: number
-  agentId: string
-  sessionId: string
-  lastLoopId?: string
-  /** Loops run so far, per configuration segment: ids are not used twice. */
-  loopCounts: Record<string, number>
-  messages: AgentMessage[]
-  state: ContextState
-  /** Absent where they are not known: the settings of whoever goes on stay then. */
-  settings?: { systemPrompt: string; thinking: ThinkingLevel; maxTokens?: number; temperature?: number; configId?: string }
+export interface AgentSnapshot extends FieldsOf<typeof snapshotFields> {}
+
+/** Its messages get ids where they have none. */
+const writtenSnapshot = fieldsOf({ ...snapshotFields, messages: listOf(messageInput) })
+
+/**
+ * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
+ * `invalidMessages` that names the path for what does not fit. Unknown keys are kept.
+ *
+ * Source: docs/concepts/continuations-and-snapshots.md
+ */
+export function parseSnapshot(text: string): AgentSnapshot {
+  return checkSnapshot(parseStored(text, 'messages'))
+}
+
+/** As {@link parseSnapshot}, for a value that has been read already. */
+export function checkSnapshot(value: unknown): AgentSnapshot {
+  const given = readStored(anObject, value, 'snapshot')
+  if (!('version' in given) || given.version !== 1) {
+    throw new SessionError('invalidSnapshot', 'This is no snapshot of version 1. Pass the JSON of what agent.checkpoint() returned.')
+  }
+  const snapshot = readStored(writtenSnapshot, given, 'snapshot')
+  return { ...snapshot, messages: snapshot.messages.map(withId) }
 }

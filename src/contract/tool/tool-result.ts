@@ -1,12 +1,15 @@
-import type { JsonValue } from '../json.ts'
-import type { Content } from '../message/content.ts'
+import { content } from '../message/content.ts'
+import { aFlag, aText, type FieldsOf, json, listOf, object, optional, type ShapeOf } from '../shape/shape.ts'
+
+const resultFields = {
+  content: listOf(content),
+  details: optional(json),
+  /** True when the call failed in a way the model should see; a thrown error has the same effect. */
+  isError: optional(aFlag),
+  /** Loop that a sub-agent ran. */
+  childLoopId: optional(aText),
+}
 
 /** What a tool gives back. `content` goes to the model, `details` to the application only. Source: docs/concepts/tools.md */
-export interface ToolResult {
-  content: Content[]
-  details?: JsonValue
-  /** True when the call failed in a way the model should see; a thrown error has the same effect. */
-  isError?: boolean
-  /** Loop that a sub-agent ran. */
-  childLoopId?: string
-}
+export interface ToolResult extends FieldsOf<typeof resultFields> {}
+export const toolResult: ShapeOf<ToolResult> = object<ToolResult>(resultFields)

@@ -1,16 +1,3 @@
-import {
-  aFunction,
-  anObject,
-  anything,
-  aSignal,
-  aText,
-  checkOptions,
-  json,
-  listOf,
-  options as optionsOf,
-  required,
-  withMethods,
-} from '../../base/check-options.ts'
 import { aBudget } from '../../base/port-kinds.ts'
 import { ExecutionBudget } from '../../context/execution-budget.ts'
 import { ConfigError, errorText } from '../../contract/errors.ts'
@@ -21,6 +8,19 @@ import { combineUsage, type Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { SharedLimits } from '../../contract/run/settings.ts'
 import type { ParallelGroupRecord } from '../../contract/session/session.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import {
+  aFunction,
+  anObject,
+  anything,
+  aSignal,
+  aText,
+  json,
+  listOf,
+  options as optionsOf,
+  required,
+  withMethods,
+} from '../../contract/shape/shape.ts'
 import type { Budget } from '../../types/run/budget.ts'
 import type { RunResult } from '../../types/run/run.ts'
 import { continuationOf } from '../agent-loop.ts'

@@ -1,4 +1,5 @@
-import { aFlag, aText, checkOptions, either, type OptionTable, options as optionsOf, required } from '../../base/check-options.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFlag, aText, either, type OptionTable, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'

@@ -1,5 +1,6 @@
-import { aText, checkOptions, type OptionTable, oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aText, type OptionTable, oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { createModel, modelConfig } from '../kit/create-model.ts'

@@ -1,22 +1,22 @@
+import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
+import type { CostConfig } from '../../contract/model/usage.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
   aNumberFromZero,
   aPositiveNumber,
   aText,
-  checkOptions,
   either,
-  type Kind,
   kind,
   listOf,
   type OptionTable,
   oneOf,
   options,
+  type Shape,
   texts,
   withMethods,
-} from '../../base/check-options.ts'
-import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
-import type { CostConfig } from '../../contract/model/usage.ts'
+} from '../../contract/shape/shape.ts'
 import type { ApiKey } from '../../types/model/credentials.ts'
 
 /** How a provider sends, whatever the protocol. */
@@ -99,7 +99,7 @@ const compatTable: OptionTable<OpenAiCompat> = {
 }
 
 /** A key, a function that gives one, or a credential provider. */
-export const aKey: Kind = either(aText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+export const aKey: Shape = either(aText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
 
 const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   ...transportTable,
@@ -123,7 +123,7 @@ export const chatTable: OptionTable<ProviderOptions> = { ...withoutCompat, compa
 const aModelId = kind('the id of a model', (value) => typeof value === 'string' && value.trim() !== '')
 
 /** Throws `ConfigError` `invalidOption` for a model id that is none, and for options that cannot work. */
-export function checkFactory(id: string, given: object, kind: Kind): void {
+export function checkFactory(id: string, given: object, kind: Shape): void {
   checkOptions(id, aModelId, 'id')
   checkOptions(given, kind)
 }

@@ -1,4 +1,5 @@
-import { checkOptions, options as optionsOf } from '../../base/check-options.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'

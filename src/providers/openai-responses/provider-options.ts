@@ -1,4 +1,4 @@
-import { type OptionTable, oneOf } from '../../base/check-options.ts'
+import { type OptionTable, oneOf } from '../../contract/shape/shape.ts'
 import { type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import type { ReasoningSummary } from './encode-request.ts'
 

@@ -1,5 +1,5 @@
-import { oneOf, options as optionsOf } from '../../base/check-options.ts'
 import { ConfigError } from '../../contract/errors.ts'
+import { oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../kit/create-model.ts'
 import { chatTable, checkFactory, type ProviderOptions } from '../kit/provider-options.ts'

@@ -7,6 +7,9 @@
  *
  * @module
  */
+
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
@@ -14,14 +17,12 @@ import {
   aNumberFromZero,
   anObject,
   aText,
-  checkOptions,
   either,
   listOf,
   options,
   required,
   wholeFrom,
-} from '../../base/check-options.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
+} from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import { checkedPace } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'

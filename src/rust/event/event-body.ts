@@ -1,4 +1,5 @@
-import type { AgentEvent, EventBase } from '../../contract/run/event.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { EventBase } from '../../contract/run/run-facts.ts'
 
 /** What an event says beside what every event carries. */
 export type EventBody<T extends AgentEvent['type']> = Omit<Extract<AgentEvent, { type: T }>, keyof EventBase>

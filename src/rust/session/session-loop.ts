@@ -1,12 +1,10 @@
 import * as z from 'zod'
-import type { CompactionOverlay, PruneRecord, RevertRecord } from '../../contract/context/context-change.ts'
+import type { CompactionOverlay } from '../../contract/context/context-change.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { BegunCall, LoopRecord } from '../../contract/session/session.ts'
-import { type Check, list, object } from '../../session/checks/check.ts'
-import { begunCall } from '../../session/checks/entry-checks.ts'
-import { checkHistory } from '../../session/checks/message-json.ts'
-import { contextState, overlay as overlayCheck, prune, revert } from '../../session/checks/snapshot.ts'
+import { type LoopRecord, loopRecordFields } from '../../contract/session/session.ts'
+import { fits } from '../../contract/shape/read.ts'
+import type { ShapeOf } from '../../contract/shape/shape.ts'
 import { anyJson, count, fitting, present, readSpec } from '../codec.ts'
 import { jsonObject } from '../content.ts'
 import { failureSchema } from '../event/context-event-from-spec.ts'
@@ -77,24 +75,16 @@ const loopSchema = z.looseObject({
 type SpecLoop = z.infer<typeof loopSchema>
 
 /** A value of ours, in our own spelling. */
-function native<T>(check: Check): z.ZodType<T> {
-  return z.custom<T>((value) => {
-    try {
-      check(value, '')
-      return true
-    } catch {
-      return false
-    }
-  })
+function native<T>(shape: ShapeOf<T>): z.ZodType<T> {
+  return z.custom<T>((value) => fits(shape, value))
 }
 
-const overlaySchema = native<CompactionOverlay>(overlayCheck)
-const prunesSchema = native<PruneRecord[]>(list(prune))
-const revertsSchema = native<RevertRecord[]>(list(revert))
-const begunCallsSchema = native<BegunCall[]>(list(begunCall))
-const baseSchema = native<NonNullable<LoopRecord['base']>>(
-  object({ messages: (value, path) => checkHistory(value, path), state: contextState }),
-)
+const { base, overlay: overlayField, prunes, reverts, begunCalls } = loopRecordFields
+const overlaySchema = native(overlayField)
+const prunesSchema = native(prunes)
+const revertsSchema = native(reverts)
+const begunCallsSchema = native(begunCalls)
+const baseSchema = native(base)
 
 /** Reads a loop; `path` says where it was found. Throws `SessionError` with the path of what is wrong. */
 export function loopFromSpec(json: unknown, path: string): LoopRecord {

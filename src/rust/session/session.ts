@@ -3,7 +3,7 @@ import { SessionError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
 import type { LoopRecord, Session } from '../../contract/session/session.ts'
-import { readJson } from '../../session/checks/check.ts'
+import { parseStored } from '../../contract/shape/read.ts'
 import { getLoop, loopChainTo } from '../../session/views/navigation.ts'
 import { present, readSpec } from '../codec.ts'
 import { unknownKeys } from './session-keys.ts'
@@ -107,10 +107,10 @@ export function sessionToSpecJson(session: Session): string {
 /** Reads the text of `{session_id}.json`. Throws as {@link sessionFromSpec}, also for what is no JSON. */
 export function sessionFromSpecJson(text: string): Session {
   try {
-    return sessionFromSpec(readJson(text))
+    return sessionFromSpec(parseStored(text, 'session'))
   } catch (error) {
     if (!SessionError.isInstance(error)) throw error
-    throw new SessionError('invalidSession', error.message.replace(/^messages:/, 'session:'))
+    throw new SessionError('invalidSession', error.message)
   }
 }
 

@@ -1,6 +1,7 @@
-import { aFunction, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { Session } from '../../contract/session/session.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */

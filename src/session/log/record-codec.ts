@@ -2,7 +2,8 @@ import { crc32 } from '../../base/crc32.ts'
 import { errorText, SessionError } from '../../contract/errors.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { SessionEntry, SessionRecord, UnknownEntry } from '../../contract/session/session-record.ts'
-import { isKnownEntry } from '../checks/entry-checks.ts'
+import { sessionEntry } from '../../contract/session/session-record.ts'
+import { fitsLog } from '../../contract/shape/read.ts'
 
 /** The version of the lines written here. A line of a higher one is kept, but a log that has one is not written to. */
 const version = 1
@@ -191,6 +192,7 @@ function isCount(value: unknown): value is number {
 
 /** No string can hold `,"body":` unescaped, and before the body there are only strings and numbers. */
 function entryOf(name: string, body: JsonValue, text: string): SessionEntry | UnknownEntry {
-  if (isKnownEntry(name, body)) return { ...body, type: name } as SessionEntry // isKnownEntry is the proof
+  const entry: unknown = typeof body === 'object' && !Array.isArray(body) ? { ...body, type: name } : body
+  if (fitsLog(sessionEntry, entry)) return entry
   return { type: 'unknown', name, body, json: text.slice(text.indexOf(bodyStart) + bodyStart.length) }
 }

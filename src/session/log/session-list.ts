@@ -1,4 +1,5 @@
-import { aText, checkOptions, kind, options as optionsOf, wholeFrom } from '../../base/check-options.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aText, kind, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 
 /** What a driver has, or more than it is asked for. */

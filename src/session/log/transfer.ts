@@ -1,6 +1,7 @@
-import { aFlag, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { readLog } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'

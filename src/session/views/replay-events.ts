@@ -1,10 +1,11 @@
 import { raceAbort } from '../../base/abort.ts'
-import { aNumberFromZero, aPositiveNumber, aSignal, aText, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aNumberFromZero, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 
 /** What is replayed, and how fast. */

@@ -1,6 +1,7 @@
-import { checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError, WorkspaceError } from '../../contract/errors.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
 import { checkCancelled } from '../deadline.ts'

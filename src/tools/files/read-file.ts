@@ -1,6 +1,7 @@
-import { aPositiveNumber, checkOptions, options as optionsOf, required } from '../../base/check-options.ts'
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError } from '../../contract/errors.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aPositiveNumber, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { EventBase } from '../../contract/run/event.ts'
-import type { PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
+import type { EventBase, PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
 import type { LoopHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
 import type { LoopObserver } from './loop-watch.ts'

@@ -85,6 +85,3 @@ export interface AgentTool {
   readonly revertPolicy?: RevertPolicy
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
 }
-
-/** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */
-export type ToolExecutionStrategy = { type: 'parallel' } | { type: 'sequential' } | { type: 'batched'; size: number }

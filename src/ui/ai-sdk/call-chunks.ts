@@ -9,7 +9,7 @@ import type {
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
-} from '../../contract/run/event.ts'
+} from '../../contract/run/call-event.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'

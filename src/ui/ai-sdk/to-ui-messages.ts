@@ -1,4 +1,3 @@
-import { aFunction, anything, checkOptions, listOf, options as optionsOf } from '../../base/check-options.ts'
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals } from '../../base/questions.ts'
 import type { Content, ToolCallContent } from '../../contract/message/content.ts'
@@ -12,6 +11,8 @@ import {
 } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'

@@ -1,6 +1,7 @@
-import { aFlag, checkOptions, options as optionsOf } from '../../base/check-options.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
 import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
 import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
 
 /** Writes the events of one connection, in their order. */

@@ -1,6 +1,7 @@
-import { checkOptions, json } from '../../base/check-options.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { ImageContent, TextContent } from '../../contract/message/content.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { json } from '../../contract/shape/shape.ts'
 
 /** A JSON object that a client sent. */
 export type ClientObject = { [key: string]: JsonValue }

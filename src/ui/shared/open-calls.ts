@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/event.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/call-event.ts'
 import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
 

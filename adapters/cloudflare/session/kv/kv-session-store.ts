@@ -1,4 +1,4 @@
-import { checkOptions, kind, options as optionsOf, withMethods } from '../../../../src/base/check-options.ts'
+import { checkOptions, kind, options as optionsOf, withMethods } from '../../../../src/contract/shape/index.ts'
 import { type LogClaim, type LogDriver, type LogLine, SessionError, type SessionStore, type StorePromises } from '../../../../src/index.ts'
 import { type LogQuery, logSessionStore, pageOf, type SessionDigest, type SessionSummary } from '../../../../src/session/index.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'

@@ -1,4 +1,4 @@
-import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/base/check-options.ts'
+import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/contract/shape/index.ts'
 import { ConfigError, SessionError } from '../../../../src/index.ts'
 import { assertSessionId } from '../../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../../http/index.ts'

@@ -1,4 +1,4 @@
-import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/base/check-options.ts'
+import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/contract/shape/index.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import type { ObjectNamespace } from './durable-object.ts'

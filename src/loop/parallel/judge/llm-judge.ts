@@ -1,6 +1,7 @@
-import { anObject, aText, checkOptions, options as optionsOf, required } from '../../../base/check-options.ts'
 import { lastAnswerText } from '../../../contract/message/message.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
+import { checkOptions } from '../../../contract/shape/read.ts'
+import { anObject, aText, options as optionsOf, required } from '../../../contract/shape/shape.ts'
 import { checkConfig } from '../../check-config.ts'
 import type { LoopConfig } from '../../loop-config.ts'
 import { candidates, type Evaluation, type EvaluationInput, type EvaluationStrategy, type ParallelOutcome } from '../evaluation-strategy.ts'

@@ -1,4 +1,4 @@
-import { kindOf } from '../../../base/json/json-fault.ts'
+import { kindOf } from '../../../contract/shape/json-fault.ts'
 
 /**
  * Thrown for a value that the protocol does not have in that place: a piece of the answer that cannot be read is an error, not left out.

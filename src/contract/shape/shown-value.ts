@@ -1,4 +1,4 @@
-import { kindOf } from '../json/json-fault.ts'
+import { kindOf } from './json-fault.ts'
 
 /** Names of what must not be shown. Counts of tokens are none. */
 const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i

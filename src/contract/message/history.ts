@@ -1,0 +1,68 @@
+import { ConfigError } from '../errors.ts'
+import { parseStored, readGiven, readStored } from '../shape/read.ts'
+import { listOf } from '../shape/shape.ts'
+import { type AgentMessage, type Message, type MessageInput, messageInput, type PromptInput, withId } from './message.ts'
+
+/**
+ * What a caller hands in, as entries of a history: text is a user message, `content` may be text, and what may be left out is filled in. What is
+ * complete already is the same object.
+ *
+ * Throws `ConfigError` `invalidMessage` with the path of what is no message, such as `prompt[1].content[0].type`; `name` is where it begins.
+ *
+ * Source: docs/concepts/messages.md
+ */
+export function toHistory(input: PromptInput, name: string): AgentMessage[] {
+  if (typeof input === 'string') return [toEntry({ role: 'user', content: input }, name)]
+  return isList(input) ? Array.from(input, (entry, at) => toEntry(entry, `${name}[${at}]`)) : [toEntry(input, name)]
+}
+
+/** As {@link toHistory}, for one message. */
+export function toEntry(input: MessageInput, name: string): AgentMessage {
+  return withId(toMessage(input, name))
+}
+
+/** As {@link toEntry}, without giving a message an id. */
+export function toMessage(input: MessageInput, name: string): Message | AgentMessage {
+  const role: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'role') : undefined
+  if (role === 'system' || role === 'developer') {
+    throw new ConfigError(
+      'invalidMessage',
+      `${name}.role is "${role}". What a model is told beforehand is no message here: pass it as systemPrompt, to new Agent or agent.configure.`,
+    )
+  }
+  const message = readGiven(messageInput, input, name, 'invalidMessage')
+  return message.role === 'extension' ? withId(message) : message
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isList(input: Exclude<PromptInput, string>): input is readonly MessageInput[] {
+  return Array.isArray(input)
+}
+
+const messages = listOf(messageInput)
+
+/** A history as JSON text in the native format (camelCase). `parseMessages` reads it back. */
+export function serializeMessages(history: readonly AgentMessage[]): string {
+  return JSON.stringify(history)
+}
+
+/**
+ * Reads a history in the native format.
+ *
+ * **Contract**
+ * - Throws `SessionError` `invalidMessages` that names the path and what was wrong there, such as
+ *   `messages[3].content[0].type: expected text|image|thinking|toolCall, got "foo"`.
+ * - A message without an id gets a new one. Unknown keys are kept, so that an older version can carry what a newer one wrote.
+ * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
+ * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/rust`.
+ *
+ * Source: docs/concepts/messages.md
+ */
+export function parseMessages(text: string): AgentMessage[] {
+  return checkHistory(parseStored(text, 'messages'), 'messages')
+}
+
+/** As {@link parseMessages}, for a value that has been read already; `path` says where it was found. */
+export function checkHistory(value: unknown, path: string): AgentMessage[] {
+  return readStored(messages, value, path).map(withId)
+}

@@ -1,0 +1,109 @@
+import { aFlag, aJsonObject, aText, type FieldsOf, object, oneOf, optional } from '../shape/shape.ts'
+import { toolResult } from '../tool/tool-result.ts'
+import { eventBase, pendingApprovalFields, pendingInputFields, subAgentRef } from './run-facts.ts'
+
+const toolExecutionStart = {
+  ...eventBase,
+  type: oneOf('toolExecutionStart'),
+  toolCallId: aText,
+  toolName: aText,
+  args: aJsonObject,
+}
+
+/** A call is about to be answered. `args` is what the model wrote; the tool gets it as its schema parsed it. */
+export interface ToolExecutionStartEvent extends FieldsOf<typeof toolExecutionStart> {}
+
+const toolExecutionUpdate = {
+  ...eventBase,
+  type: oneOf('toolExecutionUpdate'),
+  toolCallId: aText,
+  toolName: aText,
+  partialResult: toolResult,
+}
+
+/** The latest partial result of a running call; a slow reader gets only the newest per call. */
+export interface ToolExecutionUpdateEvent extends FieldsOf<typeof toolExecutionUpdate> {}
+
+const toolExecutionEnd = {
+  ...eventBase,
+  type: oneOf('toolExecutionEnd'),
+  toolCallId: aText,
+  toolName: aText,
+  result: toolResult,
+  isError: aFlag,
+  childLoopId: optional(aText),
+}
+
+/** The one end of a call that started: its result, or the error the model is told. A late result of a detached tool never comes. */
+export interface ToolExecutionEndEvent extends FieldsOf<typeof toolExecutionEnd> {}
+
+const progressMessage = {
+  ...eventBase,
+  type: oneOf('progressMessage'),
+  toolCallId: aText,
+  toolName: aText,
+  text: aText,
+}
+
+/** One line of status text from a running call, in the order the tool sent them. */
+export interface ProgressMessageEvent extends FieldsOf<typeof progressMessage> {}
+
+const approvalRequested = {
+  ...eventBase,
+  ...pendingApprovalFields,
+  type: oneOf('approvalRequested'),
+}
+
+/** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
+export interface ApprovalRequestedEvent extends FieldsOf<typeof approvalRequested> {}
+
+const approvalResolved = {
+  ...eventBase,
+  type: oneOf('approvalResolved'),
+  toolCallId: aText,
+  toolName: aText,
+  approved: aFlag,
+  reason: optional(aText),
+  /** As in the request. */
+  subAgent: optional(subAgentRef),
+}
+
+/** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
+export interface ApprovalResolvedEvent extends FieldsOf<typeof approvalResolved> {}
+
+const inputRequested = {
+  ...eventBase,
+  ...pendingInputFields,
+  type: oneOf('inputRequested'),
+}
+
+/** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
+export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
+
+const inputResolved = {
+  ...eventBase,
+  type: oneOf('inputResolved'),
+  inputId: aText,
+  toolCallId: aText,
+  toolName: aText,
+  action: oneOf('accept', 'decline', 'cancel'),
+  /** Why nobody is asked any more. */
+  reason: optional(aText),
+  /** As in the request. */
+  subAgent: optional(subAgentRef),
+}
+
+/** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
+export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
+
+/** The events of calls, by their type. */
+export const callEvents = {
+  toolExecutionStart: object<ToolExecutionStartEvent>(toolExecutionStart),
+  toolExecutionUpdate: object<ToolExecutionUpdateEvent>(toolExecutionUpdate),
+  toolExecutionEnd: object<ToolExecutionEndEvent>(toolExecutionEnd),
+  progressMessage: object<ProgressMessageEvent>(progressMessage),
+  approvalRequested: object<ApprovalRequestedEvent>(approvalRequested),
+  approvalResolved: object<ApprovalResolvedEvent>(approvalResolved),
+  inputRequested: object<InputRequestedEvent>(inputRequested),
+  inputResolved: object<InputResolvedEvent>(inputResolved),
+}

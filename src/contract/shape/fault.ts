@@ -1,0 +1,189 @@
+import { isPlain } from './json-fault.ts'
+import { nearest } from './nearest-name.ts'
+import type { Form, ObjectForm, Shape } from './shape.ts'
+import { shown } from './shown-value.ts'
+
+/**
+ * Who reads: `given` is what a caller hands in, and what is filled in may be missing; `stored` is complete; `logged` may be of another version, so
+ * that only what readers rely on is looked at.
+ */
+export type Reading = 'given' | 'stored' | 'logged'
+
+/** The first thing that is wrong with a value, and where. */
+export interface Fault {
+  /** `misfit`: it is no `shape`. `inside`: its shape says what is wrong. `unknown`: it has a key that is no option. */
+  kind: 'misfit' | 'inside' | 'unknown' | 'prototype'
+  /** Behind the name of the whole: `.content[0].type`. */
+  path: string
+  value: unknown
+  shape: Shape
+}
+
+/** The first thing that is wrong with `value`; undefined where nothing is. The path is made only then. */
+export function faultIn(shape: Shape, value: unknown, reading: Reading): Fault | undefined {
+  const { form, inside } = shape
+  const fault = faultInForm(form, shape, value, reading)
+  if (fault !== undefined || inside === undefined) return fault
+  return inside(value, '') === undefined ? undefined : { kind: 'inside', path: '', value, shape }
+}
+
+function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading): Fault | undefined {
+  switch (form.of) {
+    case 'value':
+      return form.fits(value) ? undefined : misfit(shape, value)
+    case 'word':
+      return typeof value === 'string' && form.words.includes(value) ? undefined : misfit(shape, value)
+    case 'object':
+      return isObject(value) ? faultInObject(form, shape, value, reading) : misfit(shape, value)
+    case 'tagged':
+      return isObject(value) ? faultInTagged(form, value, reading) : misfit(shape, value)
+    case 'list':
+      return Array.isArray(value) ? faultInList(form.item, value, reading) : misfit(shape, value)
+    case 'record':
+      return isObject(value) ? faultInRecord(form.item, value, reading) : misfit(shape, value)
+    case 'either':
+      return faultInEither(form.shapes, shape, value, reading)
+    case 'written':
+      if (reading !== 'given') return faultIn(form.whole, value, reading)
+      return faultInEither([form.short, form.whole], shape, value, reading)
+  }
+}
+
+function misfit(shape: Shape, value: unknown): Fault {
+  return { kind: 'misfit', path: '', value, shape }
+}
+
+function below(step: string, fault: Fault): Fault {
+  fault.path = `${step}${fault.path}`
+  return fault
+}
+
+function faultInObject(form: ObjectForm, shape: Shape, value: object, reading: Reading): Fault | undefined {
+  // Nobody means this key; whoever copies the object by assignment would change its prototype.
+  if (Object.hasOwn(value, '__proto__')) return { kind: 'prototype', path: '.__proto__', value: Reflect.get(value, '__proto__'), shape }
+  const relied = reading === 'logged' ? form.relied : undefined
+  for (const [name, field] of form.entries) {
+    if (relied?.includes(name) === false) continue
+    const part: unknown = Reflect.get(value, name)
+    if (part === undefined && mayLack(field, form, reading)) continue
+    const fault = faultIn(field, part, reading)
+    if (fault !== undefined) return below(`.${name}`, fault)
+  }
+  // An object of a class has fields of its own.
+  if (form.isOpen || !isPlain(value)) return undefined
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(form.fields, key))
+  return unknown === undefined ? undefined : { kind: 'unknown', path: `.${unknown}`, value: Reflect.get(value, unknown), shape }
+}
+
+function mayLack(field: Shape, { isPartial }: ObjectForm, reading: Reading): boolean {
+  if (field.isOptional === true || (isPartial && field.isRequired !== true)) return true
+  return reading === 'given' && field.fill !== undefined
+}
+
+function faultInTagged({ tag, variants, words, passes }: Form & { of: 'tagged' }, value: object, reading: Reading): Fault | undefined {
+  const word: unknown = Reflect.get(value, tag)
+  const variant = typeof word === 'string' ? variants.get(word) : undefined
+  if (variant !== undefined) return faultIn(variant, value, reading)
+  if (typeof word === 'string' && (passes === 'all' || passes === reading)) return undefined
+  // Where somebody's key would change a prototype, that is what is wrong.
+  if (Object.hasOwn(value, '__proto__'))
+    return below('.__proto__', { ...misfit(words, Reflect.get(value, '__proto__')), kind: 'prototype' })
+  return below(`.${tag}`, misfit(words, word))
+}
+
+function faultInList(item: Shape, list: readonly unknown[], reading: Reading): Fault | undefined {
+  // By index: a list may have holes, which JSON has not.
+  for (let at = 0; at < list.length; at += 1) {
+    const fault = faultIn(item, list[at], reading)
+    if (fault !== undefined) return below(`[${at}]`, fault)
+  }
+  return undefined
+}
+
+function faultInRecord(item: Shape, record: object, reading: Reading): Fault | undefined {
+  for (const [name, part] of Object.entries(record)) {
+    const fault = faultIn(item, part, reading)
+    if (fault !== undefined) return below(`.${name}`, fault)
+  }
+  return undefined
+}
+
+function faultInEither(shapes: readonly Shape[], shape: Shape, value: unknown, reading: Reading): Fault | undefined {
+  let inner: Fault | undefined
+  for (const each of shapes) {
+    const fault = faultIn(each, value, reading)
+    if (fault === undefined) return undefined
+    if (fault.kind !== 'misfit' || fault.path !== '') inner = fault
+  }
+  return inner ?? misfit(shape, value)
+}
+
+/**
+ * What a caller is told of a fault in what is called `name`: its place, the value, what it must be, and for an unknown name the nearest there is.
+ * What may be a secret is not shown.
+ */
+export function toldCaller({ kind, path, value, shape }: Fault, name: string): string {
+  const place = placeOf(name, path)
+  if (kind === 'inside') return shape.inside?.(value, place) ?? ''
+  if (kind === 'prototype') return `${place} is ${shown(value, place)}; there must be no such key.`
+  if (kind === 'misfit') return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.`
+  const key = path.slice(path.lastIndexOf('.') + 1)
+  const within = placeOf(name, path.slice(0, path.lastIndexOf('.')))
+  return `${key} (${shown(value, key)}) is no option${within && ` of ${within}`}. ${nearest(key, namesIn(shape))}`
+}
+
+/**
+ * What is said of a fault in what was stored: where, what was expected, and the type of what was there. Only a wrong word is quoted, and only its
+ * first 40 characters: other values may be what somebody said.
+ */
+export function toldReader({ kind, path, value, shape }: Fault, name: string): string {
+  const place = placeOf(name, path)
+  if (kind === 'inside') return shape.inside?.(value, place)?.replace(/\.$/, '') ?? ''
+  if (typeof value === 'number' && !Number.isFinite(value)) return `${place} is ${value}, which JSON cannot hold`
+  const expected = kind === 'misfit' ? typeOf(shape) : 'no such key'
+  return expectation(place, expected, value, kind === 'misfit' && shape.form.of === 'word')
+}
+
+/** `path: expected …, got …`. `isWord`: a text is quoted. */
+export function expectation(path: string, expected: string, value: unknown, isWord = false): string {
+  const got = isWord && typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : jsonType(value)
+  return `${path}: expected ${expected}, got ${got}`
+}
+
+/** The JSON type of `value`, or `nothing` where there is no value. */
+export function jsonType(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+}
+
+function typeOf({ form, expected }: Shape): string {
+  switch (form.of) {
+    case 'value':
+      return form.type
+    case 'word':
+      return form.words.join('|')
+    case 'list':
+      return 'array'
+    case 'either':
+      return form.shapes.map(typeOf).join('|')
+    case 'written':
+      return typeOf(form.whole)
+    default:
+      return expected === '' ? '' : 'object'
+  }
+}
+
+/** The names of options within a shape, those of inner ones with their path. */
+function namesIn({ form }: Shape): string[] {
+  if (form.of === 'either') return form.shapes.flatMap(namesIn)
+  if (form.of !== 'object' || form.isOpen) return []
+  return form.entries.flatMap(([key, field]) => [key, ...namesIn(field).map((inner) => `${key}.${inner}`)])
+}
+
+function placeOf(name: string, path: string): string {
+  return name === '' && path.startsWith('.') ? path.slice(1) : `${name}${path}`
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
