@@ -67,6 +67,10 @@ export class WebDriverLocator extends Finder {
     return this.nth(-1)
   }
 
+  async count(): Promise<number> {
+    return (await this.see()).texts.length
+  }
+
   async all(): Promise<WebDriverLocator[]> {
     return (await this.see()).texts.map((_, index) => this.nth(index))
   }

@@ -47,7 +47,8 @@ class RemoteBackend implements Backend {
   }
 
   #agent(sessionId: string): RemoteSession {
-    return remoteSession({ url: this.#url, sessionId, headers: this.#headers })
+    // The page itself shows what a logger is told.
+    return remoteSession({ url: this.#url, sessionId, headers: this.#headers, logger: false })
   }
 
   #port(agent: RemoteSession, session?: Session): ChatPort {

@@ -46,7 +46,8 @@ export class LocalBackend implements Backend {
 
   begin(sessionId?: string): ChatPort {
     const { options, ...setup } = this.#setUp()
-    const agent = new Agent({ ...options, session: this.store, ...(sessionId !== undefined && { sessionId }) })
+    // The page itself shows what a logger is told.
+    const agent = new Agent({ ...options, logger: false, session: this.store, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
