@@ -45,12 +45,19 @@ function sharedFiles(): (id: string, graph: Graph) => string | null {
   }
 }
 
+/** What `engines` of package.json promises, as bundlers call it: nothing newer is written. */
+function lowestNode(): string {
+  const { engines }: { engines: { node: string } } = JSON.parse(readFileSync('package.json', 'utf8'))
+  return engines.node.replace('>=', 'node')
+}
+
 async function writeCode(): Promise<void> {
   const inFolder = (source: string): string => builtFile(source).slice(`${folder}/`.length)
   const input = Object.fromEntries(entries.map(({ source }) => [inFolder(source).replace(/\.js$/, ''), source]))
   input[command.name] = command.source
-  const isExternal = (id: string): boolean => !/^[./]/.test(id) && !id.startsWith(process.cwd())
-  const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', treeshake: { moduleSideEffects: false } })
+  const isExternal = (id: string): boolean => !/^(?:[./]|@oxc-project\/runtime\/)/.test(id) && !id.startsWith(process.cwd())
+  const transform = { target: lowestNode() }
+  const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', transform, treeshake: { moduleSideEffects: false } })
   try {
     await bundle.write({
       dir: folder,

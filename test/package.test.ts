@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assertFreshBuild } from './harness/fresh-build.ts'
 import { publicEntries } from './harness/public-entries.ts'
@@ -11,9 +12,8 @@ import { serveWorker } from './harness/workerd-serve.ts'
 const folder = mkdtempSync(join(tmpdir(), 'phi-package-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const manifest: { devDependencies: Record<string, string>; peerDependencies: Record<string, string> } = JSON.parse(
-  readFileSync('package.json', 'utf8'),
-)
+const manifest: { engines: { node: string }; devDependencies: Record<string, string>; peerDependencies: Record<string, string> } =
+  JSON.parse(readFileSync('package.json', 'utf8'))
 
 /** Runs a program of this repository's node_modules, or npm; returns what it printed. A failure shows it. */
 function run(command: string, flags: string[], cwd = process.cwd()): string {
@@ -94,6 +94,17 @@ describe('the package', () => {
     const links = Array.from(readFileSync('README.md', 'utf8').matchAll(/\]\((docs\/[^)#]+\.md)/g), ([, page]) => page ?? '')
     expect(links.length).toBeGreaterThan(20)
     expect(links.filter((page) => !files.includes(page))).toEqual([])
+  })
+
+  it('has no syntax that is newer than the oldest Node it promises', async () => {
+    const target = manifest.engines.node.replace('>=', 'node')
+    const written = globSync('dist/**/*.js')
+    expect(written.length).toBeGreaterThan(30)
+    for (const path of written) {
+      const code = readFileSync(path, 'utf8')
+      const [lowered, same] = await Promise.all([transform(code, { target }), transform(code, { target: 'esnext' })])
+      expect(lowered.code === same.code, path).toBe(true)
+    }
   })
 
   it('passes publint', () => {
