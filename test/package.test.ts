@@ -98,11 +98,13 @@ describe('the package', () => {
 
   it('has no syntax that is newer than the oldest Node it promises', async () => {
     const target = manifest.engines.node.replace('>=', 'node')
+    // esbuild does not know that every Node has them.
+    const supported = { 'regexp-unicode-property-escapes': true }
     const written = globSync('dist/**/*.js')
     expect(written.length).toBeGreaterThan(30)
     for (const path of written) {
       const code = readFileSync(path, 'utf8')
-      const [lowered, same] = await Promise.all([transform(code, { target }), transform(code, { target: 'esnext' })])
+      const [lowered, same] = await Promise.all([transform(code, { target, supported }), transform(code, { target: 'esnext' })])
       expect(lowered.code === same.code, path).toBe(true)
     }
   })
