@@ -24,6 +24,7 @@ export { type NormaliseTarget, normalise } from './providers/kit/history/normali
 export type { ProviderOptions, TransportOptions } from './providers/kit/provider-options.ts'
 export { headerCredential, joinUrl, mergeHeaders, secretsIn } from './providers/kit/transport/endpoint.ts'
 export type { Exchange } from './providers/kit/transport/exchange.ts'
+export { defaultPatience, type Patience } from './providers/kit/transport/patience.ts'
 export { sendStreaming } from './providers/kit/transport/send.ts'
 export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
 export { createLineDecoder, type LineDecoder } from './stream/lines.ts'

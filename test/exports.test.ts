@@ -41,7 +41,7 @@ const expected: Record<string, string> = {
     Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
   './provider-kit': `
     AssistantBuilder GrowingText HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel
-    createSseDecoder defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
+    createSseDecoder defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
     secretsIn sendStreaming toJson tokenCount withoutSecret
     AwsEventDecoder BlockKey CallIdRule Codec DecoderContext EncodedCall EventHeaders Exchange Failure HistoryWriter LineDecoder
     ModelDefaults NormaliseTarget ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder

@@ -71,6 +71,9 @@ export interface ModelSection {
   reasoning?: boolean
   context_window?: number
   max_tokens?: number
+  first_byte_timeout_ms?: number | 'none'
+  idle_timeout_ms?: number | 'none'
+  progress_timeout_ms?: number | 'none'
   resource?: string
   project?: string
   location?: string

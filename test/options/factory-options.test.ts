@@ -60,7 +60,13 @@ import {
 import { checkedOptions } from './surface.ts'
 
 const act = () => undefined
-const transport: Required<TransportOptions> = { fetch, idleTimeoutMs: 1, progressTimeoutMs: 1, maxEventChars: 1_000_000 }
+const transport: Required<TransportOptions> = {
+  fetch,
+  firstByteTimeoutMs: 1,
+  idleTimeoutMs: 1,
+  progressTimeoutMs: 1,
+  maxEventChars: 1_000_000,
+}
 const model: Required<Omit<ProviderOptions, 'compat'>> = {
   ...transport,
   ...{ apiKey: 'key', baseUrl: 'https://proxy.example', headers: { a: 'b' }, name: 'N', provider: 'p', contextWindow: 1, maxTokens: 1 },

@@ -58,7 +58,7 @@ describe('a body that does not end', () => {
   it('of a refusal is told by its status, and by what came of it', async () => {
     const { seconds, error } = await settledAfter(answered([utf8('{"error":{"message":"the kitchen is ')], 503))
     expect(error).toMatchObject({ code: 'api', status: 503, isRetryable: true, message: expect.stringContaining('the kitchen is') })
-    expect(seconds).toBe(61)
+    expect(seconds).toBe(16)
   })
 })
 

@@ -70,6 +70,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   -V, --version        the version
 
 Without --model: PHI_MODEL, else Anthropic, OpenAI or Google by the key that is there.
+Services are waited for: PHI_FIRST_BYTE_TIMEOUT_MS (600000), PHI_IDLE_TIMEOUT_MS (300000), PHI_PROGRESS_TIMEOUT_MS (600000); ms, or none.
 Sessions are kept in ~/.local/state/phi (PHI_HOME is another place).
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 `

@@ -43,6 +43,7 @@ export const protocolWords: readonly string[] = [
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
 const id = (namespace: string) => text(`Its name in the namespace \`${namespace}\`, as \`{{name}}\`.`, { isRequired: true })
 const thinking = (about: string, fallback?: string) => word(thinkingWords, about, { ...(fallback !== undefined && { fallback }) })
+const patience = (about: string, fallback: string) => wholeOrWord(1, ['none'], about, { fallback })
 
 const cost: Section<CostSection> = {
   input_per_million: number(0, 'Input.', { fallback: '0' }),
@@ -78,6 +79,9 @@ const model: Section<ModelSection> = {
   reasoning: flag('The model can think.', { fallback: 'by the model' }),
   context_window: whole(1, 'Tokens.', { fallback: 'by the protocol' }),
   max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', { fallback: 'by the protocol' }),
+  first_byte_timeout_ms: patience('How long the first byte of an answer is waited for.', '600,000; none for local servers'),
+  idle_timeout_ms: patience('How long the next byte is waited for.', '300,000'),
+  progress_timeout_ms: patience('How long the next content is waited for.', '600,000'),
   resource: text('Azure: the name of the resource, in place of `base_url`.'),
   project: text('Vertex: the project.'),
   location: text('Vertex: the location.', { fallback: '`global`' }),

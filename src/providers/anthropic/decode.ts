@@ -11,14 +11,21 @@ import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from
 import type { AnthropicCall } from './encode.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
-interface WireEvent {
+interface WireEvent extends WireMessage {
   type?: string
   index?: number
-  message?: { id?: string; model?: string; usage?: WireUsage; content?: WireBlock[]; stop_reason?: string | null }
+  message?: WireMessage
   content_block?: WireBlock
   delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: unknown; stop_reason?: string | null }
-  usage?: WireUsage
   error?: unknown
+}
+
+interface WireMessage {
+  id?: string
+  model?: string
+  usage?: WireUsage
+  content?: (WireBlock | null)[]
+  stop_reason?: string | null
 }
 
 interface WireBlock {
@@ -154,6 +161,11 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#stopReason = wordIn(objectIn(event.delta, 'a delta')?.stop_reason, 'a reason to stop') ?? this.#stopReason
         this.#count(event.usage)
         return
+      case 'message':
+        // All of it at once: the service did not stream.
+        this.#begin(event)
+        this.isDone = true
+        return
       case 'message_stop':
         this.isDone = true
         return
@@ -169,7 +181,7 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   /** A gateway may put a whole answer into the first event, or send that event twice. */
-  #begin(message: WireEvent['message']): void {
+  #begin(message: WireMessage | undefined): void {
     if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
     this.#hasBegun = true
     this.#messageId = message?.id

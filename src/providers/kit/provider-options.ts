@@ -18,15 +18,12 @@ import {
   withMethods,
 } from '../../contract/shape/shape.ts'
 import type { ApiKey } from '../../types/model/credentials.ts'
+import type { Patience } from './transport/patience.ts'
 
 /** How a provider sends, whatever the protocol. */
-export interface TransportOptions {
+export interface TransportOptions extends Patience {
   /** Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
-  /** Milliseconds without a single byte before a call fails as `network`. Default 60,000. */
-  idleTimeoutMs?: number
-  /** Milliseconds without content (pings do not count) before a call fails as `network`. Default 300,000. */
-  progressTimeoutMs?: number
   /** Most characters one event of an answer may have before the call fails. Default 16,777,216. Messages of AWS have a limit of their own, 24 MiB. */
   maxEventChars?: number
 }
@@ -60,10 +57,16 @@ export interface ProviderOptions extends TransportOptions {
   capabilities?: Partial<ModelCapabilities>
 }
 
+const aTime = either(
+  aPositiveNumber,
+  kind('false', (value) => value === false),
+)
+
 export const transportTable: OptionTable<TransportOptions> = {
   fetch: aFunction,
-  idleTimeoutMs: aPositiveNumber,
-  progressTimeoutMs: aPositiveNumber,
+  firstByteTimeoutMs: aTime,
+  idleTimeoutMs: aTime,
+  progressTimeoutMs: aTime,
   maxEventChars: aPositiveNumber,
 }
 

@@ -130,7 +130,7 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #chunk(chunk: ChatChunk): void {
-    if (chunk.error || chunk.object === 'error') throw new StreamRefusal(chunk)
+    if (chunk.error || chunk.object === 'error' || chunk.base_resp?.status_code) throw new StreamRefusal(chunk)
     if (this.builder.message.responseId === undefined) this.builder.answeredBy(chunk.id, chunk.model)
     this.builder.start()
     const usage = chunk.usage || chunk.x_groq?.usage

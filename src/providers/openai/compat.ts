@@ -8,6 +8,8 @@ export interface Backend {
   capabilities?: Partial<ModelCapabilities>
   /** Where people usually keep its key; absent: it needs none. */
   apiKeyVariable?: string
+  /** Runs on the machine of its user, and reads a long prompt for as long as it takes. */
+  isLocal?: true
   /** What it wants in every request. */
   headers?: Record<string, string>
 }

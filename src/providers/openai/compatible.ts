@@ -58,10 +58,11 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     compat: known?.compat ?? defaultCompat,
   }
   const capabilities = { ...known?.capabilities, ...options.capabilities }
-  return chatModel(id, defaults, { ...options, capabilities, headers: { ...known?.headers, ...options.headers } })
+  const patience = known?.isLocal === true ? ({ firstByteTimeoutMs: false } as const) : {}
+  return chatModel(id, defaults, { ...patience, ...options, capabilities, headers: { ...known?.headers, ...options.headers } })
 }
 
 /** A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. */
 export function local(baseUrl: string, id: string, options: Omit<ProviderOptions, 'baseUrl'> = {}): Model {
-  return openaiCompatible(id, { provider: 'local', ...options, baseUrl })
+  return openaiCompatible(id, { provider: 'local', firstByteTimeoutMs: false, ...options, baseUrl })
 }

@@ -10,6 +10,8 @@ export interface ChatChunk {
   /** Groq repeats the usage here. */
   x_groq?: { usage?: ChatUsage | null } | null
   error?: unknown
+  /** MiniMax says here what went wrong. */
+  base_resp?: { status_code?: number | null } | null
   /** Mistral's flat error object says `error` here. */
   object?: string
 }

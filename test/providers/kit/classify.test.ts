@@ -100,6 +100,53 @@ describe('classifyError', () => {
     expect(classify('', 503, headers).retryAfterMs).toBe(expected)
   })
 
+  const date = 'Mon, 23 Nov 2026 10:00:00 GMT'
+  it.each<[string, Record<string, string>, string, number | undefined]>([
+    ['a date, by the clock of the service', { date, 'retry-after': 'Mon, 23 Nov 2026 10:00:30 GMT' }, '', 30_000],
+    ['words of Groq', {}, 'Rate limit reached. Please try again in 11.2s. Need more?', 11_200],
+    ['words with minutes', {}, 'Please try again in 2m59.5s.', 179_500],
+    ['whole words', {}, 'Try again in 20 seconds.', 20_000],
+    ['milliseconds in words', {}, 'Please try again in 250ms.', 250],
+    ['the header before the words', { 'retry-after': '7' }, 'try again in 11.2s', 7000],
+    ['words without a time', {}, 'Please try again later.', undefined],
+    [
+      'a limit that is used up',
+      { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-reset-requests': '2s' },
+      '',
+      360_000,
+    ],
+    ['the first of those that are not', { 'x-ratelimit-reset-tokens': '6m0s', 'x-ratelimit-reset-requests': '12ms' }, '', 12],
+    ['seconds', { 'x-ratelimit-reset-tokens': '4.5' }, '', 4500],
+    ['a moment', { date, 'anthropic-ratelimit-requests-reset': '2026-11-23T10:00:09Z' }, '', 9000],
+    ['a moment in ms', { date, 'x-ratelimit-reset': String(Date.parse(date) + 1500) }, '', 1500],
+    ['a moment in seconds', { date, 'x-ratelimit-reset': String(Date.parse(date) / 1000 + 3) }, '', 3000],
+    ['what is unknown', { 'x-ratelimit-reset-tokens': '-1' }, '', undefined],
+  ])('reads how long a rate limit lasts: %s', (_name, headers, message, expected) => {
+    expect(classify({ error: { message } }, 429, headers).retryAfterMs).toBe(expected)
+  })
+
+  it.each<[string, unknown, number | undefined, object]>([
+    ['GLM, too many at a time', { error: { code: '1302', message: 'concurrency' } }, 400, { code: 'rateLimited', isRetryable: true }],
+    ['GLM, as a number', { error: { code: 1302, message: 'concurrency' } }, undefined, { code: 'rateLimited', isRetryable: true }],
+    [
+      'MiniMax, too often',
+      { base_resp: { status_code: 1002, status_msg: 'rate limit' } },
+      undefined,
+      { code: 'rateLimited', isRetryable: true },
+    ],
+    ['MiniMax, a wrong key', { base_resp: { status_code: 1004, status_msg: 'login' } }, undefined, { code: 'auth', isRetryable: false }],
+    [
+      'MiniMax, no money',
+      { base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
+      undefined,
+      { code: 'api', isRetryable: false },
+    ],
+    ['425', '', 425, { code: 'api', isRetryable: true }],
+    ['407', '', 407, { code: 'auth', isRetryable: false, message: expect.stringContaining('proxy') }],
+  ])('knows %s', (_name, body, status, expected) => {
+    expect(classify(body, status)).toMatchObject(expected)
+  })
+
   it('reads an error in the form of the stream that was asked for', () => {
     const body = 'event: error\ndata: {"error":{"type":"overloaded_error","message":"the kitchen is closed"}}\n\n'
     expect(classify(body, 400).message).toBe('Acme reported an error (400): the kitchen is closed.')

@@ -1,13 +1,17 @@
 import { ConfigError, type Model } from '../../../../src/index.ts'
+import type { Patience } from '../../../../src/provider-kit.ts'
 import type { Backend } from '../../../../src/providers/openai/index.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
+
+/** What the environment says of a model, whoever serves it. */
+type Given = Patience & { apiKey?: string; baseUrl?: string }
 
 /** A service that `--model` can name. */
 interface Service {
   /** Variables that may hold its key, the first that is set is taken. */
   keys: readonly string[]
-  load: (id: string, given: { apiKey?: string; baseUrl?: string }, env: Env) => Promise<Model>
+  load: (id: string, given: Given, env: Env) => Promise<Model>
 }
 
 /** The services with protocols of their own; others come from `compatPresets`. Each provider is loaded with its first model. */
@@ -77,7 +81,7 @@ export async function modelNamed(name: string, env: Env = process.env): Promise<
     )
   }
   const baseUrl = env[`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`]
-  const address = baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }
+  const address = { ...patience(env), ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }) }
   const service = Object.hasOwn(services, provider) ? services[provider] : undefined
   const model =
     service === undefined
@@ -87,7 +91,7 @@ export async function modelNamed(name: string, env: Env = process.env): Promise<
   return model
 }
 
-async function compatible(provider: string, id: string, address: { baseUrl?: string }, env: Env): Promise<Model> {
+async function compatible(provider: string, id: string, address: Given, env: Env): Promise<Model> {
   const { compatPresets, openaiCompatible } = await import('../../../../src/providers/openai/index.ts')
   if (!isNameOf(compatPresets, provider)) {
     const known = [...new Set([...Object.keys(services), ...Object.keys(compatPresets)])].join(', ')
@@ -103,6 +107,26 @@ async function compatible(provider: string, id: string, address: { baseUrl?: str
 function isNameOf<Names extends object>(names: Names, name: string): name is Extract<keyof Names, string> {
   return Object.hasOwn(names, name)
 }
+
+/** `PHI_IDLE_TIMEOUT_MS` and the like: milliseconds, or `none`. */
+function patience(env: Env): Patience {
+  const limits: Patience = {}
+  for (const [limit, variable] of patienceVariables) {
+    const said = env[variable]
+    if (said === undefined || said === '') continue
+    if (said !== 'none' && !/^[1-9]\d{0,9}$/.test(said)) {
+      throw new ConfigError('invalidOption', `${variable} is ${JSON.stringify(said.slice(0, 40))}; it must be milliseconds, or none.`)
+    }
+    limits[limit] = said === 'none' ? false : Number(said)
+  }
+  return limits
+}
+
+const patienceVariables = [
+  ['firstByteTimeoutMs', 'PHI_FIRST_BYTE_TIMEOUT_MS'],
+  ['idleTimeoutMs', 'PHI_IDLE_TIMEOUT_MS'],
+  ['progressTimeoutMs', 'PHI_PROGRESS_TIMEOUT_MS'],
+] as const
 
 function keyOf(variables: readonly string[], env: Env): { apiKey?: string } {
   const apiKey = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '')

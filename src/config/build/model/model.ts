@@ -133,10 +133,17 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     baseUrl: base_url,
     contextWindow: context_window,
     maxTokens: max_tokens,
+    firstByteTimeoutMs: patienceOf(section.first_byte_timeout_ms),
+    idleTimeoutMs: patienceOf(section.idle_timeout_ms),
+    progressTimeoutMs: patienceOf(section.progress_timeout_ms),
     cost: cost && costOf(cost),
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
   }
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function patienceOf(limit: number | 'none' | undefined): number | false | undefined {
+  return limit === 'none' ? false : limit
 }
 
 function costOf(cost: CostSection): CostConfig {

@@ -1,7 +1,8 @@
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
-import { type ErrorFacts, readErrorFacts, retryAfterMs } from './error-facts.ts'
+import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
 import { withoutSecret } from './redact.ts'
+import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
@@ -33,7 +34,7 @@ const onlyByProfile = /on-demand throughput isn.t supported/
  *
  * **Contract**
  * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
- * - Retryable: 408, 409, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
+ * - Retryable: 408, 409, 425, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
  *   spend limits.
  * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
  *
@@ -47,7 +48,7 @@ export function classifyError(failure: Failure): ProviderError {
   const isRetryable = !facts.isExhausted && (asked === 'true' || (asked !== 'false' && isTransient))
   const options: ProviderErrorOptions = { isRetryable }
   if (facts.status !== undefined) options.status = facts.status
-  const delay = isRetryable ? retryAfterMs(failure.headers, facts.retryDelay) : undefined
+  const delay = isRetryable ? retryAfterMs(failure.headers, facts, code === 'rateLimited') : undefined
   if (delay !== undefined) options.retryAfterMs = delay
   return new ProviderError(code, messageOf(code, facts, failure), options)
 }
@@ -57,12 +58,12 @@ function codeOf(facts: ErrorFacts, failure: Failure): ProviderErrorCode {
   if (facts.isThrottled) return 'rateLimited'
   if (status === 413 || isContextOverflowText(`${facts.text} ${facts.names}`)) return 'contextOverflow'
   if (failure.emptyBodyIsOverflow === true && status === 400 && facts.text.trim() === '') return 'contextOverflow'
-  if (status === 401 || status === 403 || facts.isBadKey) return 'auth'
+  if (status === 401 || status === 403 || status === 407 || facts.isBadKey) return 'auth'
   return 'api'
 }
 
 function isTransientStatus(status: number | undefined): boolean {
-  return status === 408 || status === 409 || (status !== undefined && status >= 500 && status !== 501)
+  return status === 408 || status === 409 || status === 425 || (status !== undefined && status >= 500 && status !== 501)
 }
 
 function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, authHint }: Failure): string {
@@ -70,6 +71,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
   // Services echo keys in ways nobody foresees, and what they say here adds little.
+  if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
   if (code === 'auth') return `${service} rejected the API key${where}. ${authHint ?? 'Check the key and what it may access.'}`
   if (facts.isExhausted)
     return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`

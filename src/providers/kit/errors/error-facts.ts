@@ -62,10 +62,28 @@ const statusByName: Record<string, number> = {
   timeout: 504,
   deadlineexceeded: 504,
   gatewaytimeout: 504,
+  // Of z.ai: too many at a time, too often, too busy.
+  '1302': 429,
+  '1303': 429,
+  '1305': 429,
   overloaded: 529,
   engineoverloaded: 529,
   serverisoverloaded: 529,
   slowdown: 529,
+}
+
+/** What MiniMax says in `base_resp`, beside status 200. */
+const baseStatus: Record<string, number> = {
+  1000: 500,
+  1001: 504,
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1013: 500,
+  1024: 500,
+  1033: 500,
+  1039: 429,
+  2049: 401,
 }
 
 /** How services say that the key is wrong where the status does not: xAI, Google and AWS with 400, gateways inside a stream. */
@@ -84,18 +102,30 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   const raw = typeof body === 'string' ? body : jsonText(body)
   const outer = fieldsOf(typeof body === 'string' ? parse(body) : body)
   const inner = fieldsOf(outer.error)
+  const base = fieldsOf(outer.base_resp)
   const named = [inner.type, inner.code, inner.status, outer.type, outer.code, outer.status, outer.__type, typeHeader]
   const names = named.filter((name) => typeof name === 'string' || typeof name === 'number')
-  const said = firstString(inner.message, outer.message, outer.Message, outer.detail, outer.error, outer.msg, inner.code, outer.code) ?? raw
+  const said =
+    firstString(
+      inner.message,
+      base.status_msg,
+      outer.message,
+      outer.Message,
+      outer.detail,
+      outer.error,
+      outer.msg,
+      inner.code,
+      outer.code,
+    ) ?? raw
   const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
   const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
-  const nameStatus = statusOf(names)
+  const nameStatus = statusOf(names) ?? baseStatus[String(base.status_code)]
   const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : nameStatus
   const mayBeKey = status === undefined || status === 400 || status === 404 || status === 422
   const facts: ErrorFacts = {
     text,
     names: names.filter((name) => typeof name === 'string').join(' '),
-    isThrottled: status === 429 || statusOf([typeHeader]) === 429 || /please wait before trying again/i.test(text),
+    isThrottled: status === 429 || (nameStatus === 429 && status !== 413) || /please wait before trying again/i.test(text),
     isBadKey: mayBeKey && (nameStatus === 401 || nameStatus === 403 || badKey.test(`${text} ${names.join(' ')}`) || badKey.test(raw)),
     isExhausted: status === 402 || exhausted.test(raw),
   }
@@ -149,8 +179,8 @@ function statusOf(names: readonly unknown[]): number | undefined {
   for (const name of names) {
     const number = typeof name === 'string' && /^\d{3}$/.test(name) ? Number(name) : name
     if (typeof number === 'number' && number >= 400 && number < 600) return number
-    if (typeof name !== 'string') continue
-    const key = name
+    if (typeof name !== 'string' && typeof name !== 'number') continue
+    const key = String(name)
       // AWS: `namespace#Name`, `Name:address`.
       .replace(/^.*#|:.*$/g, '')
       .toLowerCase()
@@ -159,26 +189,4 @@ function statusOf(names: readonly unknown[]): number | undefined {
     if (Object.hasOwn(statusByName, key)) return statusByName[key]
   }
   return undefined
-}
-
-/**
- * How long a service asked to wait, in ms: `retry-after-ms`, then `retry-after` (seconds or an HTTP date), then Google's `retryDelay`.
- * Not capped: that is the caller's choice.
- */
-export function retryAfterMs(headers: Headers | undefined, retryDelay: string | undefined): number | undefined {
-  const exact = delay(headers?.get('retry-after-ms'))
-  if (exact !== undefined) return exact
-  const header = headers?.get('retry-after')
-  const seconds = delay(header) ?? delay(retryDelay?.replace('s', ''))
-  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
-  if (typeof header === 'string' && /\d\d:\d\d:\d\d/.test(header)) {
-    const at = Date.parse(header)
-    if (!Number.isNaN(at)) return Math.max(0, at - Date.now())
-  }
-  return seconds === undefined ? undefined : Math.round(seconds * 1000)
-}
-
-function delay(text: string | null | undefined): number | undefined {
-  const value = text === null || text === undefined || text.trim() === '' ? Number.NaN : Number(text)
-  return Number.isFinite(value) && value >= 0 ? value : undefined
 }

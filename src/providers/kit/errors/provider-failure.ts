@@ -31,6 +31,7 @@ export function toProviderError(call: FailedCall): ProviderError {
   // Not the error of the engine or of an injected fetch as `cause`: it may hold the headers.
   const message = withoutSecret(found.message, secrets())
   const options: ProviderErrorOptions = { isRetryable: found.isRetryable }
+  if (found.maxRetries !== undefined) options.maxRetries = found.maxRetries
   if (found.status !== undefined) options.status = found.status
   if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
   if (decoder.builder.isStarted) options.partial = decoder.builder.fail(found.code === 'cancelled' ? 'aborted' : 'error', message)
@@ -42,7 +43,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
   // Also where the body of the refusal never ended: the status says enough.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
-  if (stall !== undefined) return new ProviderError('network', `${service} ${stall}.`)
+  if (stall !== undefined) return stalled(service, stall)
   if (error instanceof StreamRefusal) return classifyError(failureFrom(exchange, error.body))
   if (error instanceof ProviderError) return error
   if (error instanceof OddValue) {
@@ -56,6 +57,13 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
   if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
   return unreachable(exchange, text)
+}
+
+/** The service may have worked on it all the time, and count that: once more, and no oftener. */
+function stalled(service: string, stall: string): ProviderError {
+  return new ProviderError('network', `${service} ${stall}. Raise that limit where the model is made, or set it to false.`, {
+    maxRetries: 1,
+  })
 }
 
 function refused(exchange: Exchange, response: Response, body: string): ProviderError {

@@ -3,12 +3,11 @@ import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { withoutSecret } from '../errors/redact.ts'
 import type { Exchange } from './exchange.ts'
-import { type Stall, StallClock } from './stall-clock.ts'
+import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
+import { StallClock } from './stall-clock.ts'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-const defaultIdleMs = 60_000
-const defaultProgressMs = 300_000
 /** How long trailing frames are waited for once the message is complete; what the protocol has promised, longer. */
 const graceMs = 2_000
 const owedMs = 15_000
@@ -16,6 +15,9 @@ const owedMs = 15_000
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
 const maxErrorBody = 64 * 1024
+/** Characters of an answer that came whole. */
+const maxWhole = 16 * 1024 * 1024
+const [openBrace, openBracket] = [0x7b, 0x5b]
 /** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
 const isOver = 'the call is over'
 
@@ -57,8 +59,6 @@ class Call {
   #reader: Reader | undefined
   /** Ends the wait for the response. */
   #giveUp: ((reason: unknown) => void) | undefined
-  readonly #head: Uint8Array[] = []
-  #headLength = 0
   /** The body was read to its end: there is nothing to cut. */
   #hasEnded = false
 
@@ -66,8 +66,7 @@ class Call {
     this.#exchange = exchange
     exchange.decoder.builder.warnings = exchange.call.warnings
     this.#failed = { exchange, stage: 'open' }
-    const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = exchange.transport
-    this.#clock = new StallClock(idleTimeoutMs, progressTimeoutMs, this.#stalled)
+    this.#clock = new StallClock(exchange.transport, this.#stalled)
     exchange.signal.addEventListener('abort', this.#cut)
   }
 
@@ -83,27 +82,21 @@ class Call {
     this.#hasEnded = reader === undefined
     // The response may have come in spite of an abort.
     if (this.#aborter.signal.aborted) this.#cut()
-    // A server that answers in plain JSON has not understood that it should stream; mostly it is an error with status 200.
-    if (!response.ok || contentType.startsWith('application/json')) {
-      this.#failed.stage = 'refused'
-      this.#failed.body = await this.#readText(reader)
-    } else {
-      this.#failed.stage = 'read'
-      decoder.begin?.(contentType)
-      if (reader !== undefined) await this.#read(reader)
-      this.#failed.stage = 'decode'
-      if (decoder.isComplete) return decoder.finish()
+    if (!response.ok) {
+      this.#clock.shorten(owedMs)
+      await this.#refused(reader)
+      return undefined
     }
-    return undefined
+    this.#failed.stage = 'read'
+    decoder.begin?.(contentType)
+    if (reader !== undefined) await this.#read(reader, contentType.includes('ndjson'))
+    if (this.#failed.body !== undefined) return undefined
+    this.#failed.stage = 'decode'
+    return decoder.isComplete ? decoder.finish() : undefined
   }
 
   failure(error: unknown): ProviderError {
     this.#failed.error = error
-    const head = this.#failed.stage === 'refused' ? undefined : this.#errorInHead()
-    if (head !== undefined) {
-      this.#failed.stage = 'refused'
-      this.#failed.body = head
-    }
     return toProviderError(this.#failed)
   }
 
@@ -138,15 +131,10 @@ class Call {
     this.#reader?.cancel().catch(() => undefined)
   }
 
-  readonly #stalled = (stall: Stall): void => {
+  readonly #stalled = (limit: keyof Patience): void => {
     const { decoder, transport } = this.#exchange
-    const { idleTimeoutMs = defaultIdleMs, progressTimeoutMs = defaultProgressMs } = transport
-    if (!decoder.isComplete) {
-      this.#failed.stall =
-        stall === 'bytes'
-          ? `sent nothing for ${idleTimeoutMs} ms (idleTimeoutMs)`
-          : `sent no content for ${progressTimeoutMs} ms (progressTimeoutMs)`
-    }
+    const what = limit === 'progressTimeoutMs' ? 'no content' : 'nothing'
+    if (!decoder.isComplete) this.#failed.stall = `sent ${what} for ${patienceOf(transport, limit)} ms (${limit})`
     this.#cut()
   }
 
@@ -156,20 +144,25 @@ class Call {
     const { signal } = this.#aborter
     // A local, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
+    const own = transport.fetch === undefined ? withoutOwnTimeouts() : {}
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
       // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
-      send(call.url, { method: 'POST', headers: { ...call.headers }, body: call.body, redirect: 'manual', signal }).then((response) => {
-        if (signal.aborted) response.body?.cancel().catch(() => undefined)
-        resolve(response)
-      }, reject)
+      send(call.url, { method: 'POST', headers: { ...call.headers }, body: call.body, redirect: 'manual', signal, ...own }).then(
+        (response) => {
+          if (signal.aborted) response.body?.cancel().catch(() => undefined)
+          resolve(response)
+        },
+        reject,
+      )
     })
   }
 
-  async #read(reader: Reader): Promise<void> {
+  async #read(reader: Reader, isStreamed: boolean): Promise<void> {
     const { decoder, signal } = this.#exchange
     const failed = this.#failed
     let progress = decoder.progress
+    let isStream = isStreamed
     while (!decoder.isDone) {
       let chunk: ReadableStreamReadResult<Uint8Array>
       try {
@@ -184,11 +177,16 @@ class Call {
         return
       }
       if (chunk.done) return this.#end()
+      this.#clock.touch()
+      if (!isStream) {
+        const first = chunk.value.find(isInk)
+        isStream = first !== undefined
+        // Whatever the content type says: no event begins like that.
+        if (first === openBrace || first === openBracket) return this.#readWhole(reader, chunk.value)
+      }
       failed.stage = 'decode'
-      this.#keepHead(chunk.value)
       decoder.push(chunk.value)
       failed.stage = 'read'
-      this.#clock.touch()
       if (decoder.progress !== progress) {
         progress = decoder.progress
         this.#clock.touchContent()
@@ -197,20 +195,25 @@ class Call {
     }
   }
 
-  /** Remembers what came before the first event, in case it is no event. */
-  #keepHead(bytes: Uint8Array): void {
-    if (this.#exchange.decoder.builder.isStarted || this.#headLength > maxErrorBody) return
-    this.#head.push(bytes)
-    this.#headLength += bytes.length
+  /** A service that did not stream: its answer is one JSON text, mostly an error. */
+  async #readWhole(reader: Reader, first: Uint8Array): Promise<void> {
+    const { decoder, service, transport } = this.#exchange
+    const text = await this.#readText(reader, transport.maxEventChars ?? maxWhole, first)
+    if (this.#aborter.signal.aborted) throw this.#exchange.signal.reason
+    if (isErrorObject(text)) return this.#refused(undefined, text)
+    this.#failed.stage = 'decode'
+    // JSON has line breaks between its parts only.
+    if (decoder.begin === undefined) decoder.push(new TextEncoder().encode(`data: ${text.replace(/[\r\n]/g, ' ')}\n\n`))
+    if (decoder.isComplete) return
+    throw new ProviderError(
+      'api',
+      `${service} did not stream: it answered with JSON that is no event. Check baseUrl, and what stands before the service.`,
+    )
   }
 
-  /** An error object that came as the body of what should have been a stream, whatever its content type said. */
-  #errorInHead(): string | undefined {
-    const { decoder, signal } = this.#exchange
-    if (decoder.builder.isStarted || signal.aborted || this.#headLength === 0 || this.#headLength > maxErrorBody) return undefined
-    const utf8 = new TextDecoder()
-    const text = this.#head.map((bytes) => utf8.decode(bytes, { stream: true })).join('')
-    return isErrorObject(text) ? text : undefined
+  async #refused(reader: Reader | undefined, text?: string): Promise<void> {
+    this.#failed.stage = 'refused'
+    this.#failed.body = text ?? (await this.#readText(reader, maxErrorBody))
   }
 
   /** A frame that is cut off cannot be read; that the terminal event is missing says more, where it is. */
@@ -224,17 +227,18 @@ class Call {
     }
   }
 
-  /** The text of an error body, at most 64 KiB of it. What cannot be read is left out: the status says enough. */
-  async #readText(reader: Reader | undefined): Promise<string> {
+  /** The text of a body that is no stream, `most` of it. What cannot be read is left out: of an error, the status says enough. */
+  async #readText(reader: Reader | undefined, most: number, first?: Uint8Array): Promise<string> {
     const decoder = new TextDecoder()
-    let text = ''
+    let text = decoder.decode(first, { stream: true })
     try {
-      while (reader !== undefined && text.length < maxErrorBody) {
+      while (reader !== undefined && text.length < most) {
         const { done, value } = await reader.read()
         if (done) {
           this.#hasEnded = true
           break
         }
+        if (first !== undefined) this.#clock.touch()
         text += decoder.decode(value, { stream: true })
       }
     } catch {
@@ -244,11 +248,20 @@ class Call {
   }
 }
 
+/** Neither white space nor a part of a byte order mark. */
+function isInk(byte: number): boolean {
+  return byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf
+}
+
 function isErrorObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
     const one: unknown = Array.isArray(value) ? value[0] : value
-    return typeof one === 'object' && one !== null && ['error', 'errors', 'message', 'Message', 'detail'].some((name) => name in one)
+    return (
+      typeof one === 'object' &&
+      one !== null &&
+      ['error', 'errors', 'message', 'Message', 'detail'].some((name) => Boolean(Reflect.get(one, name)))
+    )
   } catch {
     return false
   }

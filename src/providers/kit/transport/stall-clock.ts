@@ -1,29 +1,35 @@
+import { type Patience, patienceOf } from './patience.ts'
+
 /** Longest time between two looks, in ms: a stall is noticed at most this much after its limit. */
 const maxTickMs = 1000
 
-/** What was missing for too long: any byte at all, or content. */
-export type Stall = 'bytes' | 'content'
-
 /**
- * Watches one response: calls `onStall` once, when nothing came for `idleMs`, or no content for `progressMs`.
+ * Watches one response: calls `onStall` once with the limit that was reached.
  *
- * Touching is one store and reads no clock: time is counted in ticks of the one timer, of which at least eight make up the shorter limit.
+ * Touching is two stores and reads no clock: time is counted in ticks of the one timer, of which at least eight make up the shortest limit.
  * Time in which the program does not run (a sleeping laptop) does not count.
  */
 export class StallClock {
   #ticks = 0
   #bytesAt = 0
   #contentAt = 0
+  #hasBytes = false
+  #hasContent = false
+  readonly #firstTicks: number
   #idleTicks: number
   readonly #progressTicks: number
   readonly #tickMs: number
-  readonly #onStall: (stall: Stall) => void
+  readonly #onStall: (limit: keyof Patience) => void
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(idleMs: number, progressMs: number, onStall: (stall: Stall) => void) {
-    this.#tickMs = Math.max(1, Math.min(maxTickMs, idleMs / 8, progressMs / 8))
-    this.#idleTicks = Math.ceil(idleMs / this.#tickMs)
-    this.#progressTicks = Math.ceil(progressMs / this.#tickMs)
+  constructor(patience: Patience, onStall: (limit: keyof Patience) => void) {
+    const first = patienceOf(patience, 'firstByteTimeoutMs')
+    const idle = patienceOf(patience, 'idleTimeoutMs')
+    const progress = patienceOf(patience, 'progressTimeoutMs')
+    this.#tickMs = Math.max(1, Math.min(maxTickMs, first / 8, idle / 8, progress / 8))
+    this.#firstTicks = Math.ceil(first / this.#tickMs)
+    this.#idleTicks = Math.ceil(idle / this.#tickMs)
+    this.#progressTicks = Math.ceil(progress / this.#tickMs)
     this.#onStall = onStall
     this.#timer = setInterval(this.#tick, this.#tickMs)
   }
@@ -31,15 +37,18 @@ export class StallClock {
   /** Bytes arrived. */
   touch(): void {
     this.#bytesAt = this.#ticks
+    this.#hasBytes = true
   }
 
   /** Content arrived. */
   touchContent(): void {
     this.#contentAt = this.#ticks
+    this.#hasContent = true
   }
 
   /** From now on at most `ms` more may pass without a byte, if that is less. */
   shorten(ms: number): void {
+    this.#hasBytes = true
     const ticks = Math.ceil(ms / this.#tickMs)
     if (ticks >= this.#idleTicks) return
     this.#idleTicks = ticks
@@ -53,10 +62,18 @@ export class StallClock {
 
   readonly #tick = (): void => {
     this.#ticks++
-    // The tick under way when something arrived does not count: it may have been almost over.
-    const isIdle = this.#ticks - this.#bytesAt > this.#idleTicks
-    if (!isIdle && this.#ticks - this.#contentAt <= this.#progressTicks) return
+    const limit = this.#reached()
+    if (limit === undefined) return
     this.stop()
-    this.#onStall(isIdle ? 'bytes' : 'content')
+    this.#onStall(limit)
+  }
+
+  /** The tick under way when something arrived does not count: it may have been almost over. */
+  #reached(): keyof Patience | undefined {
+    const silent = this.#ticks - this.#bytesAt
+    if (silent > (this.#hasBytes ? this.#idleTicks : this.#firstTicks)) return this.#hasBytes ? 'idleTimeoutMs' : 'firstByteTimeoutMs'
+    // Who may take long to begin may say so meanwhile.
+    const most = this.#hasContent ? this.#progressTicks : Math.max(this.#firstTicks, this.#progressTicks)
+    return this.#ticks - this.#contentAt > most ? 'progressTimeoutMs' : undefined
   }
 }

@@ -1,0 +1,74 @@
+import type { ErrorFacts } from './error-facts.ts'
+
+/** `try again in 11.2s`, `retry after 20 seconds`, `wait 2m30s`. */
+const inWords =
+  /(?:again in|retry (?:after|in)|wait(?: for)?) (?:about )?((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z]) ?)+)/i
+const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * How long a service asked to wait, in ms: `retry-after-ms`, then `retry-after` (seconds or an HTTP date), Google's `retryDelay`, its words, and where it
+ * limits the rate the headers that say when a limit begins anew. Not capped: that is the caller's choice.
+ */
+export function retryAfterMs(
+  headers: Headers | undefined,
+  { retryDelay, text }: Pick<ErrorFacts, 'retryDelay' | 'text'>,
+  isLimited: boolean,
+): number | undefined {
+  const exact = count(headers?.get('retry-after-ms'))
+  if (exact !== undefined) return exact
+  const header = headers?.get('retry-after')
+  const clock = clockOf(headers)
+  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
+  if (typeof header === 'string' && /\d\d:\d\d:\d\d/.test(header)) {
+    const at = Date.parse(header)
+    if (!Number.isNaN(at)) return Math.max(0, at - clock)
+  }
+  const seconds = count(header) ?? count(retryDelay?.replace('s', ''))
+  if (seconds !== undefined) return Math.round(seconds * 1000)
+  return durationIn(inWords.exec(text)?.[1]) ?? (isLimited && headers !== undefined ? untilReset(headers, clock) : undefined)
+}
+
+/** What time the service has: that of a caller may be wrong by any amount. */
+function clockOf(headers: Headers | undefined): number {
+  const date = Date.parse(headers?.get('date') ?? '')
+  return Number.isNaN(date) ? Date.now() : date
+}
+
+/** Of the limits that are used up, the one that lasts longest; where none says so, the one that ends first. */
+function untilReset(headers: Headers, clock: number): number | undefined {
+  let used: number | undefined
+  let other: number | undefined
+  headers.forEach((value, name) => {
+    if (!name.includes('ratelimit') || !name.includes('reset')) return
+    const ms = untilMs(value, clock)
+    if (ms === undefined) return
+    if (count(headers.get(name.replace('reset', 'remaining'))) === 0) used = Math.max(used ?? 0, ms)
+    else other = Math.min(other ?? ms, ms)
+  })
+  return used ?? other
+}
+
+/** A date, a duration (`6m0s`), seconds, or a time since the epoch in seconds or ms. */
+function untilMs(value: string, clock: number): number | undefined {
+  const number = count(value)
+  if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)
+  if (number < 1e8) return Math.round(number * 1000)
+  return after(number < 1e11 ? number * 1000 : number, clock)
+}
+
+function after(at: number, clock: number): number | undefined {
+  return Number.isNaN(at) ? undefined : Math.max(0, at - clock)
+}
+
+function durationIn(text: string | undefined): number | undefined {
+  let ms: number | undefined
+  for (const [, number, unit = ''] of (text ?? '').matchAll(/(\d+(?:\.\d+)?) ?(mil|ms|[smhd])/gi)) {
+    ms = (ms ?? 0) + Number(number) * (units[unit.toLowerCase()] ?? 1)
+  }
+  return ms === undefined ? undefined : Math.round(ms)
+}
+
+function count(text: string | null | undefined): number | undefined {
+  const value = text === null || text === undefined || text.trim() === '' ? Number.NaN : Number(text)
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
