@@ -44,7 +44,7 @@ const expected: Record<string, string> = {
     createSseDecoder defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
     secretsIn sendStreaming toJson tokenCount withoutSecret
     AwsEventDecoder BlockKey CallIdRule Codec DecoderContext EncodedCall EventHeaders Exchange Failure HistoryWriter LineDecoder
-    ModelDefaults NormaliseTarget ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder
+    ModelDefaults NormaliseTarget Patience ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder
     TransportOptions WrittenHistory`,
   './providers/anthropic': `
     anthropic anthropicProvider

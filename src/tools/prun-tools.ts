@@ -37,6 +37,9 @@ function prun(): AgentTool {
   })
 }
 
+/** A memo is sent with every request from now on. */
+const maxMemoChars = 16_000
+
 function prunWithMemo(): AgentTool {
   return defineTool<{ tokens: number; memo: string }>({
     name: 'prun_with_memo',
@@ -53,6 +56,10 @@ function prunWithMemo(): AgentTool {
     execute({ tokens, memo }, ctx) {
       checkTokens(tokens)
       if (memo.trim() === '') throw new ToolError('invalidArguments', 'Invalid arguments: memo is empty. Write one, or use prun.')
+      if (memo.length > maxMemoChars) {
+        const words = `Invalid arguments: memo has ${memo.length} characters; at most ${maxMemoChars} are kept. Say it shorter.`
+        throw new ToolError('invalidArguments', words)
+      }
       ctx.changeContext({ type: 'prune', tokens, memo })
       return recorded(tokens)
     },

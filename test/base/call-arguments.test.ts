@@ -21,7 +21,7 @@ describe('the arguments of a call as they were written', () => {
     ['very many lists', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, 'nested more than 200 levels deep'],
     ['a list', '[1]', 'not a JSON object'],
     ['a text', '"a"', 'not a JSON object'],
-    ['what was cut off', '{"a":', 'not a JSON object'],
+    ['what was cut off', '{"a":', 'cut off before their end'],
   ])('%s is refused', (_, text, fault) => {
     expect(parseArguments(text)).toEqual({ fault })
   })

@@ -122,9 +122,13 @@ describe('a key that nobody reads', () => {
     expect(warnings.map(({ field }) => field)).toEqual(['provider.constructor', 'provider.toString', 'provider.hasOwnProperty'])
   })
 
-  it('of YAML that means to merge is explained', async () => {
-    const { warnings } = await parseConfig('provider:\n  <<: {model: m}', 'yaml')
-    expect(warnings).toMatchObject([{ message: expect.stringContaining('YAML 1.2 does not merge') }])
+  it('of YAML that means to merge is refused by name', async () => {
+    const refused = parseConfig('provider:\n  <<: {model: m}', 'yaml')
+    await expect(refused).rejects.toMatchObject({
+      code: 'parse',
+      line: 2,
+      message: expect.stringContaining('merge keys ("<<") are not read'),
+    })
   })
 })
 

@@ -59,9 +59,14 @@ describe('arguments of Anthropic', () => {
   const cases: Record<string, [Json[], unknown[]]> = {
     'in the opening': [[start({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
     'as text in the opening': [[start('{"q":1}', 0), stop(0)], [{ q: 1 }]],
-    'in the opening of a block that never ends': [[start({ q: 1 }, 0)], ['refused']],
-    'of a block that never ends': [[start({}, 0), json('{"q":1}', 0)], ['refused']],
-    'none of a block that never ends': [[start({}, 0)], ['refused']],
+    'in the opening of a block that never ends': [[start({ q: 1 }, 0)], [{ q: 1 }]],
+    'of a block that never ends': [[start({}, 0), json('{"q":1}', 0)], [{ q: 1 }]],
+    'of a block that never ends, and is cut': [[start({}, 0), json('{"q":', 0)], ['refused']],
+    'none of a block that never ends, where none does': [[start({}, 0)], [{}]],
+    'none of a block that never ends, beside one that does': [
+      [start({}, 0), start({}, 1, 't2'), json('{"q":2}', 1), stop(1)],
+      ['refused', { q: 2 }],
+    ],
     'none at all': [[start({}, 0), stop(0)], [{}]],
     'as a value': [[start({}, 0), json({ q: 1 }, 0), stop(0)], [{ q: 1 }]],
     'as a value of another kind': [[start({}, 0), json(5, 0), stop(0)], ['refused']],
@@ -72,7 +77,7 @@ describe('arguments of Anthropic', () => {
     ],
     'of two blocks with one index, the first never ended': [
       [start({}, 0), json('{"q":1}', 0), start({}, 0, 't2'), json('{"q":2}', 0), stop(0)],
-      ['refused', { q: 2 }],
+      [{ q: 1 }, { q: 2 }],
     ],
     'of two blocks without an index': [
       [start({}), json('{"q":1}'), stop(), start({}, undefined, 't2'), json('{"q":2}'), stop()],
@@ -104,8 +109,13 @@ describe('arguments of Bedrock', () => {
     'as a value': [[opening(), input({ q: 1 }), ending()], [{ q: 1 }]],
     'in the opening': [[opening({ input: { q: 1 } }), ending()], [{ q: 1 }]],
     'none at all': [[opening(), ending()], [{}]],
-    'none of a block that never ends': [[opening()], ['refused']],
-    'of a block that never ends': [[opening(), input('{"q":1}')], ['refused']],
+    'none of a block that never ends, where none does': [[opening()], [{}]],
+    'none of a block that never ends, beside one that does': [
+      [opening(), opening(two, 1), input('{"q":2}', 1), ending(1)],
+      ['refused', { q: 2 }],
+    ],
+    'of a block that never ends, and is cut': [[opening(), input('{"q":')], ['refused']],
+    'of a block that never ends': [[opening(), input('{"q":1}')], [{ q: 1 }]],
     'of a block that is opened twice': [[opening(), opening(), input('{"q":1}'), ending()], [{ q: 1 }]],
     'of two blocks with one index': [
       [opening(), input('{"q":1}'), ending(), opening(two), input('{"q":2}'), ending()],

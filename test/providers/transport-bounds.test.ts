@@ -40,7 +40,7 @@ describe('a body that does not end', () => {
   // A clock that ticks once a second: the tick under way when something came does not count.
   it.each([
     ['two seconds, where nothing is missing', [data({ ...stop, usage })], 3],
-    ['fifteen, where usage is', [data(stop)], 16],
+    ['two, where usage is', [data(stop)], 3],
     ['not at all behind its end mark', [data({ ...stop, usage }), utf8('data: [DONE]\n\n')], 0],
   ])('is waited for %s', async (_name, pieces, expected) => {
     const { seconds, message, error } = await settledAfter(answered(pieces))

@@ -43,6 +43,8 @@ describe('prunTools', () => {
   })
 
   it('refuses an empty memo, and arguments of another shape', async () => {
+    const huge = 'x'.repeat(1_000_000)
+    expect(await call('prun_with_memo', { tokens: 5, memo: huge })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })
     expect(await call('prun_with_memo', { tokens: 5, memo: ' ' })).toMatchObject({ changes: [], error: { code: 'invalidArguments' } })
     const shapes: [string, JsonObject][] = [
       ['prun', {}],

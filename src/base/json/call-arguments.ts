@@ -5,6 +5,9 @@ const maxDepth = 200
 /** Half of a surrogate pair: shown as one character whichever half it is. */
 const loneSurrogate = /\p{Surrogate}/u
 
+/** The fault of arguments whose end never came. */
+export const cutFault = 'cut off before their end'
+
 /** The arguments of a call, or why the text is none. */
 export type ParsedArguments = { arguments: JsonObject; fault?: never } | { fault: string }
 
@@ -21,7 +24,7 @@ export function parseArguments(text: string): ParsedArguments {
   try {
     value = JSON.parse(text) ?? {}
   } catch {
-    return { fault: 'not a JSON object' }
+    return { fault: isUnfinished(text) ? cutFault : 'not a JSON object' }
   }
   const found: Walk = { members: 0 }
   walk(value, 0, found)
@@ -76,6 +79,21 @@ function isObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Whether `text` stops where more has to follow. */
+function isUnfinished(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '{' || character === '[') depth += 1
+    else if (character === '}' || character === ']') depth -= 1
+    else if (character === '"') {
+      at = endOfString(text, at)
+      if (at === text.length) return true
+    }
+  }
+  return depth > 0 || text.trim() === ''
 }
 
 /** How many members all objects in `json` have together, as it is written. */

@@ -14,7 +14,7 @@ const maxBrackets = 32
 const maxAliasCount = 100
 
 /**
- * Reads YAML 1.2, its safe part: one document, no tags, no directives, no keys that are lists or objects. `<<` is a key like any other. Rejects with
+ * Reads YAML 1.2, its safe part: one document, no tags, no directives, no keys that are lists or objects. No merge keys (`<<`). Rejects with
  * `ConfigError` `parse`, and with `LoadError` where the parser cannot be had.
  */
 export async function readYaml(text: string): Promise<ReadDocument> {
@@ -64,6 +64,7 @@ function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: Lin
       const seen = new Set<unknown>()
       for (const { key } of map.items) {
         const name = isScalar(key) ? String(key.value) : key
+        if (name === '<<') throw refused('merge keys ("<<") are not read: write out what they stand for', positionOf(lines, key))
         if (seen.has(name)) throw refused(`the key ${JSON.stringify(name)} stands twice`, positionOf(lines, key))
         seen.add(name)
       }

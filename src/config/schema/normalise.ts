@@ -48,7 +48,7 @@ function nameOf(given: string, table: KeyTable): string | undefined {
 function unknownKey(given: string, table: KeyTable, path: Path): Note {
   const names = Object.entries(table).flatMap(([name, { aliases }]) => [name, ...aliases])
   const field = fieldOf([...path, given])
-  const advice = given === '<<' ? 'YAML 1.2 does not merge: write the keys themselves.' : nearest(given, names)
+  const advice = nearest(given, names)
   return { code: 'unknownKey', path: [...path, given], message: `${field} is not read: there is no such key. ${advice}` }
 }
 

@@ -1,4 +1,4 @@
-import { argumentsFault, parseArguments } from '../../base/json/call-arguments.ts'
+import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-arguments.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
@@ -40,7 +40,7 @@ export function prepareCall(loop: LoopState, call: ToolCallContent): Preparation
   const tool = tools.find(({ name }) => name === call.name)
   if (tool === undefined) return refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call
-  if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? 'not a JSON object'}: ${excerpt(raw)}`)
+  if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? cutFault}: ${excerpt(raw)}`)
   return validateArguments(loop, tool, call.id, call.arguments)
 }
 

@@ -16,7 +16,15 @@ interface WireEvent extends WireMessage {
   index?: number
   message?: WireMessage
   content_block?: WireBlock
-  delta?: { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: unknown; stop_reason?: string | null }
+  delta?: {
+    type?: string
+    text?: string
+    thinking?: string
+    signature?: string
+    partial_json?: unknown
+    stop_reason?: string | null
+    stop_details?: unknown
+  }
   error?: unknown
 }
 
@@ -66,6 +74,7 @@ const stopReasons = new Map<string, StopReason>([
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'toolUse'],
   ['pause_turn', 'paused'],
+  ['compaction', 'paused'],
   ['refusal', 'guardRail'],
 ])
 
@@ -83,8 +92,11 @@ export class AnthropicDecoder implements StreamDecoder {
   readonly #byIndex = new Map<number, OpenBlock>()
   #last: OpenBlock | undefined
   #hasBegun = false
+  #endsBlocks = false
   #messageId: string | undefined
   #stopReason: string | undefined
+  /** Why it refused, as it says. */
+  #stopDetails: unknown
 
   constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit, framing }: DecoderContext) {
     this.#model = request.model
@@ -110,11 +122,17 @@ export class AnthropicDecoder implements StreamDecoder {
     const wire = this.#stopReason ?? 'end_turn'
     const reason = stopReasons.get(wire)
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
-    for (const { kind, isClosed, key } of this.#blocks) if (kind === 'call' && !isClosed) this.builder.cutCall(key)
+    // A service that ends no block at all means the end of the message.
+    for (const block of this.#blocks) {
+      if (block.kind !== 'call' || block.isClosed) continue
+      this.#close(block)
+      if (this.#endsBlocks) this.builder.unendedCall(block.key)
+    }
     const message = this.builder.finish(reason, this.#usage)
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
+    if (reason === 'guardRail') message.errorMessage = `Anthropic refused to answer${detailsOf(this.#stopDetails)}.`
     return wire === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
@@ -150,6 +168,7 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'content_block_stop': {
         const index = indexIn(event.index)
         const block = index === undefined ? this.#last : this.#byIndex.get(index)
+        this.#endsBlocks = true
         if (block !== undefined) this.#close(block)
         return
       }
@@ -158,6 +177,7 @@ export class AnthropicDecoder implements StreamDecoder {
         return
       case 'message_delta':
         this.progress++
+        this.#stopDetails = event.delta?.stop_details ?? this.#stopDetails
         this.#stopReason = wordIn(objectIn(event.delta, 'a delta')?.stop_reason, 'a reason to stop') ?? this.#stopReason
         this.#count(event.usage)
         return
@@ -298,6 +318,13 @@ export class AnthropicDecoder implements StreamDecoder {
 
 function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
   return type === 'text' || type === 'thinking' ? type : 'other'
+}
+
+/** `{ category, explanation }` in words. */
+function detailsOf(value: unknown): string {
+  const { category, explanation }: { category?: unknown; explanation?: unknown } = Object(value)
+  const kind = typeof category === 'string' ? ` (${category})` : ''
+  return typeof explanation === 'string' ? `${kind}: ${explanation.replace(/\.$/, '')}` : kind
 }
 
 /** Calls are opened with `{}` where fragments follow. */

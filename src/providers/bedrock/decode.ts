@@ -87,6 +87,7 @@ export class BedrockDecoder implements StreamDecoder {
   /** What an event without an index belongs to; below zero for blocks that were opened without one. */
   #index = 0
   #hasBegun = false
+  #endsBlocks = false
   /** Withheld reasoning so far, by key. */
   readonly #redacted = new Map<number, string>()
   #stopReason: string | undefined
@@ -140,7 +141,8 @@ export class BedrockDecoder implements StreamDecoder {
     const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
-    for (const { key, isClosed } of this.#calls) if (!isClosed) this.builder.cutCall(key)
+    // A service that ends no block at all means the end of the message.
+    if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.builder.unendedCall(key)
     const message = this.builder.finish(reason, this.#usage)
     if (this.#call.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -194,6 +196,7 @@ export class BedrockDecoder implements StreamDecoder {
         this.#open(this.#block(index), objectIn(objectIn(event.start, 'the start of a block')?.toolUse, 'a call'))
         return
       case 'contentBlockStop':
+        this.#endsBlocks = true
         this.#close(this.#block(index))
         return
       case 'messageStart':

@@ -44,6 +44,7 @@ export interface GeminiUsage {
   cachedContentTokenCount?: number | null
   candidatesTokenCount?: number | null
   thoughtsTokenCount?: number | null
+  toolUsePromptTokenCount?: number | null
   totalTokenCount?: number | null
 }
 
@@ -59,6 +60,7 @@ export class TokenCounts {
   readonly usage: Usage = emptyUsage()
   #prompt = 0
   #candidates = 0
+  #toolUse = 0
 
   /** Takes the report of a chunk. */
   add(report: GeminiUsage): void {
@@ -67,7 +69,10 @@ export class TokenCounts {
     this.#candidates = tokenCount(report.candidatesTokenCount, this.#candidates)
     usage.cacheRead = tokenCount(report.cachedContentTokenCount, usage.cacheRead)
     usage.reasoning = tokenCount(report.thoughtsTokenCount, usage.reasoning)
-    usage.input = Math.max(0, this.#prompt - usage.cacheRead)
+    this.#toolUse = tokenCount(report.toolUsePromptTokenCount, this.#toolUse)
+    // Where the prompt is smaller than what was cached of it, it was counted without them.
+    const isWithout = this.#prompt <= usage.cacheRead
+    usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning
     usage.totalTokens = tokenCount(report.totalTokenCount, usage.input + usage.output + usage.cacheRead)
   }

@@ -1,4 +1,5 @@
 import { ProviderError } from '../../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -8,7 +9,6 @@ import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
 import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../kit/decode/wire-value.ts'
-import { compatOf } from './compat.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
@@ -40,12 +40,13 @@ export class ChatDecoder implements StreamDecoder {
   readonly #model: ModelConfig
   readonly #service: string
   readonly #isReasoningOutside: boolean
-  readonly #asksForUsage: boolean
   /** Of the one call that the oldest form of the protocol knows. */
   readonly #legacyId = newId()
   readonly #sse: SseDecoder
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
+  /** What the service attached to calls. */
+  readonly #fields = new Map<number, JsonObject>()
   #textKey = ''
   #thinkingKey = ''
   #hasDetails = false
@@ -66,18 +67,12 @@ export class ChatDecoder implements StreamDecoder {
     this.#model = request.model
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
-    this.#asksForUsage = compatOf(request.model).supportsUsageInStreaming
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 
   get isComplete(): boolean {
     return this.#finishReason !== undefined || (this.#sawDone && this.builder.message.content.length > 0)
-  }
-
-  /** It was asked for, and comes behind the reason to stop. */
-  get owed(): 'usage' | undefined {
-    return this.#asksForUsage && this.#usage === undefined ? 'usage' : undefined
   }
 
   get isDone(): boolean {
@@ -224,6 +219,17 @@ export class ChatDecoder implements StreamDecoder {
     else this.#text(textIn(part.text, 'text'))
   }
 
+  #keepField(key: number, field: string, value: JsonValue): void {
+    if (value === null) return
+    let fields = this.#fields.get(key)
+    if (fields === undefined) {
+      fields = {}
+      this.#fields.set(key, fields)
+      this.builder.setProviderState(key, { api: 'openAiCompletions', model: this.#model.id, payload: { fields } })
+    }
+    fields[field] = value
+  }
+
   #toolCall(call: ChatToolCall): void {
     const id = nameIn(call.id, 'the id of a call')
     const { name: named, arguments: args } = objectIn(call.function, 'a call') ?? call
@@ -233,11 +239,15 @@ export class ChatDecoder implements StreamDecoder {
     this.progress++
     const { key, isNew } = this.#calls.keyOf(indexIn(call.index), id, name)
     if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name)
+    for (const field in call) if (!knownOfCalls.has(field)) this.#keepField(key, field, Reflect.get(call, field))
     const fragment = textOfArguments(args)
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }
 }
+
+/** The fields of a call that are read. Others (Gemini's `extra_content`) are the service's own, and it wants them back. */
+const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
 
 /** One answer is asked for; other choices are none of ours. */
 function isOurs({ index }: ChatChoice): boolean {

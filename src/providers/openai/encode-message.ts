@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { Content, ImageContent } from '../../contract/message/content.ts'
+import type { Content, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -11,8 +11,10 @@ export interface MessageRules {
   namesToolResults: boolean
   /** An answer must stand between results and what the user says then. */
   answersBeforeUser: boolean
-  /** The field of assistant messages that carries their reasoning, where the backend wants it back. `reasoning_content` is never left out. */
+  /** The field of assistant messages that carries their reasoning, where the backend takes it back. */
   reasoningField: 'reasoning_content' | 'reasoning' | undefined
+  /** Which answers carry it: those with calls, those that have any, or all of them, empty or not. */
+  reasoningWith: 'calls' | 'any' | 'all'
 }
 
 /** A tool result: the message itself, which takes text only, and its images as content parts for a user message. */
@@ -76,15 +78,26 @@ function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): st
   })
 }
 
-function encodeCall(call: { id: string; name: string; arguments: JsonValue }): JsonValue {
-  return { id: call.id, type: 'function', function: { name: legalName(call.name), arguments: toJson(call.arguments) } }
+function encodeCall(call: ToolCallContent): JsonValue {
+  return {
+    ...fieldsOf(call.providerState?.payload.fields),
+    id: call.id,
+    type: 'function',
+    function: { name: legalName(call.name), arguments: toJson(call.arguments) },
+  }
 }
 
-function reasoningOf(content: readonly Content[], { reasoningField }: MessageRules): JsonObject {
+/** What the service attached to the call. */
+function fieldsOf(value: JsonValue | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}
+
+function reasoningOf(content: readonly Content[], { reasoningField, reasoningWith }: MessageRules): JsonObject {
   if (reasoningField === undefined) return {}
+  if (reasoningWith === 'calls' && content.every((block) => block.type !== 'toolCall')) return {}
   let thinking = ''
   for (const block of content) if (block.type === 'thinking') thinking += block.thinking
-  return thinking === '' && reasoningField === 'reasoning' ? {} : { [reasoningField]: thinking }
+  return thinking === '' && reasoningWith !== 'all' ? {} : { [reasoningField]: thinking }
 }
 
 function detailsOf(value: JsonValue | undefined): JsonValue[] {

@@ -20,7 +20,7 @@ export interface ChatProfile extends ModelProfile {
 export function chatProfile(model: ModelConfig): ChatProfile {
   const compat = compatOf(model)
   const capabilities = chatCapabilities(model, compat)
-  const reasoningField = capabilities.thinking === 'none' ? undefined : reasoningFieldOf(model, compat)
+  const demandsReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closedIfStrict' as const } : {}
   return {
     capabilities,
@@ -41,15 +41,21 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     messages: {
       namesToolResults: compat.requiresToolResultName,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
-      reasoningField,
+      reasoningField: demandsReasoning ? 'reasoning_content' : reasoningFieldOf(model, compat),
+      reasoningWith: demandsReasoning ? 'all' : model.provider === 'cerebras' ? 'any' : 'calls',
     },
   }
 }
 
-/** Where a backend wants its reasoning back. */
+/** Backends that do not take reasoning as text: it is secret, in details or parts of its own, or refused. */
+const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'mistral', 'copilot'])
+/** Those that call it `reasoning`; all others follow DeepSeek. Source: docs/providers/openai.md */
+const withReasoning = new Set(['cerebras', 'groq', 'together', 'ollama', 'vllm'])
+
+/** The field in which a backend gives its reasoning, and takes it back. */
 function reasoningFieldOf({ provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): MessageRules['reasoningField'] {
-  if (thinkingFormat === 'deepSeek') return 'reasoning_content'
-  return provider === 'cerebras' ? 'reasoning' : undefined
+  if (withoutReasoningText.has(provider) || thinkingFormat === 'openRouter') return undefined
+  return withReasoning.has(provider) ? 'reasoning' : 'reasoning_content'
 }
 
 /** OpenRouter hands the role on to the vendor, and only two know it. */

@@ -20,7 +20,10 @@ export class ToolCallKeys {
 
   /** The key of the call that a fragment with these fields belongs to: the position among the calls of the message. */
   keyOf(index: number | undefined, id: string | undefined, name: string | undefined): ToolCallKey {
-    const known = index === undefined ? this.#withoutIndex(id, name) : this.#keyByIndex.get(index)
+    const numbered = index === undefined ? undefined : this.#keyByIndex.get(index)
+    // A number alone opens nothing: it goes on with the last call, and is free for the call that says who it is.
+    if (numbered === undefined && !id && !name && this.#last >= 0) return { key: this.#last, isNew: false }
+    const known = index === undefined ? this.#withoutIndex(id, name) : numbered
     const isOther = known !== undefined && !!id && !!name && this.#ids[known] !== '' && this.#ids[known] !== id
     const key = known === undefined || isOther ? this.#ids.push('') - 1 : known
     if (index !== undefined) this.#keyByIndex.set(index, key)

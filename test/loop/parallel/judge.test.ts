@@ -133,6 +133,8 @@ describe('what a judge replies', () => {
     [' (2)\n', 1],
     ['#2', 1],
     ['Response 2: 2', 1],
+    ['```\n2\n```', 1],
+    ['2\n\nReason: 1 is longer, and 3 is wrong.', 1],
   ])('%j of three means position %i (parse_judge_selection)', (reply, position) => {
     expect(parseJudgeReply(reply, 3)).toBe(position)
   })

@@ -35,14 +35,16 @@ export function judgePrompt({ context, query, responses }: JudgeMaterial, token:
 /**
  * Position of the response that a judge named; `undefined` where it did not name one clearly.
  *
- * **Contract**: clear is a number from 1 to `count` alone, or in one short line as the only number, without a word such as `not`, `both` or
+ * **Contract**: clear is a number from 1 to `count` alone, or in a first line of its own, or in one short line as the only number, without a word such as `not`, `both` or
  * `none`. A part of another number or word (`1.5`, `-1`, `2nd`) is no number.
  *
  * Source: docs/concepts/parallel-loops.md
  */
 export function parseJudgeReply(reply: string, count: number): number | undefined {
   if (reply.length > maxReplyLength) return undefined
-  const words = reply.trim()
+  // A fence around it says nothing; what follows a number that stands in a line of its own is why.
+  const bare = reply.replace(/^\s*```\w*|```\s*$/g, '').trim()
+  const words = /^\**(\d{1,9})[*.]*\s*[\n\r]\s*[*_#(]*[a-z]/i.exec(bare)?.[1] ?? bare
   const numbers = new Set(words.match(/(?<![\w.,/+%-])\d{1,9}(?![\w/%]|[.,-]\d)/g)?.map(Number))
   const digits = words.replace(/(?<![\w.,/+%-])\d{1,9}(?![\w/%]|[.,-]\d)/g, '')
   const [number] = numbers

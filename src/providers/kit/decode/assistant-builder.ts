@@ -191,6 +191,15 @@ export class AssistantBuilder {
     if (slot?.kind === 'toolCall') slot.isCut = true
   }
 
+  /**
+   * The end of the call of `key` never came although the answer is whole. Arguments that are complete say so themselves; where there are none, they may be
+   * what is missing.
+   */
+  unendedCall(key: BlockKey): void {
+    const slot = this.#find(key)
+    if (slot?.kind === 'toolCall' && slot.raw.trim() === '') slot.isCut = true
+  }
+
   /** The text of a text or thinking block so far; empty where there is none. */
   written(key: BlockKey): string {
     const slot = this.#slots.get(key)

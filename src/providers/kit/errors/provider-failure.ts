@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../../base/private-host.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
@@ -56,7 +57,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   const text = transportText(error, exchange.call.url)
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
   if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
-  return unreachable(exchange, text)
+  return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text)
 }
 
 /** The service may have worked on it all the time, and count that: once more, and no oftener. */
@@ -92,6 +93,21 @@ function redirected(service: string, status: number): ProviderError {
     `${service} redirected the request${where}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,
     options,
   )
+}
+
+/** Nobody listens on this machine: no browser, no network and no wait has to do with that. */
+function isRefusedHere(error: unknown, url: string): boolean {
+  const { code, cause }: { code?: unknown; cause?: { code?: unknown } } = Object(error)
+  const isRefused = code === 'ECONNREFUSED' || code === 'ConnectionRefused' || Object(cause).code === 'ECONNREFUSED'
+  return (isRefused || /connection refused/i.test(errorText(error))) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
+}
+
+function notRunning({ service, call }: Exchange): ProviderError {
+  const { origin } = new URL(call.url)
+  const named = service === 'The local server' ? service : `The server of ${service}`
+  return new ProviderError('network', `${named} is not running: nothing listens at ${origin}. Start it, or check baseUrl.`, {
+    isRetryable: false,
+  })
 }
 
 function unreachable({ service, call, browserHint }: Exchange, text: string): ProviderError {

@@ -1,0 +1,61 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { google } from '../../src/providers/google/index.ts'
+import { local, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { answering, sse } from './bytes.ts'
+import { outcomeOf, plainRequest } from './model-call.ts'
+
+const claude = (...events: object[]) => {
+  const { provider, config } = anthropic('m', { apiKey: 'k', fetch: answering([sse(...events, { type: 'message_stop' })]) })
+  return outcomeOf(provider, plainRequest(config))
+}
+
+it('a refusal of Anthropic says why', async () => {
+  const stop_details = { type: 'refusal', category: 'bio', explanation: 'This is dangerous.' }
+  const { message } = await claude(
+    { type: 'message_start', message: {} },
+    { type: 'message_delta', delta: { stop_reason: 'refusal', stop_details } },
+  )
+  expect(message).toMatchObject({ stopReason: 'guardRail', errorMessage: 'Anthropic refused to answer (bio): This is dangerous.' })
+})
+
+it('a compaction by Anthropic is a pause', async () => {
+  const { message } = await claude({ type: 'message_start', message: {} }, { type: 'message_delta', delta: { stop_reason: 'compaction' } })
+  expect(message?.stopReason).toBe('paused')
+})
+
+it.each([
+  [{ promptTokenCount: 12, cachedContentTokenCount: 2, toolUsePromptTokenCount: 30 }, 10],
+  [{ promptTokenCount: 12, cachedContentTokenCount: 20, toolUsePromptTokenCount: 30 }, 22],
+  [{ toolUsePromptTokenCount: 30 }, 30],
+])('what tools of Google read never makes the prompt nothing: %j', async (usageMetadata, input) => {
+  const body = sse({ candidates: [{ content: { parts: [{ text: 'A' }] }, finishReason: 'STOP' }], usageMetadata })
+  const { provider, config } = google('m', { apiKey: 'k', fetch: answering([body]) })
+  expect((await outcomeOf(provider, plainRequest(config))).message?.usage.input).toBe(input)
+})
+
+describe('a local server that is not running', () => {
+  it('is told once, within a second, and not to people with a browser', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    await new Promise((resolve) => server.close(resolve))
+    for (const model of [
+      local(`http://localhost:${port}/v1`, 'm'),
+      openaiCompatible('m', { backend: 'ollama', baseUrl: `http://127.0.0.1:${port}/v1` }),
+    ]) {
+      const began = performance.now()
+      const run = new Agent({ model }).prompt('hi')
+      const retries: unknown[] = []
+      run.subscribe((event) => event.type === 'providerRetry' && retries.push(event))
+      const { error } = await run.result
+      expect(performance.now() - began).toBeLessThan(1000)
+      expect(retries).toEqual([])
+      expect(error).toMatchObject({ code: 'network', message: expect.stringContaining(`not running: nothing listens at http://`) })
+      expect(error?.message).not.toMatch(/browser|proxy/)
+    }
+  })
+})
