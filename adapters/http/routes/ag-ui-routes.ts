@@ -5,7 +5,7 @@ import { refuse } from '../access/problem.ts'
 import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
-import { eventStream } from '../stream/run-stream.ts'
+import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -23,7 +23,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { run, isSeen, restate = false } = await runFor(live, input)
     const { threadId, runId } = input
     const encoder = agUiEncoder({ history: live.historyBefore(run), restate, threadId, runId })
-    return eventStream(run, options, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
+    return eventStream(run, options, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) })
   })
 }
 

@@ -5,7 +5,7 @@ import { ProblemError, refuse } from '../access/problem.ts'
 import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { type IsSeen, uiMessageFrames } from '../stream/frame-writer.ts'
-import { eventStream } from '../stream/run-stream.ts'
+import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -52,7 +52,7 @@ function chatStream(
   { isSeen, restate = false }: ChatStream = {},
 ): Response {
   const encoder = uiMessageEncoder({ history: live.historyBefore(run), restate })
-  return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders })
+  return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) })
 }
 
 /** Begins the run that a request asks for. What the page knows by an id that the server does not have is new. */

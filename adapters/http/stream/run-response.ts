@@ -3,7 +3,7 @@ import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'
-import { sseHeaders } from './run-stream.ts'
+import { sseHeaders, waitsForPerson } from './run-stream.ts'
 import { sseStream } from './sse-stream.ts'
 
 /** How a run is answered with. */
@@ -48,7 +48,7 @@ export function runResponse(run: AgentRun, options: RunResponseOptions = {}): Re
   const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = 15_000 } = options
   const onCancel = (reason: unknown) => (stopOnLeave ? run.abort(reason) : undefined)
   const { writer, headers } = speaking(protocol, { history, turnRequests })
-  return new Response(sseStream(run, { writer, pingMs, onCancel }), { headers })
+  return new Response(sseStream(run, { writer, pingMs, waits: waitsForPerson(run), onCancel }), { headers })
 }
 
 function speaking(

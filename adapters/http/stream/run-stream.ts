@@ -19,6 +19,8 @@ export function runStream(run: AgentRun, cursor: string | undefined, options: Ru
 
 /** What an answer does besides being read. */
 interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
+  /** Needed by protocols whose answers end where a run waits. */
+  waits?: SseStreamOptions['waits']
   /** Default: our own frames. */
   writer?: FrameWriter
   headers?: Readonly<Record<string, string>>
@@ -27,11 +29,12 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
 /** Events as an answer of server-sent events. */
 export function eventStream(events: AsyncIterable<AgentEvent>, options: RunStreamOptions, answer: AnswerOptions = {}): Response {
   const { pingMs, turnRequests, streams } = options
-  const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose } = answer
+  const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
   const leave = streams.enter()
   const body = sseStream(events, {
     writer,
     pingMs,
+    waits,
     onClose: () => {
       leave()
       onClose?.()
@@ -49,6 +52,11 @@ export const sseHeaders = {
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
 } as const
+
+/** Whether `run` waits for a person. */
+export function waitsForPerson(run: AgentRun): () => boolean {
+  return () => run.pendingApprovals().length > 0
+}
 
 /** The number that a cursor is. */
 export function cursorOf(text: string): number {

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../../src/index.ts'
-import { timerMs } from '../../../src/internal.ts'
+import { startTimer, timerMs } from '../../../src/internal.ts'
 import type { FrameWriter } from './frame-writer.ts'
 
 const encoder = new TextEncoder()
@@ -13,6 +13,8 @@ export interface SseStreamOptions {
   writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
+  /** Whether the run waits for a person now. Events may tell of a request that was decided long ago. */
+  waits: () => boolean
   /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
   onCancel?: (reason: unknown) => void
   /** Called once, when the stream has ended or was cancelled. */
@@ -26,13 +28,13 @@ export interface SseStreamOptions {
  * - Events are read only when the client has taken those before, 16 KiB of text at most: a slow client makes the run coalesce its deltas, not this
  *   stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
- * - It ends where the run waits for a person, if the protocol wants that; the run waits on.
+ * - It ends where the run waits for a person and all events until then are written, if the protocol wants that; the run waits on.
  * - No timer and no reader outlives the stream, however it ends.
  * - When the events cannot be read on, or one cannot be written as JSON, the writer says so in the last frames. The reader is let go, and
  *   `onCancel` is called: this client gets nothing more of the run.
  */
 export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
-  const frames = new Frames(source[Symbol.asyncIterator](), options.writer)
+  const frames = new Frames(source[Symbol.asyncIterator](), options)
   let timer: ReturnType<typeof setInterval> | undefined
   let isOpen = true
   const close = () => {
@@ -85,10 +87,14 @@ const pieceChars = 16 * 1024
 class Frames {
   readonly #events: Events
   readonly #writer: FrameWriter
+  readonly #waits: () => boolean
+  /** The event that is waited for. */
+  #next: Promise<IteratorResult<AgentEvent>> | undefined
 
-  constructor(events: Events, writer: FrameWriter) {
+  constructor(events: Events, { writer, waits }: Pick<SseStreamOptions, 'writer' | 'waits'>) {
     this.#events = events
     this.#writer = writer
+    this.#waits = waits
   }
 
   async next(): Promise<Frame> {
@@ -96,17 +102,19 @@ class Frames {
     try {
       // A pull that gave nothing would not be repeated: events that are not shown are passed over here.
       for (;;) {
-        const { waiting } = this.#writer
-        if (waiting === 'certain') return { text: text + this.#writer.suspend(), isLast: true }
-        const ready = text.length < pieceChars ? this.#events.ready?.() : undefined
-        if (ready !== undefined) text += this.#writer.write(ready)
-        else if (text !== '') return { text, isLast: false }
-        else {
-          const next = await (waiting === 'no' ? this.#events.next() : this.#unlessStill())
-          if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
-          if (next.done === true) return { text: this.#writer.end(), isLast: true }
-          text = this.#writer.write(next.value)
+        if (text.length >= pieceChars) return { text, isLast: false }
+        const ready = this.#next === undefined ? this.#events.ready?.() : undefined
+        if (ready !== undefined) {
+          text += this.#writer.write(ready)
+          continue
         }
+        // Nothing is ready: what was asked, and answered since, is written.
+        if (this.#writer.waiting === 'certain' && this.#waits()) return { text: text + this.#writer.suspend(), isLast: true }
+        if (text !== '') return { text, isLast: false }
+        const next = await this.#nextUnlessStill()
+        if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
+        if (next.done === true) return { text: this.#writer.end(), isLast: true }
+        text = this.#writer.write(next.value)
       }
     } catch (error) {
       return { text: text + this.#writer.fail(error), isLast: true, error }
@@ -117,16 +125,28 @@ class Frames {
     await this.#events.return?.()
   }
 
-  /** The next event, or undefined when none comes for a while. */
-  async #unlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const still = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), stillMs)
-    })
-    try {
-      return await Promise.race([this.#events.next(), still])
-    } finally {
-      clearTimeout(timer)
+  /** The next event; undefined when none comes for a while and the run waits for a person. */
+  async #nextUnlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
+    this.#next ??= this.#events.next()
+    if (this.#writer.waiting !== 'no' && this.#waits()) {
+      const isStill = await passes(stillMs, this.#next)
+      if (isStill && this.#waits()) return undefined
     }
+    const next = await this.#next
+    this.#next = undefined
+    return next
+  }
+}
+
+/** Whether so many milliseconds pass before `work` settles. */
+async function passes(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let stopTimer = (): void => undefined
+  const passed = new Promise<boolean>((resolve) => {
+    stopTimer = startTimer(ms, () => resolve(true))
+  })
+  try {
+    return await Promise.race([work.then(() => false), passed])
+  } finally {
+    stopTimer()
   }
 }

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { placeTests } from './agent-endpoint-places.ts'
+import { protocolTests } from './agent-endpoint-protocols.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */
@@ -26,6 +27,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask }: AgentEndpo
     treeTests(runner, clientOf)
     placeTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
+    protocolTests(runner, clientOf, ask)
   })
 }
 

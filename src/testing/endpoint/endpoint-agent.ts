@@ -6,12 +6,13 @@ import { defineTool } from '../../tools/define-tool.ts'
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)
 
-function mailing(id?: string): Script {
+/** `said`: how a mail that was sent is told of. */
+function mailing(id?: string, said: string | string[] = 'Sent.'): Script {
   return ({ messages }) => {
     const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
     const call = { name: 'send_mail', arguments: { to: 'ada@example.org' }, ...(id !== undefined && { id }) }
     if (results.length === 0) return { toolCalls: [call] }
-    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : 'Sent.' }
+    return { text: results.some((result) => 'isError' in result && result.isError) ? 'Not sent.' : said }
   }
 }
 
@@ -24,6 +25,8 @@ const scripts: Record<string, Script> = {
     if (isSent) return { text: words }
     return { text: counted, toolCalls: [{ name: 'send_mail', arguments: { to: 'ada@example.org' } }] }
   },
+  // So slow after the decision that one can come in between.
+  report: mailing(undefined, counted),
   ask: mailing(),
   // Of a service that gives ids of its own kind.
   odd: mailing('call/1?%2f#ö'),
@@ -37,7 +40,7 @@ const scripts: Record<string, Script> = {
 export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt'> {
   const kind = sessionId.split('-')[0] ?? ''
   return {
-    model: scripted(scripts[kind] ?? [], { delayMs: kind === 'slow' || kind === 'meet' ? 5 : 0 }),
+    model: scripted(scripts[kind] ?? [], { delayMs: ['slow', 'meet', 'report'].includes(kind) ? 5 : 0 }),
     systemPrompt: 'This text stays on the server.',
     tools: [sendMail],
   }
