@@ -82,6 +82,11 @@ export class LiveSession {
     return (await this.#records()).length > 0
   }
 
+  /** Whether the message with this id was ever said, also where the conversation has left it since. */
+  async wasSaid(id: string): Promise<boolean> {
+    return (await this.#records()).some(({ entry }) => 'message' in entry && entry.message.id === id)
+  }
+
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
     return (await this.#agent?.catch(() => undefined))?.isStreaming === true

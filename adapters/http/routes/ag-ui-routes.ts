@@ -2,6 +2,7 @@ import type { AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
+import { beginForPerson } from '../live/begin-for-person.ts'
 import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
@@ -35,7 +36,7 @@ async function runFor(live: LiveSession, { message, decisions }: RunInput): Prom
     if (message !== undefined && !isSaid) run.followUp(message)
     return { run, isSeen: untilResolved(decisions) }
   }
-  if (message !== undefined && !isSaid) return { run: await live.start((agent) => agent.prompt(message)) }
+  if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message)) }
   // A client whose connection was lost asks once more.
   const run = await live.latestRun()
   if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')

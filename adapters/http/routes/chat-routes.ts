@@ -1,16 +1,17 @@
-import type { AgentMessage, AgentRun } from '../../../src/index.ts'
+import type { AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../access/body.ts'
-import { ProblemError, refuse } from '../access/problem.ts'
+import { beginForPerson } from '../live/begin-for-person.ts'
+import { refuse } from '../access/problem.ts'
 import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
-import { type IsSeen, uiMessageFrames } from '../stream/frame-writer.ts'
+import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
- * conversation that a page opens. Its stop is `POST /stop`.
+ * conversation that a page opens. Its stop is `POST /stop`. `GET /chat/turns` tells a page that others have spoken, decided or been answered.
  *
  * Source: docs/concepts/ui-protocols.md
  */
@@ -37,6 +38,11 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     options.streams.assertRoom()
     return chatStream(c.env.live, run, options, { restate: true })
   })
+  app.get('/chat/turns', (c) => {
+    options.streams.assertRoom()
+    const closed = new AbortController()
+    return eventStream(c.env.live.follow(closed.signal), options, { writer: turnFrames(), onClose: () => closed.abort() })
+  })
 }
 
 interface ChatStream {
@@ -55,25 +61,21 @@ function chatStream(
   return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) })
 }
 
-/** Begins the run that a request asks for. What the page knows by an id that the server does not have is new. */
+/** Begins the run that a request asks for. What the page knows by an id that the session never had is new. */
 async function begin(live: LiveSession, { trigger, message, messageId }: ChatRequest): Promise<AgentRun> {
   const { messages } = await live.agent()
-  if (trigger === 'regenerate-message' && isIn(messages, messageId ?? message?.id)) {
-    return live.start((agent) => agent.regenerate(messageId === undefined ? {} : { messageId }))
+  const known = [messageId, message?.id].find((id) => id !== undefined && messages.some((each) => each.id === id))
+  if (trigger === 'regenerate-message') {
+    if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known }))
+    if (message === undefined || (await live.wasSaid(message.id))) refuseStale()
   }
-  if (message === undefined) {
-    throw new ProblemError({
-      status: 409,
-      code: 'nothingToContinue',
-      detail: 'The server does not have the answer that is to be made again.',
-    })
-  }
+  if (message === undefined) refuseStale()
   // Also what was sent before and whose answer was lost: it is not said twice.
   const said = messages.find(({ id }) => id === (messageId ?? message.id))
-  if (said?.role === 'user') return live.start((agent) => agent.editAndResend(said.id, message))
-  return live.start((agent) => agent.prompt(message))
+  if (said?.role === 'user') return beginForPerson(live, (agent) => agent.editAndResend(said.id, message))
+  return beginForPerson(live, (agent) => agent.prompt(message))
 }
 
-function isIn(messages: readonly AgentMessage[], id: string | undefined): boolean {
-  return id === undefined ? messages.length > 0 : messages.some((message) => message.id === id)
+function refuseStale(): never {
+  refuse(409, 'nothingToContinue', 'This message is no longer part of the conversation, which has gone on elsewhere. Reload the page.')
 }

@@ -29,7 +29,9 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   app.post('/agui', (c) => ofBody(c, '/agui', 'threadId'))
   app.get('/chat/:id', (c) => ofChat(c, '/chat'))
   app.get('/chat/:id/stream', (c) => ofChat(c, '/chat/stream'))
+  app.get('/chat/:id/turns', (c) => ofChat(c, '/chat/turns'))
   app.post('/chat/:id/stop', (c) => ofChat(c, '/stop'))
+  app.post('/chat/:id/steer', (c) => ofChat(c, '/steer'))
   /** For clients that say in the body which conversation they are about. */
   const ofBody = async (c: Context<E>, path: string, name: string) => {
     const caller = await access(c)

@@ -32,6 +32,20 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
   }
 }
 
+/** Which events a page has to hear of that shows a conversation in which others speak too. */
+const turning: readonly AgentEvent['type'][] = ['agentStart', 'approvalRequested', 'approvalResolved', 'agentEnd']
+
+/** Only that a turn of the conversation has begun, waits, goes on or has ended: `{ type, loopId }`. What was said is read elsewhere. */
+export function turnFrames(): FrameWriter {
+  return {
+    write: ({ type, loopId }) => (turning.includes(type) ? `data: ${JSON.stringify({ type, loopId })}\n\n` : ''),
+    waiting: 'no',
+    suspend: () => '',
+    end: () => '',
+    fail: () => '',
+  }
+}
+
 /** What turns the events of a run into those of another protocol. */
 interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
   encode(event: AgentEvent): Chunk[]

@@ -55,6 +55,7 @@ function attempts(sessionId: string, loopId: string, toolCallId: string): Attemp
     post(`${session}/branch`, { loopId, prompt }),
     post(`${session}/title`, { title: 'Mine' }),
     post(`/chat/${sessionId}/stop`),
+    post(`/chat/${sessionId}/steer`, { prompt }, 409),
     { method: 'DELETE', path: session },
   ]
 }
@@ -68,6 +69,7 @@ function beginnings(sessionId: string): Attempt[] {
     { method: 'POST', path: '/agui', body: { threadId: sessionId, runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] } },
     { method: 'POST', path: `/sessions/${sessionId}/import`, body: {} },
     { method: 'GET', path: `/sessions/${sessionId}/events` },
+    { method: 'GET', path: `/chat/${sessionId}/turns` },
     { method: 'GET', path: '/sessions' },
   ]
 }

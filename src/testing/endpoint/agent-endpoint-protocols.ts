@@ -28,4 +28,87 @@ export function protocolTests({ it, expect }: TestRunner, clientOf: (kind: strin
       expect((await allEvents(await client.events(loopId))).at(-1)?.type).toBe('agentEnd')
     })
   }
+
+  const user = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] })
+  const say = async (client: EndpointClient, id: string) => {
+    const { sessionId } = client
+    return (await post('/chat', { id: sessionId, trigger: 'submit-message', messages: [user(id, id)] })).text()
+  }
+  const again = (client: EndpointClient, id: string, more: JsonObject = {}) =>
+    post('/chat', { id: client.sessionId, trigger: 'regenerate-message', messages: [user(id, id)], ...more })
+  const shown = async ({ sessionId }: EndpointClient): Promise<{ id: string; role: string }[]> =>
+    (await (await ask(`/chat/${sessionId}`)).json()).messages
+  const said = async (client: EndpointClient) => (await shown(client)).flatMap(({ id, role }) => (role === 'user' ? [id] : []))
+
+  it('makes the answer again that a stale page names, and no other', async () => {
+    const client = clientOf('talk')
+    for (const id of ['one', 'two', 'three']) await say(client, id)
+    const [, first = { id: '' }, , second = { id: '' }] = await shown(client)
+    await (await again(client, 'two', { messageId: second.id })).text()
+    expect(await said(client)).toEqual(['one', 'two'])
+    // This answer is gone: the message before it says which is meant.
+    await (await again(client, 'two', { messageId: second.id })).text()
+    expect(await said(client)).toEqual(['one', 'two'])
+    await (await again(client, 'one')).text()
+    expect(await said(client)).toEqual(['one'])
+    expect((await shown(client))[1]?.id === first.id).toBe(false)
+  })
+
+  it('does not say again what has left the conversation, and says so', async () => {
+    const client = clientOf('talk')
+    for (const id of ['one', 'two']) await say(client, id)
+    await (await again(client, 'one')).text()
+    const refused = await again(client, 'two')
+    const { code, detail } = await refused.json()
+    expect([refused.status, code, /reload/i.test(detail)]).toEqual([409, 'nothingToContinue', true])
+    expect(await said(client)).toEqual(['one'])
+    // What never arrived is said.
+    await (await again(client, 'new')).text()
+    expect(await said(client)).toEqual(['one', 'new'])
+  })
+
+  it('tells a person who types while a decision is due what to do, and takes steering', async () => {
+    const client = clientOf('ask')
+    const { toolCallId, argumentsHash, loopId, seq } = await asked(client)
+    const input = { threadId: client.sessionId, runId: 'r', messages: [{ id: 'm2', role: 'user', content: 'And?' }] }
+    const refusals = [
+      await post('/chat', { id: client.sessionId, trigger: 'submit-message', messages: [user('m1', 'And?')] }),
+      await again(client, 'm1'),
+      await post('/agui', input),
+    ]
+    for (const refused of refusals) {
+      const { code, detail } = await refused.json()
+      expect([refused.status, code, /decision/.test(detail), /\(\)|run\.|agent\b/.test(detail)]).toEqual([409, 'busy', true, false])
+    }
+    const steered = await post(`/chat/${client.sessionId}/steer`, { prompt: 'Be brief.' })
+    expect([steered.status, (await steered.json()).status]).toEqual([202, 'queued'])
+    await client.post(`/approvals/${encodeURIComponent(toolCallId)}`, { approved: true, argumentsHash })
+    // The model of this agent asks again after each message of a person.
+    await eventsUntil(await client.events(loopId, seq), 'approvalRequested')
+    expect(JSON.stringify(await shown(client)).includes('Be brief.')).toBe(true)
+    await client.post('/stop')
+  })
+
+  it('tells a second page of new turns, decisions and ends', async () => {
+    const client = clientOf('ask')
+    const left = new AbortController()
+    const turns = await ask(`/chat/${client.sessionId}/turns`, { signal: left.signal })
+    const reader = turns.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let heard = ''
+    const hear = async (type: string) => {
+      while (!heard.includes(`"${type}"`)) {
+        const next = await reader?.read()
+        if (next?.value === undefined) throw new Error(`The stream ended without ${type}, after ${heard}`)
+        heard += next.value
+      }
+    }
+    const { toolCallId, argumentsHash } = await asked(client)
+    await hear('agentStart')
+    await client.post(`/approvals/${encodeURIComponent(toolCallId)}`, { approved: true, argumentsHash })
+    await hear('agentEnd')
+    const types = [...heard.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data).type)
+    expect(types).toEqual(['agentStart', 'approvalRequested', 'approvalResolved', 'agentEnd'])
+    await reader?.cancel()
+    left.abort()
+  })
 }
