@@ -154,7 +154,15 @@ checkedOptions<AgentAppOptions>(
 )
 checkedOptions<MemoryLiveSessionsOptions>(
   'memoryLiveSessions',
-  { store: memorySessionStore(), agent: () => ({ model: scripted([]) }), idleMs: 1, maxSessions: 1, maxOpenRuns: 1, logger: { warn: act } },
+  {
+    store: memorySessionStore(),
+    agent: () => ({ model: scripted([]) }),
+    idleMs: 1,
+    maxSessions: 1,
+    maxSessionsPerCaller: 2,
+    maxOpenRuns: 1,
+    logger: { warn: act },
+  },
   memoryLiveSessions,
   ['store', 'agent'],
 )

@@ -1,4 +1,5 @@
 import type { AgentOptions, Logger, SessionRecord, SessionStore } from '../../../src/index.ts'
+import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
@@ -10,6 +11,8 @@ export const maxAttempts = 3
 /** What a live session needs of the host in which it lives. */
 export interface LiveSessionHost {
   readonly sessionId: string
+  /** Whose session it is, where the host knows; default: the only user there is. */
+  readonly caller?: Caller
   readonly store: SessionStore
   readonly logger?: Logger | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>

@@ -11,6 +11,7 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
+import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { assertLoop, type History, historyAt } from './history-at.ts'
 import { KeptByKey } from './kept-by-key.ts'
@@ -61,6 +62,10 @@ export class LiveSession {
 
   get sessionId(): string {
     return this.#host.sessionId
+  }
+
+  get caller(): Caller {
+    return this.#host.caller ?? {}
   }
 
   get store(): SessionStore {

@@ -13,6 +13,7 @@ import { timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { type Problem, refuse, tooManyRuns } from '../access/problem.ts'
+import { shareOf } from '../access/share.ts'
 import { LiveSession } from './live-session.ts'
 import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
@@ -28,7 +29,9 @@ export interface MemoryLiveSessionsOptions {
   idleMs?: number
   /** Sessions in memory at once. Beyond it the one that has rested longest leaves; where none rests, the answer is 503. Default 1,000. */
   maxSessions?: number
-  /** Runs of one caller at once; a prompt beyond is answered with 429. Default: as many as come. */
+  /** The same for the sessions of one caller; where none rests, the answer is 429. Default 200; 1,000 for the only user of a server. */
+  maxSessionsPerCaller?: number
+  /** Runs of one caller at once; a prompt beyond is answered with 429. Default 100; 1,000 for the only user of a server. */
   maxOpenRuns?: number
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger
@@ -39,12 +42,14 @@ const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
   agent: required(aFunction),
   idleMs: aPositiveNumber,
   maxSessions: wholeFrom(1),
+  maxSessionsPerCaller: wholeFrom(1),
   maxOpenRuns: wholeFrom(0),
   logger: withMethods('a logger', 'warn'),
 })
 
 /** A session in memory, and when it is needed. */
 interface Resident {
+  owner: string
   live: LiveSession
   /** Requests that are being answered. */
   asking: number
@@ -110,13 +115,15 @@ class MemoryLiveSessions implements LiveSessions {
     for (;;) {
       const leaving = this.#leaving.get(key)
       if (leaving !== undefined) await leaving
-      else if (this.#residents.has(key) || this.#residents.size < this.#maxSessions) return this.#hold(key, address)
+      else if (this.#residents.has(key)) return this.#hold(key, address)
+      else if (this.#residentsOf(address).length >= this.#maxSessionsOf(address)) await this.#makeRoomOf(address)
+      else if (this.#residents.size < this.#maxSessions) return this.#hold(key, address)
       else await this.#makeRoom()
     }
   }
 
   #hold(key: string, address: SessionAddress): Resident {
-    const resident = this.#residents.get(key) ?? { live: this.#host(address), asking: 0, usedAt: 0 }
+    const resident = this.#residents.get(key) ?? { owner: ownerOf(address), live: this.#host(address), asking: 0, usedAt: 0 }
     resident.asking += 1
     resident.usedAt = Date.now()
     this.#residents.delete(key)
@@ -129,21 +136,23 @@ class MemoryLiveSessions implements LiveSessions {
     const { agent, logger } = this.#options
     return new LiveSession({
       sessionId,
+      caller: callerIn(address),
       store: this.#storeOf(address),
       logger,
       agentOptions: () => agent(address),
-      runs: this.#runs(ownerOf(address)),
+      runs: this.#runs(address),
       attempts: { begin: async (records) => attemptsOf(records) <= maxAttempts, takeBack: async () => undefined },
     })
   }
 
-  #storeOf({ identity }: Caller): SessionStore {
+  #storeOf(caller: Caller): SessionStore {
     const { store } = this.#options
-    if (typeof store === 'function') return store(identity === undefined ? {} : { identity })
-    return scopedSessionStore(store, identity)
+    return typeof store === 'function' ? store(callerIn(caller)) : scopedSessionStore(store, caller.identity)
   }
 
-  #runs(owner: string) {
+  #runs(address: SessionAddress) {
+    const owner = ownerOf(address)
+    const share = shareOf(address, this.#options.maxOpenRuns)
     const add = (count: number) => {
       const next = (this.#runsOf.get(owner) ?? 0) + count
       if (next <= 0) this.#runsOf.delete(owner)
@@ -152,8 +161,7 @@ class MemoryLiveSessions implements LiveSessions {
     let isCounted = false
     return {
       open: async (): Promise<Problem | undefined> => {
-        const { maxOpenRuns = Infinity } = this.#options
-        if (!isCounted && (this.#runsOf.get(owner) ?? 0) >= maxOpenRuns) return tooManyRuns
+        if (!isCounted && (this.#runsOf.get(owner) ?? 0) >= share) return tooManyRuns
         if (!isCounted) add(1)
         isCounted = true
         return undefined
@@ -169,13 +177,31 @@ class MemoryLiveSessions implements LiveSessions {
     }
   }
 
+  /** Those of one caller, the one used last at the end. */
+  #residentsOf(address: SessionAddress): [string, Resident][] {
+    const owner = ownerOf(address)
+    return [...this.#residents].filter(([, resident]) => resident.owner === owner)
+  }
+
+  /** Lets the session of this caller go that has rested longest. */
+  async #makeRoomOf(address: SessionAddress): Promise<void> {
+    if (await this.#letOneGo(this.#residentsOf(address))) return
+    if (this.#residentsOf(address).length < this.#maxSessionsOf(address)) return
+    const detail =
+      'As many of your sessions are active as may be at once. Stop a run or close a stream, or raise maxSessionsPerCaller on the server.'
+    refuse(429, 'tooManySessions', detail, 5000)
+  }
+
   /** Lets the session go that has rested longest. */
   async #makeRoom(): Promise<void> {
-    for (const [key, resident] of [...this.#residents]) {
-      if (await this.#letGo(key, resident)) return
-    }
-    if (this.#residents.size < this.#maxSessions) return
-    refuse(503, 'tooManySessions', 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.')
+    if ((await this.#letOneGo([...this.#residents])) || this.#residents.size < this.#maxSessions) return
+    const detail = 'As many sessions are active as this server holds. Try again later, or raise maxSessions on the server.'
+    refuse(503, 'tooManySessions', detail, 5000)
+  }
+
+  async #letOneGo(residents: readonly [string, Resident][]): Promise<boolean> {
+    for (const [key, resident] of residents) if (await this.#letGo(key, resident)) return true
+    return false
   }
 
   /** One timer for all of them, and none where there is none. */
@@ -216,6 +242,11 @@ class MemoryLiveSessions implements LiveSessions {
     return left
   }
 
+  /** More than runs: who has as many as may be can still read and stop. */
+  #maxSessionsOf(address: SessionAddress): number {
+    return shareOf(address, this.#options.maxSessionsPerCaller, 200)
+  }
+
   get #maxSessions(): number {
     return this.#options.maxSessions ?? 1000
   }
@@ -227,6 +258,10 @@ class MemoryLiveSessions implements LiveSessions {
 
 function keyOf(address: SessionAddress): string {
   return `${ownerOf(address)}/${address.sessionId}`
+}
+
+function callerIn({ identity }: Caller): Caller {
+  return identity === undefined ? {} : { identity }
 }
 
 /** No name of a user is the empty one, which stands for the server's only user. */

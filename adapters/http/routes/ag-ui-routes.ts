@@ -19,12 +19,16 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
   app.post('/agui', async (c) => {
     const { value: input, problem } = readRunInput(await readJsonObject(c, options.body))
     if (input === undefined) refuse(400, 'invalidBody', problem)
-    options.streams.assertRoom()
+    options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
     const { run, isSeen, restate = false } = await runFor(live, input)
     const { threadId, runId } = input
     const encoder = agUiEncoder({ history: live.historyBefore(run), restate, threadId, runId })
-    return eventStream(run, options, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) })
+    return eventStream(
+      run,
+      { ...options, caller: live.caller },
+      { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) },
+    )
   })
 }
 

@@ -1,8 +1,8 @@
 import type { AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../access/body.ts'
-import { beginForPerson } from '../live/begin-for-person.ts'
 import { refuse } from '../access/problem.ts'
+import { beginForPerson } from '../live/begin-for-person.ts'
 import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
@@ -25,7 +25,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
   app.post('/chat', async (c) => {
     const { value: request, problem } = readChatRequest(await readJsonObject(c, options.body))
     if (request === undefined) refuse(400, 'invalidBody', problem)
-    options.streams.assertRoom()
+    options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
     const { decisions } = request
     if (decisions.length === 0) return chatStream(live, await begin(live, request), options)
@@ -35,13 +35,18 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
   app.get('/chat/stream', async (c) => {
     const run = await c.env.live.currentRun()
     if (run === undefined) return c.body(null, 204)
-    options.streams.assertRoom()
+    options.streams.assertRoom(c.env.live.caller)
     return chatStream(c.env.live, run, options, { restate: true })
   })
   app.get('/chat/turns', (c) => {
-    options.streams.assertRoom()
+    const { live } = c.env
+    options.streams.assertRoom(live.caller)
     const closed = new AbortController()
-    return eventStream(c.env.live.follow(closed.signal), options, { writer: turnFrames(), onClose: () => closed.abort() })
+    return eventStream(
+      live.follow(closed.signal),
+      { ...options, caller: live.caller },
+      { writer: turnFrames(), onClose: () => closed.abort() },
+    )
   })
 }
 
@@ -58,7 +63,11 @@ function chatStream(
   { isSeen, restate = false }: ChatStream = {},
 ): Response {
   const encoder = uiMessageEncoder({ history: live.historyBefore(run), restate })
-  return eventStream(run, options, { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) })
+  return eventStream(
+    run,
+    { ...options, caller: live.caller },
+    { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) },
+  )
 }
 
 /** Begins the run that a request asks for. What the page knows by an id that the session never had is new. */

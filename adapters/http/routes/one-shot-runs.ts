@@ -24,10 +24,10 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     // Of the request as it came: it tells when the client goes.
     const { signal } = c.req.raw
     const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
-    options.streams.assertRoom()
+    options.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
     const run = made.prompt(messages, { signal, ...(metadata !== undefined && { metadata }) })
-    return eventStream(run, options, { onCancel: (reason) => run.abort(reason) })
+    return eventStream(run, { ...options, caller }, { onCancel: (reason) => run.abort(reason) })
   })
 }

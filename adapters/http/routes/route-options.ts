@@ -20,7 +20,7 @@ export interface RouteOptions {
   maxBodyBytes?: number
   /** Milliseconds in which a body must be there. Default 30,000. */
   bodyTimeoutMs?: number
-  /** Answers that stream at once. Default 1,000. */
+  /** Answers that stream to one caller at once. Default 100; 1,000 for the only user of a server. */
   maxOpenStreams?: number
   /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
   pingMs?: number
@@ -62,7 +62,7 @@ export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
 export function resolvedRoutes({
   maxBodyBytes = 1024 * 1024,
   bodyTimeoutMs = 30_000,
-  maxOpenStreams = 1000,
+  maxOpenStreams,
   pingMs = 15_000,
   turnRequests = false,
   imports = false,

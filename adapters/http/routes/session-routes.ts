@@ -106,16 +106,20 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     return answerWithRun(c, options, (agent) => agent.continueLoop(), place)
   })
   app.get('/runs/:loopId/events', async (c) => {
-    options.streams.assertRoom()
+    options.streams.assertRoom(c.env.live.caller)
     const run = await runOf(c.env.live, c.req.param('loopId'))
-    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), options)
+    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), { ...options, caller: c.env.live.caller })
   })
   app.get('/events', async (c) => {
-    options.streams.assertRoom()
+    options.streams.assertRoom(c.env.live.caller)
     const loopId = c.req.query('loopId')
     const closed = new AbortController()
     const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
-    return eventStream(c.env.live.follow(closed.signal, events), options, { onClose: () => closed.abort() })
+    return eventStream(
+      c.env.live.follow(closed.signal, events),
+      { ...options, caller: c.env.live.caller },
+      { onClose: () => closed.abort() },
+    )
   })
   app.post('/stop', async (c) => {
     const { live } = c.env
@@ -235,10 +239,10 @@ async function answerWithRun(
   place: Place,
 ): Promise<Response> {
   const { live } = c.env
-  options.streams.assertRoom()
+  options.streams.assertRoom(live.caller)
   const key = keyOf(c)
   const run = key === undefined ? await live.start(begin, place) : await runOf(live, await live.startOnce(key, begin, place))
-  return runStream(run, undefined, options)
+  return runStream(run, undefined, { ...options, caller: live.caller })
 }
 
 /** The loop from whose end a run is to go on, where a body names one. */

@@ -1,25 +1,32 @@
+import type { Caller } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
+import { shareOf } from '../access/share.ts'
 
-/** How many answers stream at once. Each holds a reader, and what its client has not taken yet. */
+/** How many answers stream to each caller at once. Each holds a reader, and what its client has not taken yet. */
 export class OpenStreams {
-  readonly #max: number
-  #open = 0
+  readonly #given: number | undefined
+  readonly #openOf = new Map<string | undefined, number>()
 
-  constructor(max: number) {
-    this.#max = max
+  constructor(given: number | undefined) {
+    this.#given = given
   }
 
   /** Refuses with 429 `tooManyStreams` where no more may begin: to be asked before anything is begun that would be streamed. */
-  assertRoom(): void {
-    if (this.#open < this.#max) return
-    refuse(429, 'tooManyStreams', `${this.#max} answers are streamed already. Close one, or raise maxOpenStreams on the server.`)
+  assertRoom(caller: Caller): void {
+    const share = shareOf(caller, this.#given)
+    if ((this.#openOf.get(caller.identity) ?? 0) < share) return
+    refuse(429, 'tooManyStreams', `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`, 1000)
   }
 
   /** Counts one more; returns what to call once it has ended. */
-  enter(): () => void {
-    this.#open += 1
-    return () => {
-      this.#open -= 1
-    }
+  enter({ identity }: Caller): () => void {
+    this.#add(identity, 1)
+    return () => this.#add(identity, -1)
+  }
+
+  #add(identity: string | undefined, count: number): void {
+    const open = (this.#openOf.get(identity) ?? 0) + count
+    if (open > 0) this.#openOf.set(identity, open)
+    else this.#openOf.delete(identity)
   }
 }

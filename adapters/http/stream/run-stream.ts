@@ -1,4 +1,5 @@
 import { type AgentEvent, type AgentRun, CursorExpiredError } from '../../../src/index.ts'
+import type { Caller } from '../access/authorize.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -12,8 +13,13 @@ export interface RunStreamOptions {
   streams: OpenStreams
 }
 
+/** The same for whoever asks. */
+interface AnsweredOptions extends RunStreamOptions {
+  caller: Caller
+}
+
 /** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
-export function runStream(run: AgentRun, cursor: string | undefined, options: RunStreamOptions): Response {
+export function runStream(run: AgentRun, cursor: string | undefined, options: AnsweredOptions): Response {
   return eventStream(cursor === undefined ? run : eventsAfter(run, cursorOf(cursor)), options)
 }
 
@@ -27,10 +33,10 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
 }
 
 /** Events as an answer of server-sent events. */
-export function eventStream(events: AsyncIterable<AgentEvent>, options: RunStreamOptions, answer: AnswerOptions = {}): Response {
-  const { pingMs, turnRequests, streams } = options
+export function eventStream(events: AsyncIterable<AgentEvent>, options: AnsweredOptions, answer: AnswerOptions = {}): Response {
+  const { pingMs, turnRequests, streams, caller } = options
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
-  const leave = streams.enter()
+  const leave = streams.enter(caller)
   const body = sseStream(events, {
     writer,
     pingMs,

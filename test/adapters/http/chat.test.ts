@@ -117,6 +117,28 @@ describe('an unmodified chat of the AI SDK', () => {
     expect((await app.request(`/chat/${chat.id}/stream`)).status).toBe(204)
   })
 
+  it('hears in a second tab of what is said in the first, and shows it', async () => {
+    const id = idOf('talk')
+    const [first, second] = [chatOf(id), chatOf(id)]
+    const turns = (await app.request(`/chat/${id}/turns`)).body?.pipeThrough(new TextDecoderStream()).getReader()
+    await first.sendMessage({ text: 'Hello.' })
+    // What the page of the documentation does at each message.
+    expect((await turns?.read())?.value).toContain('agentStart')
+    second.messages = await storedMessages(id)
+    await second.resumeStream()
+    expect(second.messages.map((message) => [message.id, textOf(message)])).toEqual(
+      first.messages.map((message) => [message.id, textOf(message)]),
+    )
+    await turns?.cancel()
+  })
+
+  it('shows a person who types while a decision is due what to do', async () => {
+    const chat = chatOf(idOf('ask'))
+    await chat.sendMessage({ text: 'Send it.' })
+    await chat.sendMessage({ text: 'And?' })
+    expect(JSON.parse(chat.error?.message ?? '{}').detail).toContain('waits for a decision of yours')
+  })
+
   it('stops', async () => {
     const chat = chatOf(idOf('slow'))
     const sent = chat.sendMessage({ text: 'Go.' })

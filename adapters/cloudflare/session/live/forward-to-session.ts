@@ -82,4 +82,5 @@ const unavailable: Problem = {
   status: 503,
   code: 'unavailable',
   detail: 'The session was ended while it was asked, or has too much to do. Read what it has done before you send this again.',
+  retryAfterMs: 1000,
 }

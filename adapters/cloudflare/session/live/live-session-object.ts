@@ -57,7 +57,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly maxBodyBytes: number = 1024 * 1024
   /** Milliseconds in which a body must be there. */
   protected readonly bodyTimeoutMs: number = 30_000
-  /** Answers that stream at once. */
+  /** Answers that stream at once of one session. */
   protected readonly maxOpenStreams: number = 100
   /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
   protected readonly imports: boolean = false

@@ -165,6 +165,9 @@ describe('a model that is not allowed is not called', () => {
     'one to fall back to': '{"model":"gpt-6-mini","models":["gpt-6-mini","gpt-6"]}',
     'one to fall back to, as an object': '{"model":"gpt-6-mini","fallbacks":[{"model":"gpt-6"}]}',
     'one that a tool of the service calls': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6"}]}',
+    'one that a plugin of the service calls': '{"model":"gpt-6-mini","plugins":[{"id":"web"},{"id":"fusion","model":"gpt-6"}]}',
+    'several that a plugin calls': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","analysis_models":["gpt-6-mini","gpt-6"]}]}',
+    'one that a plugin calls, in another case': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","Model":"gpt-6"}]}',
     'one with a wildcard': '{"model":"gpt-5*"}',
     'one with a path': '{"model":"gpt-5/../gpt-6"}',
     'one that goes on after a slash': '{"model":"gpt-5/gpt-6"}',
@@ -184,6 +187,7 @@ describe('a model that is not allowed is not called', () => {
   it.each([
     '{"model":"gpt-6-mini"}',
     '{"model":"gpt-5.1-codex","messages":[{"model":"x"}],"tools":[{"type":"function","function":{"name":"model"}}]}',
+    '{"model":"gpt-6-mini","plugins":[{"id":"web","engine":"exa"},{"id":"fusion","model":"gpt-5"}]}',
     '{ "messages" : [ "\\"model\\":" ] , "model" : "gpt-6-mini" , "n" : 1e2, "models": ["gpt-5"] }',
   ])('but %s is, byte for byte', async (text) => {
     const service = await answering()
