@@ -42,9 +42,9 @@ function dependencies(): string[] {
   return Object.keys(manifest.dependencies)
 }
 
-const ofMcpTests = [
-  ...['client/index.js', 'client/auth.js', 'client/sse.js', 'client/streamableHttp.js', 'types.js', 'inMemory.js', 'validation/cfworker'],
-].map((path) => `@modelcontextprotocol/sdk/${path}`)
+const ofMcpTests = [...['client/index.js', 'client/auth.js', 'client/sse.js', 'client/streamableHttp.js', 'types.js', 'inMemory.js']].map(
+  (path) => `@modelcontextprotocol/sdk/${path}`,
+)
 
 /** The runtime suite and what only browsers have, in one browser. */
 function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOption) {

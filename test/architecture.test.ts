@@ -9,7 +9,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   types: { layers: [], packages: [] },
   base: { layers: [], packages: ['yaml'] },
   stream: { layers: [], packages: ['eventsource-parser'] },
-  validation: { layers: [], packages: ['@cfworker/json-schema'] },
+  validation: { layers: [], packages: [] },
   workspace: { layers: [], packages: [] },
   context: { layers: [], packages: [] },
   session: { layers: [], packages: [] },

@@ -74,9 +74,9 @@ const expected: Record<string, string> = {
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
   './tools': `
-    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats joinPath listFilesTool prunTools readFileTool
+    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats formatChecks joinPath linearPattern listFilesTool prunTools readFileTool
     resolvePath revertTool searchTool workspaceSearcher writeFileTool
-    EditFileOptions ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
+    EditFileOptions EnforcedFormat LinearPattern ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
     ToolOptions WriteFileOptions`,
   './openapi': `
     OpenApiError fetchOpenApiTools openApiTools readOpenApiTools

@@ -1,7 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ConfigError, type JsonSchema, type SchemaResult, type SchemaValidator } from '../../src/index.ts'
-import { enforceableSchema } from '../../src/tools/index.ts'
-import { formats } from './formats.ts'
+import { enforceableSchema, formatChecks, linearPattern } from '../../src/tools/index.ts'
 import { readErrors } from './issues.ts'
 
 /**
@@ -16,7 +15,16 @@ import { readErrors } from './issues.ts'
  */
 export function ajvValidator(): SchemaValidator {
   // The schema is checked before ajv sees it, so its own strictness and its meta-schema are not needed.
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: false, ownProperties: true, validateSchema: false, formats })
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    ownProperties: true,
+    validateSchema: false,
+    formats: { ...formatChecks },
+    // For code that is written to a file, which this is not.
+    code: { regExp: Object.assign(boundedPattern, { code: 'boundedPattern' }) },
+  })
   return {
     compile(schema: JsonSchema) {
       const root = enforceableSchema(schema)
@@ -28,6 +36,23 @@ export function ajvValidator(): SchemaValidator {
       }
       const validate = compileWith(ajv, root)
       return (value) => check(validate, value)
+    },
+  }
+}
+
+/** Steps that one pattern may take with one text. */
+const maxSteps = 5_000_000
+
+/** In place of the engine of the language, which backtracks. */
+function boundedPattern(source: string): { test(text: string): boolean } {
+  const pattern = linearPattern(source)
+  return {
+    test(text) {
+      let left = maxSteps
+      return pattern.occursIn(text, (steps) => {
+        left -= steps
+        if (left < 0) throw new RangeError('The value takes too long to check.')
+      })
     },
   }
 }

@@ -8,7 +8,6 @@ import {
   ElicitRequestSchema,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js'
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker'
 import {
   aFunction,
   aPositiveNumber,
@@ -208,8 +207,7 @@ class Connection implements McpConnection {
     // The defaults of a form are filled in where the event is answered, or by the SDK.
     const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
     const capabilities = { ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
-    // The SDK's own choice generates code, which Workers and strict pages refuse.
-    const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: new CfWorkerJsonSchemaValidator() })
+    const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: unusedValidator })
     if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => this.#elicit(request.params, signal))
     if (onSample) client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => onSample(request.params, signal))
     client.fallbackNotificationHandler = async (notification) => this.fallbackNotificationHandler?.(notification)
@@ -260,6 +258,14 @@ class Connection implements McpConnection {
       // A logger has no say in what happens.
     }
   }
+}
+
+/**
+ * The SDK's own choice generates code, which Workers and strict pages refuse, and runs patterns of a stranger that may never end. Arguments are checked
+ * by `mcpTools`; it asks the SDK for no other check, and this one lets nothing pass.
+ */
+const unusedValidator = {
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'This package has no such check.' }),
 }
 
 function codeOf(error: unknown): McpErrorCode {

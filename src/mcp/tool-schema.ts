@@ -37,7 +37,7 @@ export function serverSchema(given: unknown): ServerSchema | undefined {
   const unchecked = faultOf(schema)
   if (unchecked !== undefined) return { parameters: inParts(partsOf(schema)), jsonSchema, unchecked }
   if (isWhole) return { parameters: jsonSchema }
-  return { parameters: inParts([schema]), jsonSchema, unchecked: 'A pattern in it may take very long.' }
+  return { parameters: inParts([schema]), jsonSchema, unchecked: 'A pattern in it cannot be matched in bounded time.' }
 }
 
 function faultOf(schema: JsonSchema): string | undefined {

@@ -1,5 +1,4 @@
 import type { JsonSchema } from '../contract/json.ts'
-import { isFastPattern } from '../validation/cheap-schema.ts'
 import { isObject, isUsableKeyword } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'
 
@@ -89,11 +88,6 @@ export class SchemaWriter {
     }
     if (!isUsableKeyword(keyword, value) || (plain.has(keyword) && !isSmall(value))) {
       if (!(keyword.startsWith('exclusiveM') && typeof value === 'boolean')) this.lost.add(keyword.slice(0, 100))
-      return
-    }
-    // One that could take very long is for the server to check.
-    if (slowPattern(keyword, value)) {
-      this.lost.add(keyword)
       return
     }
     if (keyword === 'properties') copy.properties = this.#properties(value, depth)
@@ -225,9 +219,4 @@ export function setOwn(target: object, key: string, value: unknown): void {
 export function schemaOfParameter(node: unknown): unknown {
   const media = entriesField(node, 'content')[0]
   return media === undefined ? field(node, 'schema') : field(media[1], 'schema')
-}
-
-function slowPattern(keyword: string, value: unknown): boolean {
-  if (keyword === 'pattern') return !isFastPattern(String(value))
-  return keyword === 'patternProperties' && !Object.keys(Object(value)).every(isFastPattern)
 }

@@ -1,6 +1,8 @@
 // The entry `./tools`: named exports only, each with its contract in TSDoc.
 
-export { enforceableSchema, enforcedFormats } from '../validation/enforceable-schema.ts'
+export { type EnforcedFormat, enforceableSchema, enforcedFormats } from '../validation/enforceable-schema.ts'
+export { formatChecks } from '../validation/formats.ts'
+export { type LinearPattern, linearPattern } from '../validation/linear-pattern.ts'
 export { joinPath, resolvePath } from '../workspace/path.ts'
 export { defineTool, type ToolOptions } from './define-tool.ts'
 export { type EditFileOptions, editFileTool } from './files/edit-file.ts'

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/json.ts'
 import { isPlain } from '../contract/shape/json-fault.ts'
+import { isUsableKeyword } from './enforceable-schema.ts'
 
 /** What a value is never checked with: it is data. */
 const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
@@ -9,7 +10,7 @@ const maxWeight = 5000
 const maxDepth = 1000
 
 /**
- * A copy of a schema that somebody else wrote whose check always ends soon: without the patterns that could take very long, and what rests on them. `undefined` where
+ * A copy of a schema that somebody else wrote whose check always ends soon: without the patterns that cannot be matched safely, and what rests on them. `undefined` where
  * it is the references that could: then nothing of it is checked here.
  */
 export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
@@ -24,8 +25,8 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
   if (Array.isArray(node)) return node.map((item) => copied(item, walk))
   if (!isRecord(node)) return node
   const dropped = new Set<string>()
-  if (typeof node.pattern === 'string' && !isFastPattern(node.pattern)) dropped.add('pattern')
-  if (isRecord(node.patternProperties) && !Object.keys(node.patternProperties).every(isFastPattern)) {
+  if (typeof node.pattern === 'string' && !isUsableKeyword('pattern', node.pattern)) dropped.add('pattern')
+  if (isRecord(node.patternProperties) && !isUsableKeyword('patternProperties', node.patternProperties)) {
     for (const keyword of ['patternProperties', 'additionalProperties', 'unevaluatedProperties']) dropped.add(keyword)
   }
   if (dropped.size > 0) walk.isWhole = false
@@ -37,17 +38,6 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
     Object.defineProperty(copy, key, { value: kept, enumerable: true, configurable: true, writable: true })
   }
   return copy
-}
-
-/**
- * Whether a regular expression takes time in proportion to the text: nothing is repeated but single characters, and of what is repeated without a
- * bound there is one, at a fixed place.
- */
-export function isFastPattern(pattern: string): boolean {
-  const bare = pattern.replaceAll(/\\[\s\S]/g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
-  if (pattern.length > 500 || /\)[*+?{]/.test(bare) || /\\[1-9k]/.test(pattern)) return false
-  const unbounded = bare.match(/[*+]|\{\d+,\}|\{\d*,?\d{3,}\}/g)?.length ?? 0
-  return unbounded === 0 || (unbounded === 1 && bare.startsWith('^') && !bare.includes('|'))
 }
 
 interface Weighing {

@@ -1,5 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
+import { patternFault } from './pattern-fault.ts'
 
 interface Walk {
   /** Schemas being copied: meeting one again means the document contains itself. */
@@ -18,7 +19,8 @@ const maxDepth = 200
  * - The dialect is JSON Schema 2020-12 (`definitions` is accepted beside `$defs`), whatever `$schema` says.
  * - Annotations, `x-…` keywords and formats other than {@link enforcedFormats} are dropped: `format` is an annotation unless promised.
  * - Throws `ConfigError` `unsupportedSchema`, naming the keyword and its JSON pointer, for an unknown keyword, a malformed value, a `$ref`
- *   that does not lead to a schema inside the same document, and nested `$id`, anchors and dynamic references.
+ *   that does not lead to a schema inside the same document, nested `$id`, anchors and dynamic references, and a pattern that cannot be
+ *   matched in time proportional to the text: lookaround, references back, counts into the thousands.
  * - Synchronous and without the interpreter, so it costs nothing to call it when a tool is defined.
  *
  * Source: docs/concepts/tools.md
@@ -59,7 +61,7 @@ function copySchema(node: unknown, pointer: string, walk: Walk, depth: number): 
     const shape = keywordShapes.get(keyword)
     if (shape === undefined)
       throw refuse(at, `the keyword ${JSON.stringify(keyword)} cannot be enforced. Remove it, or prefix it with "x-"`)
-    if (!matchesShape(shape, value)) throw refuse(at, `the keyword ${JSON.stringify(keyword)} has an unusable value`)
+    if (!matchesShape(shape, value)) throw refuse(at, `the keyword ${JSON.stringify(keyword)} has an unusable value${whyNot(shape, value)}`)
     if (shape === 'annotation' || (shape === 'format' && !enforcedFormats.has(String(value)))) continue
     if (shape === 'ref') walk.refs.push({ ref: String(value), pointer: at })
     setOwn(copy, keyword, copyValue(shape, value, at, walk, depth + 1))
@@ -79,8 +81,13 @@ function copyValue(shape: KeywordShape, value: unknown, pointer: string, walk: W
   return value
 }
 
+/** The names of {@link enforcedFormats}. */
+export type EnforcedFormat = 'date-time' | 'date' | 'time' | 'email' | 'uri' | 'uuid' | 'ipv4' | 'ipv6'
+
+const formatNames: readonly EnforcedFormat[] = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6']
+
 /** String formats that validators of this package check; any other is an annotation. */
-export const enforcedFormats: ReadonlySet<string> = new Set(['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'])
+export const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
 
 /** Assignment would call the `__proto__` setter. */
 function setOwn(target: JsonSchema, key: string, value: unknown): void {
@@ -188,6 +195,16 @@ function matchesShape(shape: KeywordShape, value: unknown): boolean {
   }
 }
 
+/** The pattern that is refused, and why. */
+function whyNot(shape: KeywordShape, value: unknown): string {
+  const patterns = shape === 'pattern' ? [value] : shape === 'patternMap' && isObject(value) ? Object.keys(value) : []
+  for (const pattern of patterns) {
+    const fault = typeof pattern === 'string' ? patternFault(pattern) : undefined
+    if (fault !== undefined) return `, ${JSON.stringify(pattern)}: ${fault}`
+  }
+  return ''
+}
+
 /** Whether `value` is an object that is not an array. */
 export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -197,14 +214,9 @@ function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-/** Patterns are compiled here once, so that a broken one is found when the tool is defined and not when it is called. */
+/** Patterns are looked at here once, so that one that cannot be matched safely is found when the tool is defined and not when it is called. */
 function isPattern(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  try {
-    return new RegExp(value, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
+  return typeof value === 'string' && patternFault(value) === undefined
 }
 
 /**

@@ -5,15 +5,12 @@ import { describeFailure, maxIssues } from './format-issues.ts'
 
 type Primitive = string | number | boolean | null
 
-/** A schema that says all it says in keywords that look at one place of the value: what most tools are declared with. */
-export interface FlatSchema {
+/** The keywords that look at one value and nothing inside of it. */
+export interface PlainKeywords {
   type?: string | readonly string[]
-  const?: Primitive
+  const?: unknown
   enum?: readonly unknown[]
   required?: readonly string[]
-  properties?: Readonly<Record<string, FlatSchema | boolean>>
-  additionalProperties?: FlatSchema | boolean
-  items?: FlatSchema | boolean
   minProperties?: number
   maxProperties?: number
   minItems?: number
@@ -24,6 +21,14 @@ export interface FlatSchema {
   maximum?: number
   exclusiveMinimum?: number
   exclusiveMaximum?: number
+}
+
+/** A schema that says all it says in keywords that look at one place of the value: what most tools are declared with. */
+export interface FlatSchema extends PlainKeywords {
+  const?: Primitive
+  properties?: Readonly<Record<string, FlatSchema | boolean>>
+  additionalProperties?: FlatSchema | boolean
+  items?: FlatSchema | boolean
 }
 
 /** `enforceableSchema` has already looked at their values. */
@@ -45,11 +50,9 @@ export function isFlat(schema: JsonSchema): schema is JsonSchema & FlatSchema {
     isPrimitive(schema.const ?? null) &&
     Array.isArray(options) &&
     options.every(isPrimitive) &&
-    // The interpreter finds a missing name by the quotes around it.
     Array.isArray(required) &&
-    required.every((name) => !String(name).includes('"')) &&
     isObject(properties) &&
-    Object.keys(properties).every((name) => !/\p{Surrogate}/u.test(name) && isFlatOrBoolean(properties[name])) &&
+    Object.values(properties).every(isFlatOrBoolean) &&
     isFlatOrBoolean(additionalProperties) &&
     isFlatOrBoolean(items)
   )
@@ -63,39 +66,49 @@ function isPrimitive(value: unknown): value is Primitive {
   return typeof value !== 'object' || value === null
 }
 
-/**
- * How `value` differs from `schema`, undefined when it does not: the verdict and the issues of the interpreter, in its order and its words, at
- * most 20. Throws for what is not JSON. One difference: the interpreter gives up on very many faults in one value, this does not.
- */
+/** How `value` differs from `schema`, undefined when it does not: at most 20 issues. Throws for what is not JSON. */
 export function flatIssues(schema: FlatSchema, value: unknown): SchemaIssue[] | undefined {
   const found: Found = { issues: [], path: [] }
   visit(schema, value, found)
   return found.issues.length === 0 ? undefined : found.issues
 }
 
-interface Found {
+/** What is wrong so far. */
+export interface Found {
   issues: SchemaIssue[]
   /** Leads to the value that is being looked at. */
   path: PropertyKey[]
 }
 
-function add({ issues, path }: Found, message: string, name?: string): void {
+/** Adds an issue about the value that is being looked at, or about its property `name`. */
+export function addIssue({ issues, path }: Found, message: string, name?: string): void {
   if (issues.length < maxIssues) issues.push({ path: name === undefined ? [...path] : [...path, name], message })
 }
 
 function visit(schema: FlatSchema, value: unknown, found: Found): void {
+  visitPlain(schema, value, found, isSame)
+  if (Array.isArray(value)) visitItems(schema, value, found)
+  else if (isObject(value)) visitProperties(schema, value, found)
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b
+}
+
+/** What the plain keywords of `schema` say of `value`; `equals` compares it with a constant. Throws for what is not JSON. */
+export function visitPlain(schema: PlainKeywords, value: unknown, found: Found, equals: (a: unknown, b: unknown) => boolean): void {
   const kind = kindOf(value)
   if (schema.type !== undefined && !hasType(schema.type, kind, value)) fail(schema, 'type', value, found)
-  if (schema.const !== undefined && value !== schema.const) fail(schema, 'const', value, found)
-  if (schema.enum !== undefined && !schema.enum.includes(value)) fail(schema, 'enum', value, found)
+  if (schema.const !== undefined && !equals(schema.const, value)) fail(schema, 'const', value, found)
+  if (schema.enum !== undefined && !schema.enum.some((each) => equals(each, value))) fail(schema, 'enum', value, found)
   if (typeof value === 'number') visitNumber(schema, value, found)
   else if (typeof value === 'string') visitString(schema, value, found)
   else if (Array.isArray(value)) visitArray(schema, value, found)
   else if (isObject(value)) visitObject(schema, value, found)
 }
 
-function fail(schema: FlatSchema, keyword: keyof FlatSchema, value: unknown, found: Found): void {
-  if (found.issues.length < maxIssues) add(found, describeFailure(keyword, schema[keyword], value, ''))
+function fail(schema: PlainKeywords, keyword: keyof PlainKeywords, value: unknown, found: Found): void {
+  if (found.issues.length < maxIssues) addIssue(found, describeFailure(keyword, schema[keyword], value))
 }
 
 function kindOf(value: unknown): string {
@@ -107,12 +120,11 @@ function kindOf(value: unknown): string {
 }
 
 function hasType(wanted: string | readonly string[], kind: string, value: unknown): boolean {
-  if (typeof wanted !== 'string') return wanted.some((each) => each === kind || (each === 'integer' && Number.isInteger(value)))
-  // JSON can say 1e999, which is infinite. As for the interpreter, that is an integer where nothing else is allowed.
-  return wanted === kind || (wanted === 'integer' && (Number.isInteger(value) || value === Infinity || value === -Infinity))
+  if (typeof wanted !== 'string') return wanted.some((each) => hasType(each, kind, value))
+  return wanted === kind || (wanted === 'integer' && Number.isInteger(value))
 }
 
-function visitNumber(schema: FlatSchema, value: number, found: Found): void {
+function visitNumber(schema: PlainKeywords, value: number, found: Found): void {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema
   if (minimum !== undefined && value < minimum) fail(schema, 'minimum', value, found)
   if (maximum !== undefined && value > maximum) fail(schema, 'maximum', value, found)
@@ -120,7 +132,7 @@ function visitNumber(schema: FlatSchema, value: number, found: Found): void {
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) fail(schema, 'exclusiveMaximum', value, found)
 }
 
-function visitString(schema: FlatSchema, value: string, found: Found): void {
+function visitString(schema: PlainKeywords, value: string, found: Found): void {
   const { minLength, maxLength } = schema
   if (minLength === undefined && maxLength === undefined) return
   let characters = 0
@@ -129,39 +141,46 @@ function visitString(schema: FlatSchema, value: string, found: Found): void {
   if (maxLength !== undefined && characters > maxLength) fail(schema, 'maxLength', value, found)
 }
 
-function visitArray(schema: FlatSchema, value: readonly unknown[], found: Found): void {
-  const { minItems, maxItems, items = true } = schema
+function visitArray(schema: PlainKeywords, value: readonly unknown[], found: Found): void {
+  const { minItems, maxItems } = schema
   if (maxItems !== undefined && value.length > maxItems) fail(schema, 'maxItems', value, found)
   if (minItems !== undefined && value.length < minItems) fail(schema, 'minItems', value, found)
+}
+
+function visitObject(schema: PlainKeywords, value: Readonly<Record<string, unknown>>, found: Found): void {
+  const { required, minProperties, maxProperties } = schema
+  if (required !== undefined) for (const name of required) if (!Object.hasOwn(value, name)) addIssue(found, 'is required', name)
+  if (minProperties !== undefined && Object.keys(value).length < minProperties) fail(schema, 'minProperties', value, found)
+  if (maxProperties !== undefined && Object.keys(value).length > maxProperties) fail(schema, 'maxProperties', value, found)
+}
+
+function visitItems({ items = true }: FlatSchema, value: readonly unknown[], found: Found): void {
   if (items !== true) for (let index = 0; index < value.length; index += 1) enter(items, index, value[index], found)
 }
 
-function visitObject(schema: FlatSchema, value: Readonly<Record<string, unknown>>, found: Found): void {
-  const { required, properties = {}, additionalProperties = true, minProperties, maxProperties } = schema
-  if (required !== undefined) for (const name of required) if (!Object.hasOwn(value, name)) add(found, 'is required', name)
-  if (minProperties !== undefined && Object.keys(value).length < minProperties) fail(schema, 'minProperties', value, found)
-  if (maxProperties !== undefined && Object.keys(value).length > maxProperties) fail(schema, 'maxProperties', value, found)
+function visitProperties(schema: FlatSchema, value: Readonly<Record<string, unknown>>, found: Found): void {
+  const { properties = {}, additionalProperties = true } = schema
   for (const name in properties) {
     const property = properties[name] ?? true
     if (property !== true && Object.hasOwn(value, name)) enter(property, name, value[name], found)
   }
-  if (schema.additionalProperties === undefined) return
+  if (additionalProperties === true) return
   for (const name in value) {
-    if (Object.hasOwn(properties, name)) continue
-    encodeURI(name) // throws where the interpreter does, which names the place in a URI: half a surrogate pair fits into none
-    enter(additionalProperties, name, value[name], found, properties)
+    if (!Object.hasOwn(properties, name)) enter(additionalProperties, name, value[name], found, properties)
   }
 }
 
 /** Looks at what stands behind `key`. `others` are the properties that would have been allowed. */
-function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others?: object): void {
+function enter(schema: FlatSchema | boolean, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
   if (schema === true) return
   found.path.push(key)
-  if (schema === false) {
-    const names = Object.keys(others ?? {})
-      .slice(0, 20)
-      .join(', ')
-    add(found, names === '' ? 'is not allowed' : `is not allowed; known: ${names}`)
-  } else visit(schema, value, found)
+  if (schema === false) addIssue(found, notAllowed(others))
+  else visit(schema, value, found)
   found.path.pop()
+}
+
+/** What to say of a value that may not be there; `others` would have been allowed. */
+export function notAllowed(others: object): string {
+  const names = Object.keys(others)
+  return names.length === 0 ? 'is not allowed' : `is not allowed; known: ${names.slice(0, 20).join(', ')}`
 }

@@ -39,18 +39,14 @@ export function resultOf(value: unknown, find: (value: unknown) => readonly Sche
 
 const shown = 200
 
-/**
- * What is wrong with `actual` under one keyword, in words for a model. `expected` is the keyword's value; `fallback` the validator's own
- * text, for keywords without better words.
- */
-export function describeFailure(keyword: string, expected: unknown, actual: unknown, fallback: string): string {
+/** What is wrong with `actual` under one keyword, in words for a model. `expected` is the keyword's value. */
+export function describeFailure(keyword: string, expected: unknown, actual: unknown): string {
   const wanted = expectation(keyword, expected)
-  if (wanted === undefined) return fallback
   const got = gotten(keyword, actual)
   return got === '' ? wanted : `${wanted}, got ${got}`
 }
 
-function expectation(keyword: string, expected: unknown): string | undefined {
+function expectation(keyword: string, expected: unknown): string {
   switch (keyword) {
     case 'type':
       return `expected ${Array.isArray(expected) ? expected.join(' or ') : String(expected)}`
@@ -58,10 +54,6 @@ function expectation(keyword: string, expected: unknown): string | undefined {
       return `expected one of ${Array.isArray(expected) ? cut(expected.map((item) => JSON.stringify(item)).join(', ')) : 'a fixed list'}`
     case 'const':
       return `expected ${json(expected)}`
-    case 'anyOf':
-      return 'matches none of the allowed forms'
-    case 'not':
-      return 'matches a form that is excluded'
     case 'pattern':
       return `expected a string matching /${cut(String(expected))}/`
     case 'format':
@@ -72,7 +64,7 @@ function expectation(keyword: string, expected: unknown): string | undefined {
       return 'expected no two equal items'
   }
   const bound = bounds.get(keyword)
-  return bound === undefined ? undefined : `expected ${bound.replace('#', String(expected))}`
+  return bound === undefined ? `does not fit ${keyword}` : `expected ${bound.replace('#', String(expected))}`
 }
 
 const bounds: ReadonlyMap<string, string> = new Map([
@@ -93,7 +85,6 @@ function gotten(keyword: string, actual: unknown): string {
   if (keyword.endsWith('Length') && typeof actual === 'string') return String([...actual].length)
   if (keyword.endsWith('Items') && Array.isArray(actual)) return keyword === 'uniqueItems' ? '' : String(actual.length)
   if (keyword.endsWith('Properties') && typeof actual === 'object' && actual !== null) return String(Object.keys(actual).length)
-  if (keyword === 'anyOf' || keyword === 'not') return ''
   return json(actual)
 }
 

@@ -1,113 +1,274 @@
-import { type OutputUnit, Validator } from '@cfworker/json-schema'
 import type { JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { isObject, pointerSegments, resolveRef } from './enforceable-schema.ts'
-import { describeFailure, maxIssues } from './format-issues.ts'
+import { type EnforcedFormat, isObject, resolveRef } from './enforceable-schema.ts'
+import { addIssue, type Found, notAllowed, type PlainKeywords, visitPlain } from './flat-schema.ts'
+import { describeFailure } from './format-issues.ts'
+import { formatChecks } from './formats.ts'
+import { type LinearPattern, linearPattern } from './linear-pattern.ts'
+
+/** A schema of any shape, as `enforceableSchema` leaves it. */
+interface Schema extends PlainKeywords {
+  $ref?: string
+  allOf?: readonly Subschema[]
+  anyOf?: readonly Subschema[]
+  oneOf?: readonly Subschema[]
+  not?: Subschema
+  if?: Subschema
+  then?: Subschema
+  else?: Subschema
+  properties?: Readonly<Record<string, Subschema>>
+  patternProperties?: Readonly<Record<string, Subschema>>
+  additionalProperties?: Subschema
+  unevaluatedProperties?: Subschema
+  propertyNames?: Subschema
+  dependentSchemas?: Readonly<Record<string, Subschema>>
+  dependentRequired?: Readonly<Record<string, readonly string[]>>
+  prefixItems?: readonly Subschema[]
+  items?: Subschema
+  unevaluatedItems?: Subschema
+  contains?: Subschema
+  minContains?: number
+  maxContains?: number
+  uniqueItems?: boolean
+  multipleOf?: number
+  pattern?: string
+  format?: EnforcedFormat
+}
+type Subschema = Schema | boolean
+
+/** Steps that one check may take: values looked at, and steps of patterns. Far more than any call of a tool needs, and well under a second. */
+const maxSteps = 5_000_000
 
 /**
- * How values differ from `root`, an enforceable schema of any shape; undefined when they do not. Interprets, so it also runs where code
- * generation is forbidden. `path` of an issue leads to the value, a missing or forbidden property included. Throws for what it cannot look at.
+ * How values differ from `root`, an enforceable schema of any shape; undefined when they do not. Interprets, so it also runs where code generation is
+ * forbidden. `path` of an issue leads to the value, a missing or forbidden property included. Throws for what it cannot look at, `RangeError` where it
+ * would take too long.
  */
 export function interpret(root: JsonSchema): (value: unknown) => SchemaIssue[] | undefined {
-  const interpreter = new Validator(root, '2020-12', false)
+  const patterns = new Map<string, LinearPattern>()
   return (value) => {
-    const { valid, errors } = interpreter.validate(value)
-    return valid ? undefined : readIssues(errors, root, value)
+    const found: Found = { issues: [], path: [] }
+    new Check(root, patterns).visit(root, value, found, undefined)
+    return found.issues.length === 0 ? undefined : found.issues
   }
 }
 
-/** Keywords that only say "something inside is wrong"; what is wrong follows as further units. */
-const wrappers = new Set([
-  '$ref',
-  'allOf',
-  'if',
-  'properties',
-  'patternProperties',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'dependentSchemas',
-  'items',
-  'prefixItems',
-  'unevaluatedItems',
-])
+/** What of one value some keyword has looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+class Seen {
+  readonly names = new Set<string>()
+  readonly items = new Set<number>()
 
-/** Keywords whose inner failures are told inside their own issue, or not at all. */
-const folding = new Set(['anyOf', 'oneOf', 'contains', 'propertyNames'])
+  add(other: Seen | undefined): void {
+    for (const name of other?.names ?? []) this.names.add(name)
+    for (const item of other?.items ?? []) this.items.add(item)
+  }
+}
 
-/** The interpreter's flat output as issues a model can act on; at most 20. */
-function readIssues(units: readonly OutputUnit[], root: JsonSchema, value: unknown): SchemaIssue[] {
-  const issues: SchemaIssue[] = []
-  let index = 0
-  while (index < units.length && issues.length < maxIssues) {
-    const unit = units[index++]
-    if (unit === undefined || wrappers.has(unit.keyword)) continue
-    if (!folding.has(unit.keyword)) {
-      issues.push(...unitIssues(unit, units[index - 2], root, value))
-      continue
+/** One value being checked. */
+class Check {
+  readonly #root: JsonSchema
+  readonly #patterns: Map<string, LinearPattern>
+  #left = maxSteps
+
+  constructor(root: JsonSchema, patterns: Map<string, LinearPattern>) {
+    this.#root = root
+    this.#patterns = patterns
+  }
+
+  visit(schema: Subschema, value: unknown, found: Found, outer: Seen | undefined): void {
+    if (schema === true) return
+    if (schema === false) {
+      addIssue(found, 'is not allowed')
+      return
     }
-    const end = endOfInner(units, index, unit.keywordLocation)
-    issues.push(foldedIssue(unit, units.slice(index, end), root, value))
-    index = end
+    this.#spend(1)
+    const looksBack = schema.unevaluatedProperties !== undefined || schema.unevaluatedItems !== undefined
+    const seen = looksBack ? new Seen() : outer
+    visitPlain(schema, value, found, (a, b) => canonical(a) === canonical(b))
+    this.#combined(schema, value, found, seen)
+    if (typeof value === 'string') this.#text(schema, value, found)
+    else if (typeof value === 'number') number(schema, value, found)
+    else if (Array.isArray(value)) this.#array(schema, value, found, seen)
+    else if (isObject(value)) this.#object(schema, value, found, seen)
+    if (looksBack) outer?.add(seen)
   }
-  return issues
-}
 
-/** Inner units follow their keyword; only the unit of a `false` schema does not carry a location below it. */
-function endOfInner(units: readonly OutputUnit[], start: number, location: string): number {
-  let end = start
-  for (; end < units.length; end++) {
-    const unit = units[end]
-    if (unit === undefined || (unit.keyword !== 'false' && !unit.keywordLocation.startsWith(`${location}/`))) break
+  #spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new RangeError('The value takes too long to check.')
   }
-  return end
-}
 
-function foldedIssue(unit: OutputUnit, inner: readonly OutputUnit[], root: JsonSchema, value: unknown): SchemaIssue {
-  const path = valuePath(value, unit.instanceLocation).path
-  const message = describeFailure(unit.keyword, undefined, undefined, unit.error)
-  if (unit.keyword === 'contains' || unit.keyword === 'propertyNames' || inner.length === 0) return { path, message }
-  const reasons = readIssues(inner, root, value).map((issue) => {
-    const rest = (issue.path ?? []).slice(path.length).map((key) => String(typeof key === 'object' ? key.key : key))
-    return rest.length === 0 ? issue.message : `${rest.join('.')}: ${issue.message}`
-  })
-  return { path, message: `${message} (${[...new Set(reasons)].slice(0, 5).join('; ')})` }
-}
-
-function unitIssues(unit: OutputUnit, before: OutputUnit | undefined, root: JsonSchema, value: unknown): SchemaIssue[] {
-  const { path, found } = valuePath(value, unit.instanceLocation)
-  if (unit.keyword === 'false') return [{ path, message: notAllowed(before, root) }]
-  const expected = atLocation(root, unit.keywordLocation)
-  if (unit.keyword !== 'required') return [{ path, message: describeFailure(unit.keyword, expected, found, unit.error) }]
-  // One unit per missing name, and the name is only in its text.
-  const names = Array.isArray(expected) ? expected.filter((name) => unit.error.endsWith(` "${name}".`)) : []
-  return [{ path: [...path, ...names.slice(0, 1).map(String)], message: 'is required' }]
-}
-
-function notAllowed(wrapper: OutputUnit | undefined, root: JsonSchema): string {
-  if (wrapper?.keyword !== 'additionalProperties') return 'is not allowed'
-  const parent = atLocation(root, wrapper.keywordLocation.slice(0, wrapper.keywordLocation.lastIndexOf('/')))
-  const names = isObject(parent) && isObject(parent.properties) ? Object.keys(parent.properties) : []
-  return names.length === 0 ? 'is not allowed' : `is not allowed; known: ${names.slice(0, 20).join(', ')}`
-}
-
-/** The value a keyword has in the schema, following the references its location passes through. */
-function atLocation(root: JsonSchema, location: string): unknown {
-  let node: unknown = root
-  for (const segment of pointerSegments(location)) {
-    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, segment)) return undefined
-    const next: unknown = Reflect.get(node, segment)
-    // A property may be called "$ref"; only as a keyword is it a string.
-    node = segment === '$ref' && typeof next === 'string' ? resolveRef(root, next) : next
+  #inside(schema: Subschema, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
+    found.path.push(key)
+    if (schema === false) addIssue(found, notAllowed(others))
+    else this.visit(schema, value, found, undefined)
+    found.path.pop()
   }
-  return node
+
+  /** What is wrong with `value` under `schema` alone, and what of it was looked at. */
+  #apart(schema: Subschema, value: unknown, { path }: Found, seen: Seen | undefined): { issues: SchemaIssue[]; seen: Seen | undefined } {
+    const apart: Found = { issues: [], path: [...path] }
+    const own = seen === undefined ? undefined : new Seen()
+    this.visit(schema, value, apart, own)
+    return { issues: apart.issues, seen: own }
+  }
+
+  #combined(schema: Schema, value: unknown, found: Found, seen: Seen | undefined): void {
+    const { $ref, allOf = [], anyOf, oneOf, not } = schema
+    // `enforceableSchema` has followed every reference to a schema.
+    if ($ref !== undefined) this.visit(resolveRef(this.#root, $ref) as Subschema, value, found, seen)
+    if (not !== undefined && this.#apart(not, value, found, undefined).issues.length === 0)
+      addIssue(found, 'matches a form that is excluded')
+    if (anyOf !== undefined && this.#matches(anyOf, value, found, seen) === 0) this.#matchesNone(anyOf, value, found)
+    for (const each of allOf) this.visit(each, value, found, seen)
+    if (oneOf !== undefined) {
+      const count = this.#matches(oneOf, value, found, seen)
+      if (count === 0) this.#matchesNone(oneOf, value, found)
+      else if (count > 1) addIssue(found, `matches ${count} of the forms, of which one alone is allowed`)
+    }
+    this.#condition(schema, value, found, seen)
+  }
+
+  #matches(forms: readonly Subschema[], value: unknown, found: Found, seen: Seen | undefined): number {
+    let count = 0
+    for (const form of forms) {
+      const apart = this.#apart(form, value, found, seen)
+      if (apart.issues.length > 0) continue
+      count += 1
+      seen?.add(apart.seen)
+    }
+    return count
+  }
+
+  #matchesNone(forms: readonly Subschema[], value: unknown, found: Found): void {
+    const reasons = new Set<string>()
+    for (const form of forms) {
+      for (const { path = [], message } of this.#apart(form, value, found, undefined).issues) {
+        const rest = path.slice(found.path.length).map((key) => String(typeof key === 'object' ? key.key : key))
+        if (reasons.size < 5) reasons.add(rest.length === 0 ? message : `${rest.join('.')}: ${message}`)
+      }
+    }
+    addIssue(found, `matches none of the allowed forms (${[...reasons].join('; ')})`)
+  }
+
+  #condition(schema: Schema, value: unknown, found: Found, seen: Seen | undefined): void {
+    if (schema.if === undefined) return
+    const condition = this.#apart(schema.if, value, found, seen)
+    const holds = condition.issues.length === 0
+    if (holds) seen?.add(condition.seen)
+    const branch = holds ? schema.then : schema.else
+    if (branch !== undefined) this.visit(branch, value, found, seen)
+  }
+
+  #text({ pattern, format }: Schema, value: string, found: Found): void {
+    if (pattern !== undefined && !this.#occurs(pattern, value)) addIssue(found, describeFailure('pattern', pattern, value))
+    if (format === undefined) return
+    this.#spend(value.length)
+    if (!formatChecks[format](value)) addIssue(found, describeFailure('format', format, value))
+  }
+
+  #occurs(source: string, value: string): boolean {
+    let pattern = this.#patterns.get(source)
+    if (pattern === undefined) {
+      pattern = linearPattern(source)
+      this.#patterns.set(source, pattern)
+    }
+    return pattern.occursIn(value, (steps) => this.#spend(steps))
+  }
+
+  #array(schema: Schema, value: readonly unknown[], found: Found, seen: Seen | undefined): void {
+    const { prefixItems = [], items, contains, uniqueItems, unevaluatedItems } = schema
+    for (const [index, item] of value.entries()) {
+      const own = prefixItems[index] ?? items
+      if (own === undefined) continue
+      seen?.items.add(index)
+      if (own !== true) this.#inside(own, index, item, found)
+    }
+    if (contains !== undefined) this.#contains(contains, schema, value, found, seen)
+    if (uniqueItems === true && new Set(value.map(canonical)).size < value.length)
+      addIssue(found, describeFailure('uniqueItems', true, value))
+    if (unevaluatedItems === undefined) return
+    for (const [index, item] of value.entries()) {
+      if (seen?.items.has(index) !== true) this.#inside(unevaluatedItems, index, item, found)
+      seen?.items.add(index)
+    }
+  }
+
+  #contains(contains: Subschema, schema: Schema, value: readonly unknown[], found: Found, seen: Seen | undefined): void {
+    const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema
+    const fitting = value.flatMap((item, index) => (this.#apart(contains, item, found, undefined).issues.length === 0 ? [index] : []))
+    for (const index of fitting) seen?.items.add(index)
+    if (fitting.length < minContains) addIssue(found, `expected at least ${minContains} items of one form, got ${fitting.length}`)
+    if (fitting.length > maxContains) addIssue(found, `expected at most ${maxContains} items of one form, got ${fitting.length}`)
+  }
+
+  #object(schema: Schema, value: Readonly<Record<string, unknown>>, found: Found, seen: Seen | undefined): void {
+    const { properties = {}, propertyNames, dependentRequired = {}, dependentSchemas = {} } = schema
+    for (const [name, wanted] of Object.entries(dependentRequired)) {
+      if (!Object.hasOwn(value, name)) continue
+      for (const other of wanted)
+        if (!Object.hasOwn(value, other)) addIssue(found, `${JSON.stringify(other)} is required beside ${JSON.stringify(name)}`)
+    }
+    for (const [name, own] of Object.entries(dependentSchemas)) if (Object.hasOwn(value, name)) this.visit(own, value, found, seen)
+    if (propertyNames !== undefined) this.#names(propertyNames, value, found)
+    for (const [name, own] of Object.entries(properties)) {
+      if (!Object.hasOwn(value, name)) continue
+      seen?.names.add(name)
+      if (own !== true) this.#inside(own, name, value[name], found)
+    }
+    this.#others(schema, value, found, seen)
+  }
+
+  #names(propertyNames: Subschema, value: object, found: Found): void {
+    for (const name of Object.keys(value)) {
+      const [issue] = this.#apart(propertyNames, name, found, undefined).issues
+      if (issue !== undefined) addIssue(found, `${JSON.stringify(name.slice(0, 100))} may not be a name here: ${issue.message}`)
+    }
+  }
+
+  /** Properties by their pattern, those that nothing was said of, and those that nothing has looked at. */
+  #others(schema: Schema, value: Readonly<Record<string, unknown>>, found: Found, seen: Seen | undefined): void {
+    const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema
+    const patterns = Object.entries(patternProperties)
+    if (patterns.length === 0 && additionalProperties === undefined && unevaluatedProperties === undefined) return
+    for (const name of Object.keys(value)) {
+      const fitting = patterns.filter(([pattern]) => this.#occurs(pattern, name))
+      for (const [, own] of fitting) this.#inside(own, name, value[name], found)
+      const isSaid = fitting.length > 0 || Object.hasOwn(properties, name)
+      if (!isSaid && additionalProperties !== undefined) this.#inside(additionalProperties, name, value[name], found, properties)
+      if (isSaid || additionalProperties !== undefined) seen?.names.add(name)
+      if (unevaluatedProperties === undefined || seen?.names.has(name) === true) continue
+      seen?.names.add(name)
+      this.#inside(unevaluatedProperties, name, value[name], found)
+    }
+  }
 }
 
-function valuePath(value: unknown, location: string): { path: PropertyKey[]; found: unknown } {
-  const path: PropertyKey[] = []
-  let found = value
-  for (const segment of pointerSegments(location)) {
-    path.push(Array.isArray(found) ? Number(segment) : segment)
-    found = typeof found === 'object' && found !== null ? Reflect.get(found, segment) : undefined
-  }
-  return { path, found }
+function number({ multipleOf }: Schema, value: number, found: Found): void {
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) addIssue(found, describeFailure('multipleOf', multipleOf, value))
+}
+
+/** As decimals: in binary fractions 0.3 is no multiple of 0.1. */
+function isMultiple(value: number, of: number): boolean {
+  if (!Number.isFinite(value)) return false
+  const [a, b] = [decimal(value), decimal(of)]
+  const least = Math.min(a.exponent, b.exponent)
+  const scaled = ({ digits, exponent }: typeof a): bigint => digits * 10n ** BigInt(exponent - least)
+  return scaled(a) % scaled(b) === 0n
+}
+
+function decimal(value: number): { digits: bigint; exponent: number } {
+  const [whole = '', exponent = '0'] = value.toExponential().split('e')
+  const [units, fraction = ''] = whole.split('.')
+  return { digits: BigInt(`${units}${fraction}`), exponent: Number(exponent) - fraction.length }
+}
+
+/** The same text for equal values, whatever the order of their names. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (!isObject(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value === 0 ? 0 : value)
+  return `{${Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`)
+    .join(',')}}`
 }

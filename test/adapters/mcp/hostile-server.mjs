@@ -21,6 +21,8 @@ if (mode === 'duplicates') tools = [tool('act', { description: 'first' }), tool(
 if (mode === 'badSchema')
   tools = [tool('act', { inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'], dynamicAnchors: 1 } })]
 if (mode === 'slowPattern') tools = [tool('act', { inputSchema: { type: 'object', properties: { s: { pattern: '^(a+)+$' } } } })]
+if (mode === 'aheadPattern')
+  tools = [tool('act', { inputSchema: { type: 'object', properties: { s: { type: 'string', pattern: '^(?!a)' } } } })]
 if (mode === 'names') tools = [tool('a b'), tool('a.b'), tool('x'.repeat(100)), tool('é')]
 if (mode === 'hugeSchema') tools = [tool('act'), tool('huge', { inputSchema: { type: 'object', description: 'x'.repeat(300_000) } })]
 if (mode === 'manyTools') tools = Array.from({ length: 5000 }, (_, at) => tool(`t${at}`))

@@ -188,13 +188,15 @@ describe('a hostile server costs that call an error, never the run', () => {
     expect(lines.at(-1)).toBe('... (output truncated)')
   })
 
-  it('badSchema, slowPattern: are checked as far as that is safe, and said once', async () => {
+  it('badSchema, slowPattern, aheadPattern: are checked as far as that is safe, and said once', async () => {
     const lines: unknown[] = []
     const logger = { warn: (event: string, fields: JsonObject) => lines.push([event, fields.tool]) }
     const partly = await told(await toolsOf(hostile('badSchema'), { logger }), ['act'], ['act', { n: 'x' }], ['act', { n: 1 }])
     expect(partly.errors).toEqual([true, true, false])
     const slow = await told(await toolsOf(hostile('slowPattern'), { logger }), ['act', { s: `${'a'.repeat(5000)}!` }])
-    expect(slow.errors).toEqual([false])
+    expect(slow.errors).toEqual([true])
+    const ahead = await told(await toolsOf(hostile('aheadPattern'), { logger }), ['act', { s: 'a' }], ['act', { s: 1 }])
+    expect(ahead.errors).toEqual([false, true])
     expect(lines).toEqual([
       ['mcpSchemaLeftToServer', 'act'],
       ['mcpSchemaLeftToServer', 'act'],

@@ -1,3 +1,5 @@
+import type { EnforcedFormat } from './enforceable-schema.ts'
+
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 const timePattern = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:z|[+-](\d{2}):(\d{2}))$/i
 const uriPattern = /^[a-z][a-z0-9+.-]*:(?:[a-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})*$/i
@@ -7,8 +9,8 @@ const labelPattern = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 const octetPattern = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/
 const groupPattern = /^[0-9a-f]{1,4}$/i
 
-/** The formats every validator of this package enforces. No pattern backtracks, so a hostile string costs no more than its length. */
-export const formats: Record<string, (text: string) => boolean> = {
+/** How each of the enforced formats is checked. No pattern backtracks, so a hostile string costs no more than its length. Source: docs/concepts/tools.md */
+export const formatChecks: Readonly<Record<EnforcedFormat, (text: string) => boolean>> = {
   date: isDate,
   time: isTime,
   'date-time': isDateTime,

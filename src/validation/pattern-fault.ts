@@ -1,0 +1,66 @@
+/** One escape of a pattern. */
+export const escaped: RegExp =
+  /\\(?:u\{[0-9a-f]+\}|u[d][89ab][0-9a-f]{2}\\u[d][c-f][0-9a-f]{2}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|p\{[^}]*\}|[\s\S])/giu
+
+const maxLength = 5000
+const maxSteps = 2000
+
+/**
+ * Why `source` cannot be the pattern of a schema; undefined when it can. A pattern, in the syntax of ECMA-262 with the flag `u`, must be one that
+ * `linearPattern` matches in time proportional to the text: no lookaround, no references back, nothing that counts into the thousands.
+ */
+export function patternFault(source: string): string | undefined {
+  const bare = bareOf(source)
+  if (!isPattern(source)) return 'it is no regular expression'
+  if (isPlain(source)) return undefined
+  if (source.length > maxLength) return `it is longer than ${maxLength} characters`
+  if (/\(\?(?!:|<[^=!])/.test(bare)) return 'lookaround and flags inside of it cannot be matched in bounded time'
+  if (/\\[1-9k]/.test(source.replaceAll('\\\\', ''))) return 'references back cannot be matched in bounded time'
+  return sizeOf(bare) > maxSteps ? `it comes to more than ${maxSteps} steps: count less far` : undefined
+}
+
+/**
+ * Whether backtracking takes time in proportion to the text: no groups, and at most one thing of varying length, at a fixed place and with little after
+ * it, or short alternatives. With two of either the choices multiply.
+ */
+export function isPlain(source: string): boolean {
+  const bare = bareOf(source)
+  if (source.length > 100 || /[()]/.test(bare) || /\\[1-9k]/.test(source)) return false
+  const counts = bare.match(/[*+?{]/g)?.length ?? 0
+  return counts === 0 || (counts === 1 && bare.startsWith('^') && !bare.includes('|'))
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/** Each escape and each class as one letter. */
+function bareOf(source: string): string {
+  return source.replaceAll(/\[(?:[^\]\\]|\\[\s\S])*\]/g, 'x').replaceAll(escaped, 'x')
+}
+
+/** Steps that the pattern comes to when what is counted is written out; at least so many as there are. */
+function sizeOf(bare: string): number {
+  const outer: number[] = []
+  let sum = 0
+  let last = 0
+  for (const [token, least, most] of bare.matchAll(/\{(\d+),?(\d*)\}|[\s\S]/g)) {
+    if (token === '(') {
+      outer.push(sum)
+      sum = 0
+    } else if (token === ')') {
+      last = sum + 1
+      sum = (outer.pop() ?? 0) + last
+    } else if (least !== undefined) sum += (last + 1) * Math.max(Number(least) + 1, Number(most))
+    else if (token === '+') sum += last + 1
+    else {
+      sum += 1
+      last = 1
+    }
+  }
+  return sum
+}
