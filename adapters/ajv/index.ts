@@ -47,6 +47,8 @@ const maxSteps = 5_000_000
 function boundedPattern(source: string): { test(text: string): boolean } {
   const pattern = linearPattern(source)
   return {
+    // Ajv knows patterns by their text, and would take two for one.
+    toString: () => `/${source}/u`,
     test(text) {
       let left = maxSteps
       return pattern.occursIn(text, (steps) => {
