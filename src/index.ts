@@ -12,7 +12,7 @@ export {
   type PromptBlock,
   type SystemPromptStrategy,
 } from './agent/system-prompt.ts'
-export { escapeControls } from './base/text/escape-controls.ts'
+export { escapeControls, escapeInvisible } from './base/text/escape-controls.ts'
 export { createBudget } from './context/execution-budget.ts'
 export { extractJson } from './context/extract-json.ts'
 export { type ContextTranslation, defaultContextTranslation } from './context/translation.ts'

@@ -9,7 +9,7 @@ const expected: Record<string, string> = {
     Inputs Agent AgentBusyError Approvals ConfigError CursorExpiredError JournalError PhiError ProviderError SessionError ToolError
     WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
     createBudget
-    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls estimatedCost exploreBranches
+    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls escapeInvisible estimatedCost exploreBranches
     extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
     parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
     RunError

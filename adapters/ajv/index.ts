@@ -44,7 +44,7 @@ export function ajvValidator(): SchemaValidator {
 const maxSteps = 5_000_000
 
 /** In place of the engine of the language, which backtracks. */
-function boundedPattern(source: string): { test(text: string): boolean } {
+function boundedPattern(source: string): { test(text: string): boolean; toString(): string } {
   const pattern = linearPattern(source)
   return {
     // Ajv knows patterns by their text, and would take two for one.

@@ -38,10 +38,10 @@ export type HookScripts = { readonly [Hook in keyof LoopHooks]?: string }
  * what it took from the environment, to an address that is no known service.
  */
 export interface TrustRequest {
-  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint'
+  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint' | 'variable'
   /** Where the file says it, such as `callbacks.before_turn`. */
   field: string
-  /** The command, path or address, as written in the file. */
+  /** The command with its variables, the path, the address, or the variables, as written in the file: whole, with whatever characters it has. */
   what: string
 }
 

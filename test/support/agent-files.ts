@@ -4,14 +4,17 @@ import { type Agent, type AgentTool, ConfigError, defineTool } from '../../src/i
 /** The least that can be made into an agent. */
 export const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
 
+/** That its key stands in the file is no matter here. */
+const keyIsFine: ConfigHost = { trust: ({ field }) => field.endsWith('api_key') }
+
 /** The agent of a TOML text. */
 export async function agentOf(text: string, host: ConfigHost = {}): Promise<Agent> {
-  return agentFromConfig((await parseConfig(text, 'toml')).config, host)
+  return agentFromConfig((await parseConfig(text, 'toml')).config, { ...keyIsFine, ...host })
 }
 
 /** All agents of a TOML text. */
 export async function agentsOf(text: string, host: ConfigHost = {}): Promise<Map<string, Agent>> {
-  return agentsFromConfig((await parseConfig(text, 'toml')).config, host)
+  return agentsFromConfig((await parseConfig(text, 'toml')).config, { ...keyIsFine, ...host })
 }
 
 /** The error that reading a text, or making its agents, ends with. */

@@ -137,6 +137,10 @@ function placeOf(options: BashOptions, root: string): Pick<BashSettings, 'sandbo
   }
 }
 
+/** What it means that there is no user to lose the rights of. */
+const rootWarning =
+  'This process is root: what a command writes belongs to root, and a fault of the kernel or of bubblewrap would cost the whole machine. Run it as a user of its own.'
+
 let hasGroups: boolean | undefined
 
 function confined(): Confinement {
@@ -148,6 +152,6 @@ function confined(): Confinement {
     memory: hasGroups ? 'controlGroup' : 'watched',
     processes: 'watched',
     disk: 'watched',
-    warnings: hasGroups ? [] : [warning],
+    warnings: [...(hasGroups ? [] : [warning]), ...(process.getuid?.() === 0 ? [rootWarning] : [])],
   }
 }

@@ -41,8 +41,23 @@ export function sandboxed(
   const settings = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value])
   const inputs: Uint8Array[] = [new TextEncoder().encode(settings.map((entry) => `${entry}\0`).join('')), sandbox.filter]
   const args = ['--args', '3', ...sandboxArguments(profile), '--seccomp', '4', '--', ...argv]
-  return { file: sandbox.program, args, env: {}, inputs, descriptors: inherited }
+  const first = String(firstInherited + inherited.length)
+  return {
+    file: sandbox.shell,
+    args: ['-c', closeOthers, 'bash', first, sandbox.program, ...args],
+    env: {},
+    inputs,
+    descriptors: inherited,
+  }
 }
+
+/**
+ * Whoever started this process may have left it descriptors that every program inherits, and bubblewrap hands on: doors out of the sandbox. All but the
+ * listed ones are closed. With `-c` the program gets no environment, of which a shell has some.
+ */
+const closeOthers =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: for the shell
+  'first=$1; shift; for path in /proc/self/fd/*; do number=${path##*/}; [ "$number" -lt "$first" ] || eval "exec $number>&-"; done; exec -c "$@"'
 
 /** What a command in the sandbox is, beside its profile. */
 export interface SandboxedCommand {

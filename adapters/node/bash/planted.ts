@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import { readdirSync, renameSync, statSync } from 'node:fs'
+import { closeSync, constants, openSync, readdirSync, readlinkSync, renameSync, statSync } from 'node:fs'
 import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
@@ -11,7 +11,7 @@ import { entryOf, type Pinned, pin } from '../workspace/pin.ts'
 
 /** Something below the root, though not at it, that other programs obey. */
 interface Found {
-  /** Relative to the root. */
+  /** Relative to the root, a letter for each byte: names need not be UTF-8, and git finds them all the same. */
   path: string
   /** Device and inode: a rename does not change it. */
   identity: string
@@ -44,7 +44,7 @@ export async function beforeCommand(policy: WorkspacePolicy, signal: AbortSignal
       const pinned = await holdExactly(policy, found)
       // What another command moved away at this moment is not held, so it must not pass for what was there before either.
       if (pinned !== undefined || found.isLink) identities.add(found.identity)
-      if (pinned !== undefined) held.push({ path: found.path, pinned })
+      if (pinned !== undefined) held.push({ path: textOf(found.path) ?? '', pinned })
       if (held.length > mostHeld) throw tooMany()
     }
   } catch (error) {
@@ -59,8 +59,34 @@ function tooMany(): ToolError {
   return new ToolError('failed', `Failed to execute: more than ${mostHeld} files and directories to protect below the root. ${advice}`)
 }
 
+/** What bubblewrap, which is given names as text, could not protect. */
+function unreadable(path: string): ToolError {
+  const shown = bytesOf(path).toString()
+  return new ToolError(
+    'failed',
+    `Failed to execute: ${JSON.stringify(shown)} has to be protected, and its name is no UTF-8. Rename or remove it.`,
+  )
+}
+
+function bytesOf(path: string): Buffer {
+  return Buffer.from(path, 'latin1')
+}
+
+/** A path of bytes as text; undefined where it is none. */
+function textOf(path: string): string | undefined {
+  const text = bytesOf(path).toString()
+  return Buffer.from(text).toString('latin1') === path ? text : undefined
+}
+
+/** The root as bytes, a letter for each. */
+function rootOf({ root }: WorkspacePolicy): string {
+  return Buffer.from(root).toString('latin1')
+}
+
 /** Holds what was found, unless something else has taken its place; a link is not held, as nothing can be mounted over it. */
-async function holdExactly(policy: WorkspacePolicy, { path, identity }: Found): Promise<Pinned | undefined> {
+async function holdExactly(policy: WorkspacePolicy, { path: bytes, identity }: Found): Promise<Pinned | undefined> {
+  const path = textOf(bytes)
+  if (path === undefined) throw unreadable(bytes)
   const place = join(policy.root, path)
   const pinned = await pin(policy.root, place, path).catch(() => undefined)
   if (pinned === undefined) return undefined
@@ -80,8 +106,10 @@ export async function undoPlanted(policy: WorkspacePolicy, before: Before): Prom
   const renamed: string[] = []
   for await (const found of foundBelow(policy, ownerMay)) {
     if (before.identities.has(found.identity)) continue
-    const path = found.isRepository ? `${found.path}/${gitHead}` : found.path
-    if (await renameAside(policy, path)) renamed.push(path)
+    const bytes = found.isRepository ? `${found.path}/${gitHead}` : found.path
+    const path = textOf(bytes)
+    const isDone = path === undefined ? renameBytes(policy, bytes) : await renameAside(policy, path)
+    if (isDone) renamed.push(path ?? bytesOf(bytes).toString())
   }
   return renamed
 }
@@ -102,10 +130,30 @@ async function renameAside(policy: WorkspacePolicy, path: string): Promise<boole
   }
 }
 
+/** As {@link renameAside}, for a path that is no text. */
+function renameBytes(policy: WorkspacePolicy, path: string): boolean {
+  const whole = `${rootOf(policy)}/${path}`
+  const [directory, name] = [whole.slice(0, whole.lastIndexOf('/')), whole.slice(whole.lastIndexOf('/') + 1)]
+  try {
+    const descriptor = openSync(bytesOf(directory), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    try {
+      const self = `/proc/self/fd/${descriptor}`
+      // A link on the way would lead elsewhere.
+      if (readlinkSync(self, 'latin1') !== directory) return false
+      renameSync(bytesOf(`${self}/${name}`), bytesOf(`${self}/${name}.blocked-${crypto.randomUUID().slice(0, 8)}`))
+      return true
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return false // gone, or led elsewhere meanwhile
+  }
+}
+
 /** Walks the workspace, without entering links, what runs this process, or what was found. The root itself is the reservation's. */
-async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string) => Promise<void>): AsyncGenerator<Found, void, undefined> {
+async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: Buffer) => Promise<void>): AsyncGenerator<Found, void, undefined> {
   const names = new Set([...policy.files, ...policy.directories])
-  const closed = new Set([...policy.running, ...policy.directories])
+  const closed = new Set([...policy.running, ...policy.directories].map((path) => Buffer.from(path).toString('latin1')))
   // Dependencies run when the project runs; nobody works in their directories.
   const skipped = new Set(['node_modules', ...(names.has('.git') ? [] : ['.git'])])
   const open = ['']
@@ -115,7 +163,7 @@ async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string)
       await new Promise(setImmediate)
       breathed = performance.now()
     }
-    const entries = await entriesOf(join(policy.root, directory), unlock)
+    const entries = await entriesOf(`${rootOf(policy)}/${directory}`, unlock)
     if (directory !== '' && policy.guardsGit && isRepository(entries)) {
       yield* foundAt(policy, directory, true)
       continue
@@ -130,21 +178,21 @@ async function* foundBelow(policy: WorkspacePolicy, unlock?: (directory: string)
 }
 
 async function* foundAt(policy: WorkspacePolicy, path: string, repository: boolean): AsyncGenerator<Found, void, undefined> {
-  const stats = await lstat(join(policy.root, path), { bigint: true }).catch(() => undefined)
+  const stats = await lstat(bytesOf(`${rootOf(policy)}/${path}`), { bigint: true }).catch(() => undefined)
   if (stats !== undefined) yield { path, identity: `${stats.dev}:${stats.ino}`, isRepository: repository, isLink: stats.isSymbolicLink() }
 }
 
 /** Gives the owner all rights to a directory: a command may have taken them away to hide what is in it, and git asks by name. */
-async function ownerMay(directory: string): Promise<void> {
+async function ownerMay(directory: string | Buffer): Promise<void> {
   await chmod(directory, 0o700)
 }
 
-async function entriesOf(directory: string, unlock?: (directory: string) => Promise<void>): Promise<Dirent[]> {
+async function entriesOf(directory: string, unlock?: (directory: Buffer) => Promise<void>): Promise<Dirent[]> {
   try {
     return await read(directory)
   } catch (error) {
     if (unlock !== undefined && systemCode(error) === 'EACCES')
-      return unlock(directory).then(
+      return unlock(bytesOf(directory)).then(
         () => read(directory),
         () => [],
       )
@@ -156,9 +204,10 @@ async function entriesOf(directory: string, unlock?: (directory: string) => Prom
 
 /** At once, which takes half the time of a promise for each directory; one with thousands of entries piece by piece. */
 async function read(directory: string): Promise<Dirent[]> {
-  if (statSync(directory).size < largeDirectory) return readdirSync(directory, { withFileTypes: true })
+  const bytes = bytesOf(directory)
+  if (statSync(bytes).size < largeDirectory) return readdirSync(bytes, { withFileTypes: true, encoding: 'latin1' })
   const entries: Dirent[] = []
-  for await (const entry of await opendir(directory, { bufferSize: 1000 })) entries.push(entry)
+  for await (const entry of await opendir(bytes, { bufferSize: 1000, encoding: 'latin1' })) entries.push(entry)
   return entries
 }
 

@@ -27,6 +27,8 @@ export class SandboxUnavailable extends PhiError {
 export interface Sandbox {
   /** Absolute path of bubblewrap. */
   readonly program: string
+  /** Absolute path of the bash that starts it. */
+  readonly shell: string
   readonly filter: Uint8Array
 }
 
@@ -47,10 +49,12 @@ export function requireSandbox(root: string, programs: HostPrograms = {}): Sandb
     throw new SandboxUnavailable(
       'bwrap is not in a directory of the system outside the root (PATH is not asked; programs.bwrap names another)',
     )
+  const shell = hostProgram('bash', root, programs.bash)
+  if (shell === undefined) throw new SandboxUnavailable('bash is not in a directory of the system outside the root')
   if (!probed.has(program)) probed.set(program, probe(program, filter))
   const failure = probed.get(program)
   if (failure !== undefined) throw new SandboxUnavailable(`bwrap does not work here (${failure})`)
-  return { program, filter }
+  return { program, shell, filter }
 }
 
 function probe(program: string, filter: Uint8Array): string | undefined {

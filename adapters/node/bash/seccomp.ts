@@ -4,10 +4,12 @@ import { endianness } from 'node:os'
 const loadWord = 0x20
 const jumpIfEqual = 0x15
 const jumpIfAtLeast = 0x35
+const jumpIfAnySet = 0x45
 const and = 0x54
 const give = 0x06
 const allow = 0x7fff0000
 const refuse = 0x00050001 // EPERM
+const unknownCall = 0x00050026 // ENOSYS
 const killProcess = 0x80000000
 
 // Offsets in `struct seccomp_data`.
@@ -15,11 +17,28 @@ const callNumber = 0
 const architecture = 4
 const firstArgument = 16
 const secondArgument = 24
+const thirdArgument = 32
+const fourthArgument = 40
+
+/** Of the mode of a file: set user id, set group id. */
+const setIdBits = 0o6000
+/** Of the flags of an opening call: only with one of them is there a mode. */
+const creates = 0o100 | 0o20000000
+
+/** A call that gives a file its mode, and where its arguments stand. */
+interface ModeCall {
+  call: number
+  mode: number
+  /** Flags, for a call that only creates with some of them. */
+  flags?: number
+}
 
 interface Machine {
   audit: number
   socket: number
   socketpair: number
+  /** chmod and its like, mknod, mkdir, creat, open. */
+  modes: readonly ModeCall[]
   /** In the order of `refusedCalls`. */
   refused: readonly number[]
   /** From this number on calls belong to another calling convention. */
@@ -31,6 +50,12 @@ const machines: Partial<Record<string, Machine>> = {
     audit: 0xc000003e,
     socket: 41,
     socketpair: 53,
+    modes: [
+      ...[90, 91, 133, 83, 85].map((call) => ({ call, mode: secondArgument })), // chmod, fchmod, mknod, mkdir, creat
+      ...[268, 452, 259, 258].map((call) => ({ call, mode: thirdArgument })), // fchmodat, fchmodat2, mknodat, mkdirat
+      { call: 2, mode: thirdArgument, flags: secondArgument }, // open
+      { call: 257, mode: fourthArgument, flags: thirdArgument }, // openat
+    ],
     refused: [
       ...[250, 248, 249], // keyctl, add_key, request_key: keyrings, which no namespace hides
       ...[321, 298, 323, 425, 426, 427], // bpf, perf_event_open, userfaultfd, io_uring_setup, _enter, _register: around this filter
@@ -46,6 +71,11 @@ const machines: Partial<Record<string, Machine>> = {
     audit: 0xc00000b7,
     socket: 198,
     socketpair: 199,
+    modes: [
+      { call: 52, mode: secondArgument }, // fchmod
+      ...[53, 452, 33, 34].map((call) => ({ call, mode: thirdArgument })), // fchmodat, fchmodat2, mknodat, mkdirat
+      { call: 56, mode: fourthArgument, flags: thirdArgument }, // openat
+    ],
     // The same calls in the same order; iopl, ioperm and modify_ldt do not exist.
     refused: [
       ...[219, 217, 218],
@@ -69,7 +99,7 @@ const pairTypes = [1, 5]
  * The system-call filter of the sandbox as bubblewrap wants it, or undefined on a processor it is not written for.
  *
  * It refuses Unix sockets and socket families that ignore the network namespace, ptrace and its like, mounts and namespaces, kernel
- * keyrings, io_uring, bpf, perf and userfaultfd, and kills a process that calls in a foreign convention (32-bit programs).
+ * keyrings, io_uring, bpf, perf and userfaultfd, modes with the set-user-id or set-group-id bit, and kills a process that calls in a foreign convention (32-bit programs).
  */
 export function seccompFilter(): Uint8Array | undefined {
   const machine = machines[process.arch]
@@ -87,10 +117,28 @@ function instructionsFor(machine: Machine): Instruction[] {
   ]
   if (machine.foreignFrom !== undefined) list.push([jumpIfAtLeast, 0, 1, machine.foreignFrom], [give, 0, 0, killProcess])
   for (const call of machine.refused) list.push([jumpIfEqual, 0, 1, call], [give, 0, 0, refuse])
+  // Its mode lies in memory, where no filter looks; programs take openat where there is no openat2.
+  list.push([jumpIfEqual, 0, 1, openat2], [give, 0, 0, unknownCall])
+  for (const call of machine.modes) list.push(...withoutSetId(call))
   const pairs: Instruction[] = [[loadWord, 0, 0, secondArgument], [and, 0, 0, 0xf], ...allowOnly(pairTypes)]
   list.push([jumpIfEqual, 0, pairs.length, machine.socketpair], ...pairs)
   list.push([jumpIfEqual, 1, 0, machine.socket], [give, 0, 0, allow], [loadWord, 0, 0, firstArgument], ...allowOnly(socketFamilies))
   return list
+}
+
+const openat2 = 437
+
+/** Refuses a call with one of the set-id bits: a program of the host would run with the rights of whoever owns the file. */
+function withoutSetId({ call, mode, flags }: ModeCall): Instruction[] {
+  const check: Instruction[] = [
+    [loadWord, 0, 0, mode],
+    [jumpIfAnySet, 0, 1, setIdBits],
+    [give, 0, 0, refuse],
+    [give, 0, 0, allow],
+  ]
+  const whole: Instruction[] =
+    flags === undefined ? check : [[loadWord, 0, 0, flags], [jumpIfAnySet, 0, check.length - 1, creates], ...check]
+  return [[jumpIfEqual, 0, whole.length, call], ...whole]
 }
 
 function allowOnly(values: readonly number[]): Instruction[] {

@@ -64,7 +64,7 @@ export function workspacePolicy(root: string, options: ProtectionOptions = {}): 
 export function protectedPart(policy: WorkspacePolicy, path: string, kind: 'file' | 'directory' = 'file'): string | undefined {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
   const canonical = segments.map(canonicalName)
-  const names = [...policy.files, ...policy.directories]
+  const names = [...policy.files, ...policy.directories].map((name) => name.toLowerCase())
   const named = segments.find((_, index) => names.includes(canonical[index] ?? ''))
   if (named !== undefined) return named
   const whole = canonical.join('/')

@@ -13,3 +13,14 @@ const unsafe = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2
 export function escapeControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 }
+
+/** What shows nothing, or nothing but room: also in words and in emoji. */
+const invisible = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
+/**
+ * Text of which a person must see every character, because they agree to it: line breaks, tabs, joiners, fillers, variation selectors and odd spaces
+ * become visible as `\\u{…}` as well. What it gives is one line.
+ */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+}

@@ -2,25 +2,30 @@ import type { ConfigError } from '../../contract/errors.ts'
 import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import type { AgentConfig, McpServerSection, ProfileSection } from '../config-types.ts'
-import { isVariable } from '../read/env.ts'
+import { variablesIn } from '../read/env.ts'
 import { checkedConfig } from '../schema/check.ts'
 import { endpointRequests } from './model/endpoints.ts'
 import { filePathOf, isOutside } from './paths.ts'
+import { sentVariables } from './sent-variables.ts'
 import { serversIn } from './servers-in.ts'
 
 type Sections = Record<string, unknown>
 
 /**
- * Everything that `config` needs trust for, in the order of the file's sections: a host that asks a person once shows this list.
+ * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.
  *
- * **Contract**: pure. What a variable completes counts as leading anywhere, but for an address that is one variable alone: whoever set it chose it. Throws
- * `ConfigError` `invalidField` for a configuration that is none.
+ * **Contract**: pure. Nothing is cut and nothing masked: what is shown is what is agreed to. What a variable completes counts as leading anywhere, but for
+ * an address that is one variable alone: whoever set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError` `invalidField` for a
+ * configuration that is none.
  *
  * Source: docs/concepts/configuration.md
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
-  return [...workspaceRequests(checked), ...fileRequests(checked), ...endpointRequests(checked), ...programRequests(checked)]
+  const others = [...programRequests(checked), ...endpointRequests(checked), ...workspaceRequests(checked), ...fileRequests(checked)]
+  // What is asked about whole is not asked about by its variables again.
+  const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
+  return [...others, ...sentVariables(checked).filter(({ field }) => !fields.has(field))]
 }
 
 /** Rejects with `ConfigError` `untrusted` for the first thing that `host` does not trust `config` with. */
@@ -38,6 +43,7 @@ const whatFor: Record<TrustRequest['kind'], string> = {
   server: 'start a program',
   file: 'read a file outside of the workspace',
   workspace: 'work outside of the directory it was given',
+  variable: 'send what stands in the environment',
   endpoint: 'send what is said and read, and what it takes from the environment, to an address that is no known service',
 }
 
@@ -102,12 +108,9 @@ function programRequests(config: AgentConfig): TrustRequest[] {
   return [...servers, ...scripts]
 }
 
-/** Variables decide what a program does as much as arguments do: they stand before it, without those that look like keys. */
+/** Variables decide what a program does as much as arguments do: they stand before it, all of them, by their names and with their values. */
 function commandLine({ command = '', args = [], env = {} }: McpServerSection): string {
-  const variables = Object.entries(env).map(([name, value]) => {
-    const isSecret = /key|token|secret|passw|auth|credential/i.test(name) && !isVariable(value)
-    return `${name}=${isSecret ? '…' : quoted(value)}`
-  })
+  const variables = Object.entries(env).map(([name, value]) => `${quoted(name)}=${quoted(value)}`)
   return [...variables, ...[command, ...args].map(quoted)].join(' ')
 }
 

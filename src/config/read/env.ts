@@ -23,17 +23,22 @@ export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Re
 
 /** The names of all variables in the texts of `value`. */
 export function variablesIn(value: unknown): Set<string> {
-  const names = new Set<string>()
-  substituted(value, [], (name) => {
-    names.add(name)
-    return ''
-  })
-  return names
+  return new Set(variableUses(value).map(({ name }) => name))
 }
 
-/** Whether `text` is one variable and nothing else. */
+/** Every variable in the texts of `value`, and where it stands. */
+export function variableUses(value: unknown): { name: string; path: Path }[] {
+  const uses: { name: string; path: Path }[] = []
+  substituted(value, [], (name, path) => {
+    uses.push({ name, path })
+    return ''
+  })
+  return uses
+}
+
+/** Whether `text` is one variable and nothing else. Two of them are not: whoever put them side by side chose what comes out. */
 export function isVariable(text: string): boolean {
-  return text.replace(variable, '') === '' && text !== ''
+  return new RegExp(`^${variable.source}$`).test(text)
 }
 
 /** Whether there is a variable in `text`. */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { ReadStream } from 'node:tty'
 import type { TrustRequest } from '../../../../src/config/index.ts'
-import { escapeControls } from '../../../../src/index.ts'
+import { escapeInvisible } from '../../../../src/index.ts'
 
 const words: Readonly<Record<TrustRequest['kind'], string>> = {
   script: 'run the script',
@@ -9,15 +9,17 @@ const words: Readonly<Record<TrustRequest['kind'], string>> = {
   file: 'read',
   workspace: 'work in',
   endpoint: 'send what is said and read to',
+  variable: 'send, from the environment,',
 }
 
 /** Asks the person at the terminal whether an agent file may do what it wants. Nobody there, or anything but a yes, is a no. */
 export async function askTrust(path: string, requests: readonly TrustRequest[]): Promise<boolean> {
   const { stdin, stderr } = process
   if (!stdin.isTTY || !stderr.isTTY) return false
-  stderr.write(`${escapeControls(path)} wants to\n`)
-  for (const { kind, what, field } of requests)
-    stderr.write(`${escapeControls(`  ${words[kind]} ${what}  (${field})`).replaceAll('\n', ' ')}\n`)
+  const count = requests.length === 1 ? 'one thing' : `${requests.length} things`
+  stderr.write(`${escapeInvisible(path)} wants ${count}:\n`)
+  for (const [index, { kind, what, field }] of requests.entries())
+    stderr.write(`  ${index + 1}. ${words[kind]} ${escapeInvisible(what)}  (${escapeInvisible(field)})\n`)
   await forgetTyped(stdin)
   const terminal = createInterface({ input: stdin, output: stderr, terminal: false })
   const left = new AbortController()

@@ -1,7 +1,8 @@
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
 import type { AgentConfig, ModelSection } from '../../config-types.ts'
-import { isVariable, variablesIn } from '../../read/env.ts'
+import { isVariable } from '../../read/env.ts'
+import { sentVariables } from '../sent-variables.ts'
 import { serversIn } from '../servers-in.ts'
 
 /**
@@ -32,10 +33,16 @@ const knownHosts: ReadonlySet<string> = new Set([
 const knownFamilies =
   /^([\w-]+\.openai\.azure\.com|[\w-]+-aiplatform\.googleapis\.com|aiplatform\.[\w-]+\.rep\.googleapis\.com|bedrock-runtime\.[\w-]+\.amazonaws\.com(\.cn)?)$/
 
+/** Of which the name alone says whose account it is. */
+const customersHost = /\.openai\.azure\.com$/
+
 const ownMachine = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
-/** Headers that say who pays, as keys do. */
-const keyHeaders = /^(authorization|(x-)?api-key|x-goog-api-key)$/i
+/** Headers that say nothing of who pays. Any other may be a key, whatever it is called. */
+const harmlessHeaders = /^(accept|accept-language|anthropic-beta|anthropic-version|http-referer|openai-beta|referer|user-agent|x-title)$/i
+
+/** The one thing that an address of a known service may ask for: anything else may be a key, or say whose account it is. */
+const harmlessQuery = /^(\?api-version=[\w.-]*)?$/
 
 /** Where a file would send what is said and read, and what it takes from the environment, but for services that whoever runs it has chosen. */
 export function endpointRequests(config: AgentConfig): TrustRequest[] {
@@ -55,31 +62,40 @@ function modelsIn({ provider }: AgentConfig): [ModelSection, Path][] {
 function modelRequests(config: AgentConfig, section: ModelSection, path: Path): TrustRequest[] {
   const { base_url } = section
   if (base_url !== undefined && isForeign(base_url)) return [{ kind: 'endpoint', field: fieldOf([...path, 'base_url']), what: base_url }]
-  const key = ownKeyOf(section)
-  if (key === undefined || (base_url !== undefined && isOwnMachine(base_url)) || !saysVariables(config, section)) return []
-  return [{ kind: 'endpoint', field: fieldOf([...path, ...key]), what: 'the account of the key in the file' }]
+  const field = strangersAccount(section)
+  if (field === undefined || (base_url !== undefined && isOwnMachine(base_url)) || !hasSomethingToTell(config)) return []
+  return [{ kind: 'endpoint', field: fieldOf([...path, ...field]), what: 'the account of the key in the file' }]
 }
 
-/** Where the file brings a key of its own: with it, a known service tells a stranger what was sent. */
-function ownKeyOf({ api_key, headers = {} }: ModelSection): Path | undefined {
-  if (api_key !== undefined && api_key.trim() !== '' && variablesIn(api_key).size === 0) return ['api_key']
-  const header = Object.keys(headers).find((name) => keyHeaders.test(name) && variablesIn(headers[name]).size === 0)
-  return header === undefined ? undefined : ['headers', header]
+/**
+ * What in the file says whose account is used: a key that is not one variable and nothing else, or the host of a customer. A known service tells whoever
+ * has the account what was sent.
+ */
+function strangersAccount({ api_key, headers = {}, base_url, resource }: ModelSection): Path | undefined {
+  if (api_key !== undefined && api_key.trim() !== '' && !isVariable(api_key)) return ['api_key']
+  const header = Object.entries(headers).find(([name, value]) => !harmlessHeaders.test(name) && !isOwnKey(value))?.[0]
+  if (header !== undefined) return ['headers', header]
+  if (resource !== undefined && !isVariable(resource)) return ['resource']
+  return base_url !== undefined && !isVariable(base_url) && customersHost.test(new URL(base_url).hostname) ? ['base_url'] : undefined
 }
 
-/** Whether anything of the environment is in what a model of `section` is sent, but for the keys of models. */
-function saysVariables(
-  { agent, system_prompt, sub_agents }: AgentConfig,
-  { api_key: _key, base_url: _url, ...section }: ModelSection,
-): boolean {
-  return variablesIn({ agent, system_prompt, sub_agents, section }).size > 0
+/** A header may say of which kind its key is. */
+function isOwnKey(value: string): boolean {
+  return isVariable(value.replace(/^(bearer|basic|token) /i, ''))
+}
+
+/** Whether anything but what a person types can be sent: what comes from the environment, or what tools read. */
+function hasSomethingToTell(config: AgentConfig): boolean {
+  const { tools, sub_agents } = config
+  const readsFiles = (tools?.enabled ?? []).length > 0 || (sub_agents?.instances ?? []).some(({ tools: own = [] }) => own.length > 0)
+  return readsFiles || serversIn(config).some(([{ enabled }]) => enabled !== false) || sentVariables(config).length > 0
 }
 
 function isForeign(address: string): boolean {
   if (isVariable(address)) return false
   if (!URL.canParse(address)) return true
-  const { protocol, hostname, username, password } = new URL(address)
-  if (username !== '' || password !== '') return true
+  const { protocol, hostname, username, password, search } = new URL(address)
+  if (username !== '' || password !== '' || !harmlessQuery.test(search)) return true
   if (ownMachine.test(hostname)) return false
   return protocol !== 'https:' || !(knownHosts.has(hostname) || knownFamilies.test(hostname))
 }

@@ -150,11 +150,35 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     expect(existsSync(join(root, 'f60'))).toBe(false)
   })
 
+  it('has no door that whoever started this process left open', async () => {
+    const { root, outside } = temporaryRoot()
+    writeFileSync(join(outside, 'secret'), 'canary')
+    const adapter = new URL('../../../../adapters/node/index.ts', import.meta.url).href
+    const program = `
+      import { bashTool } from ${JSON.stringify(adapter)}
+      const context = { signal: new AbortController().signal, update: () => undefined }
+      const command = 'cat <&20; cat <&251; echo planted >&21; ls /proc/self/fd | tr "\\n" " "'
+      const { content } = await bashTool({ root: ${JSON.stringify(root)} }).execute({ command }, context)
+      console.log(content[0].text)`
+    const script = `exec 20<"$1/secret" 251<"$1/secret" 21>"$1/written"; exec "$2" --input-type=module -e "$3"`
+    const said = execFileSync('bash', ['-c', script, 'bash', outside, process.execPath, program], { encoding: 'utf8' })
+    expect(said).not.toContain('canary')
+    expect(readFileSync(join(outside, 'written'), 'utf8')).toBe('')
+    expect(said).toMatch(/0 1 2 3\s/)
+  })
+
+  it('gives no file the rights of whoever owns it', async () => {
+    const { root, run } = shell()
+    await run('cp /bin/true t; chmod 4755 t; chmod u+s,g+s t; mkdir -m 2775 d; install -m 6755 /bin/true u; touch v; chmod 2755 v')
+    expect(readdirSync(root).filter((name) => (statSync(join(root, name)).mode & 0o6000) !== 0)).toEqual([])
+  })
+
   it('says what bounds it here, and what does not', () => {
     const { root } = temporaryRoot()
     const inside = bashTool({ root }).confinement
     expect(inside).toMatchObject({ sandbox: 'bubblewrap', processes: 'watched', disk: 'watched' })
-    expect(inside.memory === 'controlGroup' ? inside.warnings : inside.warnings.length).toEqual(inside.memory === 'controlGroup' ? [] : 1)
+    expect(inside.warnings.filter((warning) => warning.includes('control group'))).toHaveLength(inside.memory === 'controlGroup' ? 0 : 1)
+    expect(inside.warnings.filter((warning) => warning.includes('root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
     expect(bashTool({ root, sandbox: 'none' }).confinement).toEqual({
       sandbox: 'none',
       memory: 'unbounded',

@@ -10,6 +10,8 @@ const machines = {
   x64: {
     audit: 0xc000003e,
     allowed: { read: 0, write: 1, mmap: 9, clone: 56, execve: 59, openat: 257, futex: 202, connect: 42, kill: 62 },
+    modes: { chmod: [90, 1], fchmod: [91, 1], fchmodat: [268, 2], mknod: [133, 1], mkdir: [83, 1], mkdirat: [258, 2], creat: [85, 1] },
+    open: 257,
     socket: 41,
     socketpair: 53,
     refused: {
@@ -25,6 +27,8 @@ const machines = {
   arm64: {
     audit: 0xc00000b7,
     allowed: { read: 63, write: 64, mmap: 222, clone: 220, execve: 221, openat: 56, futex: 98, connect: 203, kill: 129 },
+    modes: { fchmod: [52, 1], fchmodat: [53, 2], fchmodat2: [452, 2], mknodat: [33, 2], mkdirat: [34, 2] },
+    open: 56,
     socket: 198,
     socketpair: 199,
     refused: {
@@ -70,6 +74,7 @@ function verdictOf(machine: Machine, number: number, args: readonly number[] = [
     if (operation === 0x06) return value
     if (operation === 0x20) word = data.getUint32(value, true)
     else if (operation === 0x54) word = (word & value) >>> 0
+    else if (operation === 0x45) at += (word & value) !== 0 ? ifTrue : ifFalse
     else if (operation === 0x15) at += word === value ? ifTrue : ifFalse
     else if (operation === 0x35) at += word >= value ? ifTrue : ifFalse
     else throw new Error(`instruction ${at} has the code ${operation}`)
@@ -83,6 +88,19 @@ describe.each(['x64', 'arm64'] as const)('the system-call filter of %s', (machin
   it('refuses what reaches around the sandbox', () => {
     const wrong = Object.entries({ ...refused, ...common }).filter(([, number]) => verdictOf(machine, number) !== eperm)
     expect(wrong).toEqual([])
+  })
+
+  it('gives no file the rights of whoever owns it', () => {
+    const argsOf = (position: number, mode: number) => Array.from({ length: 4 }, (_, at) => (at === position ? mode : 0))
+    for (const [name, [number, position]] of Object.entries(machines[machine].modes)) {
+      for (const mode of [0o4755, 0o2755, 0o6777]) expect(verdictOf(machine, number, argsOf(position, mode)), name).toBe(eperm)
+      expect(verdictOf(machine, number, argsOf(position, 0o1777)), name).toBe(allow)
+    }
+    const { open } = machines[machine]
+    expect([0o101, 0o20200001].map((flags) => verdictOf(machine, open, [0, 0, flags, 0o4755]))).toEqual([eperm, eperm])
+    // Without a file to create there is no mode, whatever stands in its place.
+    expect([verdictOf(machine, open, [0, 0, 0, 0o4755]), verdictOf(machine, open, [0, 0, 0o101, 0o644])]).toEqual([allow, allow])
+    expect(verdictOf(machine, 437)).toBe(0x00050026)
   })
 
   it('lets through what programs live on', () => {

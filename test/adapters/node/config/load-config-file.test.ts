@@ -72,7 +72,7 @@ enabled = ["file_read"]`
 
   it('takes variables of this process where no others are given', async () => {
     const text = '[provider]\nmodel = "m"\napi_key = "${PATH}"\n[agent]\nsystem_prompt = "${PATH}"'
-    const { config, host } = await loadConfigFile(put('env.toml', text))
+    const { config, host } = await loadConfigFile(put('env.toml', text), { trust: ({ kind }) => kind === 'variable' })
     expect((await agentFromConfig(config, host)).systemPrompt).toBe(process.env.PATH)
   })
 
