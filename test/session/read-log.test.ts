@@ -144,6 +144,11 @@ describe('a damaged log', () => {
   const written = lines(1, 1, 4)
   const at = (index: number) => written[index] ?? ''
 
+  it('is none that was copied with Windows line breaks, or begins with a byte order mark', () => {
+    const copied = [...written.map((line, index) => `${index === 0 ? '\ufeff' : ''}${line}\r`), '\r']
+    expect(readLog(copied)).toEqual(readLog(written))
+  })
+
   it('counts up to a torn end', () => {
     const torn = at(3).slice(0, 40)
     expect(readLog([...written.slice(0, 3), torn])).toMatchObject({

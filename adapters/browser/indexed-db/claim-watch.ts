@@ -103,7 +103,8 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
 
   return {
     listen() {
-      if (channel !== undefined) return
+      // Some embedded browsers have none: then other tabs are not heard, and writers find out when they write.
+      if (channel !== undefined || typeof BroadcastChannel === 'undefined') return
       channel = new BroadcastChannel(`phi-core/${name}`)
       channel.onmessage = heard
     },

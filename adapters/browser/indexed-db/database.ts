@@ -17,7 +17,7 @@ export function storageError(error: unknown, what: string): SessionError {
   const code = codes[name] ?? 'io'
   const reason = [name, message].filter(Boolean).join(': ')
   const next = advice[code] ?? 'Without storage, as in some private windows, memorySessionStore() keeps sessions while the page is open.'
-  return new SessionError(code, `${what} (${reason}). ${next}`, { cause: error })
+  return new SessionError(code, `${what} (${reason}).`, { cause: error, hint: next })
 }
 
 /** Throws `SessionError` `io` where there is no IndexedDB: outside browsers, and where a person or policy has switched storage off. */

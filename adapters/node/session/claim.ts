@@ -67,8 +67,8 @@ async function findOlder(operations: FileOperations, log: Omit<HeldLog, 'deleted
 
 /** Logs that may hold what is not yet durable. Whoever has written a whole line had synced what was there before. */
 function unsynced(files: readonly ReadFile[]): ReadFile[] {
-  const newest = files.findLastIndex(({ text }) => text.includes('\n'))
-  return files.filter(({ kind, text }, index) => kind === 'log' && text !== '' && index >= newest)
+  const newest = files.findLastIndex(({ lines }) => lines.length > 1)
+  return files.filter(({ kind, chars }, index) => kind === 'log' && chars > 0 && index >= newest)
 }
 
 /** Creates an empty file; false when somebody else has created it already. */

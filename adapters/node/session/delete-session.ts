@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { createdFirst } from './claim.ts'
-import { countingFiles, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
+import { listEpochs, newestEpoch, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
+import { endOf } from './session-summary.ts'
 import { removeFiles } from './snapshot.ts'
 
 /**
@@ -34,8 +35,5 @@ export async function deleteFiles(operations: FileOperations, folder: string): P
 }
 
 function hasRecords(operations: FileOperations, folder: string): Promise<boolean | undefined> {
-  return withEpochs(operations, folder, async (files) => {
-    const read = await readFiles(operations, folder, countingFiles(files), 1)
-    return read.some(({ text }) => text !== '')
-  })
+  return withEpochs(operations, folder, async (files) => (await endOf(operations, folder, files)) !== undefined)
 }

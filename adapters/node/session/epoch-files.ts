@@ -14,10 +14,14 @@ export interface EpochFile {
   name: string
 }
 
-/** A file and what it holds. */
+/** A file and its lines; the last one is what follows the last line break. */
 export interface ReadFile extends EpochFile {
-  text: string
+  lines: string[]
+  chars: number
 }
+
+/** How long a text is that is written at once: a log may be longer than any string. */
+const pieceChars = 8 * 1024 * 1024
 
 const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(\.tmp)?$/
 
@@ -83,21 +87,29 @@ export async function withEpochs<T>(
 
 /**
  * Reads files, the newest first: what a writer found in older files before it wrote is then there too. Gives them in the order of `files`.
- * With `bytes` only the start of each.
  */
-export async function readFiles(
-  operations: FileOperations,
-  folder: string,
-  files: readonly EpochFile[],
-  bytes?: number,
-): Promise<ReadFile[]> {
-  const part = bytes === undefined ? undefined : { bytes }
+export async function readFiles(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<ReadFile[]> {
   const read: ReadFile[] = []
-  for (const file of files.toReversed()) read.push({ ...file, text: await operations.read(join(folder, file.name), part) })
+  for (const file of files.toReversed()) {
+    const lines = await operations.readLines(join(folder, file.name))
+    read.push({ ...file, lines, chars: lines.reduce((sum, line) => sum + line.length + 1, -1) })
+  }
   return read.reverse()
 }
 
 /** The lines of files; the end of a line that was cut counts as one. */
 export function linesOf(files: readonly ReadFile[]): string[] {
-  return files.flatMap(({ text }) => text.split('\n')).filter((line) => line !== '')
+  return files.flatMap(({ lines }) => lines).filter((line) => line !== '')
+}
+
+/** Adds lines to a file, some megabytes at a time. */
+export async function appendLines(operations: FileOperations, path: string, lines: readonly string[]): Promise<void> {
+  let text = ''
+  for (const line of lines) {
+    text += `${line}\n`
+    if (text.length < pieceChars) continue
+    await operations.append(path, text)
+    text = ''
+  }
+  if (text !== '' || lines.length === 0) await operations.append(path, text)
 }

@@ -4,7 +4,7 @@ import type { SessionDigest } from '../../../src/session/index.ts'
 import { claimLog, type HeldLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
 import { syncPathTo } from './durable-directory.ts'
-import { countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
+import { appendLines, countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
@@ -89,10 +89,9 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
       const log = writing.get(claim)
       if (log === undefined) throw conflict(claim)
       try {
-        let text = ''
-        for (const line of lines) text += `${line.text}\n`
-        log.untoldChars += text.length
-        await operations.append(log.path, text)
+        const texts = lines.map(({ text }) => text)
+        for (const text of texts) log.untoldChars += text.length
+        await appendLines(operations, log.path, texts)
         await operations.sync(log.path)
         if (!(await isNewest(operations, log))) throw conflict(claim)
       } catch (error) {

@@ -18,6 +18,8 @@ export interface FileOperations {
   syncDirectory(path: string): Promise<void>
   /** The file as text, from byte `from` on; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many, or more. */
   read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
+  /** The lines of the file, read piece by piece: it may be longer than any string. What follows the last line break is the last one. */
+  readLines(path: string): Promise<string[]>
   /** The names in a directory, in any order. */
   list(directory: string): Promise<string[]>
   /** Replaces `to` at once: whoever looks sees the one or the other. */
@@ -33,6 +35,9 @@ export interface FileOperations {
 
 /** Unlike `a`, it does not create: a file that was deleted must not come back. */
 const appendOnly = constants.O_WRONLY | constants.O_APPEND
+
+/** How much of a log is read at a time. */
+const pieceBytes = 1024 * 1024
 
 /** Conversations are nobody else's business. */
 const ownerOnly = { file: 0o600, directory: 0o700 }
@@ -53,6 +58,7 @@ export function nodeFileOperations(): Required<FileOperations> {
     makeDirectory: (path) => mkdir(path, { mode: ownerOnly.directory }),
     // In one piece: with an encoding it would be decoded chunk by chunk.
     read: async (path, part) => (part === undefined ? (await readFile(path)).toString() : readPart(path, part)),
+    readLines: (path) => using(path, 'r', linesFrom),
     async createExclusive(path) {
       held.set(path, await createPrivate(path))
     },
@@ -94,6 +100,29 @@ async function using<T>(path: string, flags: string | number, use: (handle: File
     return await use(handle)
   } finally {
     await handle.close()
+  }
+}
+
+const lineBreak = 10
+
+async function linesFrom(handle: FileHandle): Promise<string[]> {
+  const lines: string[] = []
+  /** The beginning of a line whose end is not read yet. */
+  let begun: Buffer[] = []
+  for (;;) {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes)
+    let start = 0
+    for (let end = buffer.indexOf(lineBreak); end >= 0 && end < bytesRead; end = buffer.indexOf(lineBreak, start)) {
+      const rest = buffer.subarray(start, end)
+      lines.push((begun.length === 0 ? rest : Buffer.concat([...begun, rest])).toString())
+      begun = []
+      start = end + 1
+    }
+    if (bytesRead === 0) {
+      lines.push(Buffer.concat(begun).toString())
+      return lines
+    }
+    begun.push(buffer.subarray(start, bytesRead))
   }
 }
 

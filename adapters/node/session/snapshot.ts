@@ -1,20 +1,23 @@
 import { join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
 import type { HeldLog } from './claim.ts'
-import { countingFiles, type EpochFile, linesOf, listEpochs, type ReadFile, readFiles } from './epoch-files.ts'
+import { appendLines, countingFiles, type EpochFile, linesOf, listEpochs, type ReadFile, readFiles } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 
 /** What a file costs at least: a block of the disk, and a call to read it. */
 const blockSize = 4096
 /** Below this it is cheaper to read the logs. */
 const smallest = 64 * 1024
+/** A log from this length on stays as it is until those after it have outgrown it: a long one is not written a second time for a short one. */
+const longLog = 16 * 1024 * 1024
 
 /** Whether the logs have outgrown the snapshot before them, so that all snapshots together cost no more than the log. */
 export function isSnapshotDue(files: readonly ReadFile[]): boolean {
   let [logs, snapshot] = [0, smallest]
-  for (const { kind, text } of files) {
-    if (kind === 'log') logs += Math.max(text.length, blockSize)
-    else snapshot = Math.max(text.length, smallest)
+  for (const [index, { kind, chars }] of files.entries()) {
+    const isBase = kind !== 'log' || (index === 0 && chars >= longLog)
+    if (isBase) snapshot = Math.max(chars, smallest)
+    else logs += Math.max(chars, blockSize)
   }
   return logs > snapshot
 }
@@ -36,7 +39,7 @@ export async function takeSnapshot(operations: FileOperations, { folder, epoch }
   const unfinished = `${target}.tmp`
   try {
     await operations.createExclusive(unfinished)
-    await operations.append(unfinished, lines.map((line) => `${line}\n`).join(''))
+    await appendLines(operations, unfinished, lines)
     await operations.sync(unfinished)
     await operations.rename(unfinished, target)
   } catch (error) {

@@ -99,7 +99,15 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number): Promise<LogReading> {
-  return readLog(await linesOf(driver, sessionId, after), after)
+  return readLog(drained([...(await linesOf(driver, sessionId, after))]), after)
+}
+
+/** Lines that are let go as they are read: of a long session there is no room for the text beside what it says. */
+function* drained(lines: string[]): Generator<string> {
+  for (const [at, line] of lines.entries()) {
+    lines[at] = ''
+    yield line
+  }
 }
 
 async function linesOf(driver: LogDriver, sessionId: string, after: number): Promise<readonly string[]> {
@@ -114,7 +122,9 @@ async function linesOf(driver: LogDriver, sessionId: string, after: number): Pro
 async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
   const claiming = () => attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
   const claim = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late))
-  const reading = readLog(claim.lines)
+  const lines = [...claim.lines]
+  claim.lines = []
+  const reading = readLog(drained(lines))
   if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
   await attempt(`Session ${sessionId}`, () => driver.release(claim))
   throw new SessionError(

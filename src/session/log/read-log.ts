@@ -65,7 +65,7 @@ interface Parts {
  *
  * Source: docs/concepts/sessions.md
  */
-export function readLog(lines: readonly string[], after = 0): LogReading {
+export function readLog(lines: Iterable<string>, after = 0): LogReading {
   const parts = partsOf(lines, after)
   const chain = chainOf(parts.newestFirst, after)
   const { counted, lost } = follow(chain, after)
@@ -83,14 +83,14 @@ export function readLog(lines: readonly string[], after = 0): LogReading {
   return reading
 }
 
-function partsOf(lines: readonly string[], after: number): Parts {
+function partsOf(lines: Iterable<string>, after: number): Parts {
   const head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
   const parts = new Map<string, Part>()
   let part = head
   let hasNewer = false
   for (const line of lines) {
     // What is left of a line break says nothing: a record that is missing shows by its number.
-    if (line === '') continue
+    if (line === '' || line === '\r') continue
     const decoded = decodeLine(line)
     if ('kind' in decoded) {
       hasNewer ||= decoded.kind === 'newerSchema'

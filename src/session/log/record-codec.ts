@@ -114,10 +114,18 @@ function checksumOf(text: string): string {
  * - A line that says that it is of a newer version is `newerSchema` where it cannot be read, whatever else is in it: only that version can tell
  *   whether it is damaged.
  */
-export function decodeLine(line: string): DecodedLine | LineDamage {
+export function decodeLine(stored: string): DecodedLine | LineDamage {
+  const line = bareLine(stored)
   const decoded = decodeOwn(line)
   if (!('kind' in decoded) || !isOfNewerVersion(line)) return decoded
   return { kind: 'newerSchema', reason: 'A line was written by a newer version of this package.' }
+}
+
+/** Without what editors and copies leave at the ends of lines: a byte order mark, and the first half of a Windows line break. */
+function bareLine(line: string): string {
+  const start = line.charCodeAt(0) === 0xfeff ? 1 : 0
+  const end = line.charCodeAt(line.length - 1) === 13 ? line.length - 1 : line.length
+  return end - start === line.length ? line : line.slice(start, end)
 }
 
 function decodeOwn(line: string): DecodedLine | LineDamage {

@@ -63,7 +63,7 @@ function readBeforeCreate(operations: FileOperations): FileOperations {
       seen.clear()
       await operations.append(path, text)
     },
-    read: async (path, bytes) => seen.get(path) ?? (await operations.read(path, bytes)),
+    readLines: async (path) => seen.get(path)?.split('\n') ?? (await operations.readLines(path)),
   }
 }
 
