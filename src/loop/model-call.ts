@@ -57,8 +57,7 @@ async function tryModel(loop: LoopState): Promise<ModelAnswer> {
     const stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
-      const preparing = request ?? prepareRequest(loop, tries.hasCompacted)
-      request = preparing instanceof Promise ? await preparing : preparing
+      request ??= await prepareRequest(loop, tries.hasCompacted)
       const answer = await streamAnswer(loop, request, stream, tries)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
@@ -80,18 +79,8 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
 }
 
 /** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */
-function prepareRequest(loop: LoopState, afterOverflow: boolean): StreamRequest | Promise<StreamRequest> {
-  const derived = deriveRequest(loop)
-  if (derived instanceof Promise || loop.config.captureTurnRequests) return reportedRequest(loop, derived, afterOverflow)
-  return announced(loop, derived)
-}
-
-async function reportedRequest(
-  loop: LoopState,
-  deriving: DerivedRequest | Promise<DerivedRequest>,
-  afterOverflow: boolean,
-): Promise<StreamRequest> {
-  const derived = await deriving
+async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
+  const derived = await deriveRequest(loop)
   if (loop.config.captureTurnRequests) await captureRequest(loop, derived, afterOverflow)
   return announced(loop, derived)
 }

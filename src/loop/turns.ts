@@ -65,7 +65,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
   }
   for (let hasLookedInVain = false; ; ) {
     const asked = mayBegin(loop, input)
-    const refused = asked instanceof Promise ? await asked : asked
+    const refused = await asked
     if (refused !== undefined) return end(refused)
     const intake = loop.inputs.take(input)
     input = {}
@@ -93,13 +93,12 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
 }
 
 /** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. A promise where one of these is asked. */
-function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> | RunEnding | undefined {
+async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> {
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
   const limit = loop.budget.reached()
   if (limit !== undefined) return limitEnding(loop, limit)
-  const filtering = loop.inputs.filter(input)
-  return filtering === undefined ? loop.hooks.beforeTurn() : filtering.then((refused) => refused ?? loop.hooks.beforeTurn())
+  return (await loop.inputs.filter(input)) ?? loop.hooks.beforeTurn()
 }
 
 async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
@@ -161,16 +160,12 @@ function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> |
 }
 
 /** Closes a turn, once its hooks have run. Never rejects. */
-function closeTurn(loop: LoopState, outcome: TurnOutcome): TurnOutcome | Promise<TurnOutcome> {
-  const observed = outcome.failure && loop.hooks.onError(outcome.failure)
-  return observed === undefined ? endTurn(loop, outcome) : observed.then(() => endTurn(loop, outcome))
-}
-
-function endTurn(loop: LoopState, outcome: TurnOutcome): TurnOutcome | Promise<TurnOutcome> {
+async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<TurnOutcome> {
+  if (outcome.failure !== undefined) await loop.hooks.onError(outcome.failure)
   const { message, usage, results } = outcome
   loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
-  const observed = loop.hooks.afterTurn(message, usage, results)
-  return observed === undefined ? outcome : observed.then(() => outcome)
+  await loop.hooks.afterTurn(message, usage, results)
+  return outcome
 }
 
 /** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */

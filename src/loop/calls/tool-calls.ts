@@ -191,19 +191,14 @@ function announce(loop: LoopState, call: ToolCallContent, args: JsonObject = cal
 }
 
 /** Ends a call whose start was announced, then makes the result durable. Never rejects. */
-function conclude(loop: LoopState, call: ToolCallContent, result: ToolResult): ToolResultEntry | Promise<ToolResultEntry> {
+async function conclude(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const entry = toolResultEntry(call, result, { loopId, turnIndex: loop.turnIndex })
   loop.view?.number(entry)
   const { toolCallId, toolName, isError, childLoopId } = entry
   loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
   const recorded = loop.record({ type: 'toolResult', message: entry })
-  if (recorded === undefined) {
-    const observed = loop.hooks.afterTool(call, result)
-    return observed === undefined ? entry : observed.then(() => entry)
-  }
-  return recorded
-    .catch((error) => loop.fail(error))
-    .then(() => loop.hooks.afterTool(call, result))
-    .then(() => entry)
+  await recorded?.catch((error) => loop.fail(error))
+  await loop.hooks.afterTool(call, result)
+  return entry
 }
