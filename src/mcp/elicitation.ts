@@ -1,11 +1,12 @@
+import { copyJson } from '../base/json/copy-json.ts'
 import { errorText } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'
+import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
 import type { InputAnswer } from '../types/run/question.ts'
 import type { ToolContext } from '../types/tool/tool.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
-import { fillDefaults } from './fill-defaults.ts'
-import { cutText } from './shown-text.ts'
+import { cutText } from './call-result.ts'
 
 /** Questions of one call, and how often one is asked again whose answer does not fit. */
 const maxQuestions = 20
@@ -123,4 +124,18 @@ async function problemOf(schema: JsonSchema, content: JsonObject): Promise<strin
   } catch (error) {
     return errorText(error)
   }
+}
+
+/** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
+export function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
+  const filled = copyJson({ ...given })
+  const { properties }: { properties?: unknown } = Object(schema)
+  if (typeof properties !== 'object' || properties === null || !isPlain(properties)) return filled
+  for (const [name, property] of Object.entries(properties)) {
+    const { default: value }: { default?: unknown } = Object(property)
+    if (value === undefined || Object.hasOwn(filled, name) || jsonFault(value, 'default') !== undefined) continue
+    // Assignment would call the `__proto__` setter.
+    Object.defineProperty(filled, name, { value: structuredClone(value), enumerable: true, configurable: true, writable: true })
+  }
+  return filled
 }

@@ -1,7 +1,6 @@
-import { errorText } from '../contract/errors.ts'
+import { errorText, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
-import { McpError } from './mcp-error.ts'
-import { oneLine } from './shown-text.ts'
 
 /** Tools of one server, and pages of a list: more is no list that a model could use. */
 const maxTools = 1000
@@ -68,4 +67,21 @@ function readTool(entry: unknown): McpTool[] {
       ...(hints !== undefined && { annotations: hints }),
     },
   ]
+}
+
+/** Why a server cannot be used. */
+export type McpErrorCode = 'connection' | 'unauthorized' | 'protocol'
+
+/** A server that cannot be reached (`connection`), does not let us in (`unauthorized`), or does not keep to the protocol (`protocol`). A failed call is a result for the model instead. */
+export class McpError extends PhiError {
+  declare readonly code: McpErrorCode
+
+  constructor(code: McpErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'McpError'
+  }
+
+  static override isInstance(value: unknown): value is McpError {
+    return PhiError.isInstance(value) && value.name === 'McpError'
+  }
 }

@@ -4,10 +4,9 @@ import { errorText, ToolError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 import type { AgentTool, ToolContext } from '../types/tool/tool.ts'
-import { callResult } from './call-result.ts'
+import { callResult, cutText, oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
 import { elicitFrom } from './elicitation.ts'
-import { cutText, oneLine } from './shown-text.ts'
 import type { ServerSchema } from './tool-schema.ts'
 
 /** Characters of a description: it is sent with every request. */

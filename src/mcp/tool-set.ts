@@ -18,10 +18,10 @@ import {
 } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import { oneLine } from './call-result.ts'
 import type { McpClientLike, McpTool } from './client-like.ts'
 import { listTools } from './list-tools.ts'
 import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
-import { oneLine } from './shown-text.ts'
 import { legalPrefix, toolName } from './tool-names.ts'
 import { serverSchema } from './tool-schema.ts'
 

@@ -1,8 +1,21 @@
-export type { CompactionNote, NoteView, PruneNote, RevertNote } from './note-view.ts'
 export { reduce } from './reduce.ts'
 export { childOf } from './reduce-child.ts'
 export { restoredState } from './restored-state.ts'
-export type { BlockView, BranchesView, MessageView, RetryView, RunState, ToolStatus, ToolView, TurnView } from './state.ts'
-export { allMessages, initialState } from './state.ts'
+export {
+  allMessages,
+  type BlockView,
+  type BranchesView,
+  type CompactionNote,
+  initialState,
+  type MessageView,
+  type NoteView,
+  type PruneNote,
+  type RetryView,
+  type RevertNote,
+  type RunState,
+  type ToolStatus,
+  type ToolView,
+  type TurnView,
+} from './state.ts'
 export type { Store, StoreOptions } from './store.ts'
 export { createStore } from './store.ts'

@@ -1,6 +1,5 @@
-import { withEntries } from './by-id.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'
-import type { MessageView, RunState, ToolView } from './state.ts'
+import { type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /** Messages (and turns, and notes) that are kept of a loop a tool runs. */
 const childLimit = 50

@@ -2,8 +2,7 @@ import type { Content } from '../contract/message/content.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
-import { withEntries } from './by-id.ts'
-import type { BlockView, MessageView, RunState, ToolView } from './state.ts'
+import { type BlockView, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
 export function messageStarted(state: RunState, event: MessageStartEvent): RunState {

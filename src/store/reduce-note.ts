@@ -1,7 +1,6 @@
 import type { CompactionEndedEvent, CompactionStartedEvent, PrunAppliedEvent, RevertAppliedEvent } from '../contract/run/event.ts'
 import type { EventBase } from '../contract/run/run-facts.ts'
-import type { CompactionNote, NoteView } from './note-view.ts'
-import type { RunState } from './state.ts'
+import type { CompactionNote, NoteView, RunState } from './state.ts'
 
 /** A compaction begins. */
 export function compactionStarted(state: RunState, event: CompactionStartedEvent): RunState {

@@ -9,8 +9,7 @@ import type {
   ToolExecutionStartEvent,
   ToolExecutionUpdateEvent,
 } from '../contract/run/call-event.ts'
-import { withEntries } from './by-id.ts'
-import type { RunState, ToolView } from './state.ts'
+import { type RunState, type ToolView, withEntries } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
 

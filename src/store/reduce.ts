@@ -9,12 +9,11 @@ import type {
   TurnEndEvent,
   TurnStartEvent,
 } from '../contract/run/event.ts'
-import { withEntries } from './by-id.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
 import { cancelOpenCalls, questioned, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
-import { initialState, type RunState, type TurnView } from './state.ts'
+import { initialState, type RunState, type TurnView, withEntries } from './state.ts'
 
 /**
  * The state after `event`. Pure; the argument is never changed.

@@ -2,10 +2,9 @@ import { waitingApprovals } from '../base/questions.ts'
 import type { AgentMessage, ToolResultMessage } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
-import { withEntries } from './by-id.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls } from './reduce-tool.ts'
-import { initialState, type RunState, type ToolView } from './state.ts'
+import { initialState, type RunState, type ToolView, withEntries } from './state.ts'
 
 /**
  * What a user interface shows of a conversation that was stored: begin with it when a page is loaded again, and reduce the events of the next run

@@ -1,11 +1,10 @@
+import type { RevertCategory } from '../contract/context/context-change.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AnnotatedRequest } from '../contract/run/request-capture.ts'
 import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
-import { type ById, withEntries } from './by-id.ts'
-import type { NoteView } from './note-view.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
 export type BlockView =
@@ -154,3 +153,64 @@ export function initialState(): RunState {
 export function allMessages(state: RunState): readonly MessageView[] {
   return state.live === undefined ? state.messages : [...state.messages, state.live]
 }
+
+/** What is kept by the ids of calls. */
+export type ById<Value> = Readonly<Record<string, Value>>
+
+/**
+ * `record` with `changes`, as a new object without a prototype: services and models choose the ids of calls, and `record['constructor']` must be
+ * what was put there, or nothing.
+ */
+export function withEntries<Value>(record: ById<Value>, changes: ById<Value> = {}): Record<string, Value> {
+  return Object.assign(Object.create(null), record, changes)
+}
+
+/** Where a note stands. */
+interface NotePlace {
+  /** Unique within a state. */
+  id: string
+  /** Epoch ms. */
+  at: number
+  /** The newest message at that time; absent: before all messages. */
+  afterMessageId?: string
+}
+
+/** The older part of the conversation is sent in short form. `failed`: nothing came of it. Tokens are estimates. */
+export interface CompactionNote extends NotePlace {
+  type: 'compaction'
+  status: 'running' | 'done' | 'failed'
+  messagesBefore: number
+  tokensBefore: number
+  /** Absent while it runs. */
+  messagesAfter?: number
+  /** Absent while it runs. */
+  tokensAfter?: number
+  loopsCompacted?: number
+  error?: RunFailure
+}
+
+/** The model had messages taken out of what it is sent. */
+export interface PruneNote extends NotePlace {
+  type: 'prune'
+  /** Estimate. */
+  tokensRemoved: number
+  messagesRemoved: number
+  /** Ids of the messages that are not sent any more. */
+  messageIds: readonly string[]
+  memo?: string
+}
+
+/** The model went back to an earlier point, or asked to and was refused. */
+export interface RevertNote extends NotePlace {
+  type: 'revert'
+  category: RevertCategory
+  target: number
+  abandonedNodeIds: readonly number[]
+  summary?: string
+  applied: boolean
+  /** Why it was refused. */
+  reason?: string
+}
+
+/** What happened between two messages to that which the model is sent. On screen the conversation stays whole. */
+export type NoteView = CompactionNote | PruneNote | RevertNote

@@ -3,5 +3,4 @@
  *
  * @module
  */
-export { isSubAgentTool } from './sub-agent-brand.ts'
-export { type SubAgentOptions, SubAgentTool } from './sub-agent-tool.ts'
+export { isSubAgentTool, type SubAgentOptions, SubAgentTool } from './sub-agent-tool.ts'

@@ -2,8 +2,7 @@ import { withSkills } from '../../base/with-skills.ts'
 import { ConfigError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
-import type { ExecutionLimits } from '../../contract/run/settings.ts'
-import { limitFields } from '../../contract/run/settings.ts'
+import { type ExecutionLimits, limitFields } from '../../contract/run/settings.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aFunction, aPositiveNumber, aText, either, oneOf, options as optionsOf, required } from '../../contract/shape/shape.ts'
@@ -14,9 +13,7 @@ import type { SessionStore } from '../../types/session/session-store.ts'
 import type { SkillSet } from '../../types/tool/skills.ts'
 import type { AgentTool, ToolContext } from '../../types/tool/tool.ts'
 import { agentTable, checkToolNames } from '../agent-options.ts'
-import { ChildReports } from './child-reports.ts'
-import { isSubAgentTool, markAsSubAgent } from './sub-agent-brand.ts'
-import { subAgentResult } from './sub-agent-result.ts'
+import { ChildReports, subAgentResult } from './sub-agent-reports.ts'
 
 /** What of a loop's configuration a sub-agent passes on unchanged. */
 type ChildSettings = Pick<
@@ -220,4 +217,16 @@ function childConfig(
     contextConfig: false,
     firstTurnTrigger: 'subAgent',
   }
+}
+
+const brand = Symbol.for('phi-core.subAgent')
+
+/** Marks a tool as a sub-agent. Enumerable: a copy made by spreading is still one. */
+export function markAsSubAgent(tool: object): void {
+  Object.defineProperty(tool, brand, { value: true, enumerable: true })
+}
+
+/** Whether a tool is a sub-agent, also one made by another copy of this package. */
+export function isSubAgentTool(tool: object): boolean {
+  return brand in tool
 }

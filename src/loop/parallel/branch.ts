@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import { agentLoop, continueLoop } from '../agent-loop.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
-import type { ParallelOutcome } from './evaluation-strategy.ts'
+import type { ParallelOutcome } from './strategies.ts'
 
 /** A conversation whose identity is settled. */
 export type IdentifiedContext = AgentContext & { agentId: string; sessionId: string }

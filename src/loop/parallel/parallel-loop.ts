@@ -30,10 +30,10 @@ import type { AgentContext, LoopConfig } from '../loop-config.ts'
 import { nextLoopId } from '../loop-id.ts'
 import { Watches } from '../watches.ts'
 import { Branch, type IdentifiedContext } from './branch.ts'
-import type { EvaluationStrategy, ParallelOutcome } from './evaluation-strategy.ts'
 import { Inquiry } from './inquiry.ts'
 import { ParallelEvents } from './parallel-events.ts'
 import { Selection } from './selection.ts'
+import type { EvaluationStrategy, ParallelOutcome } from './strategies.ts'
 
 /** What is tried in parallel, and how one of the outcomes is chosen. */
 export interface ParallelOptions {

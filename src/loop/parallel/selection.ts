@@ -3,9 +3,9 @@ import { errorText } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { Branch } from './branch.ts'
-import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './evaluation-strategy.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { ParallelEvents } from './parallel-events.ts'
+import { candidates, type Evaluation, type EvaluationStrategy, type ParallelOutcome } from './strategies.ts'
 
 /** Lets a strategy choose one of `branches`. Always comes to a choice and never throws; what the strategy gets wrong is logged. */
 export class Selection {

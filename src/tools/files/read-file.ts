@@ -8,7 +8,6 @@ import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 import { accessError } from './access-error.ts'
-import { toBase64 } from './base64.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
 
@@ -121,4 +120,15 @@ async function readText(
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)
   return { content: [{ type: 'text', text: page.text(isComplete) }], details: { path } }
+}
+
+/** Encodes bytes as base64 without a `data:` prefix. */
+export function toBase64(bytes: Uint8Array): string {
+  // In pieces: one call with millions of arguments overflows the stack. Divisible by 3, so that pieces join without padding.
+  const pieceBytes = 0x6000
+  let text = ''
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    text += btoa(String.fromCharCode(...bytes.subarray(start, start + pieceBytes)))
+  }
+  return text
 }

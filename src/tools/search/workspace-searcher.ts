@@ -3,8 +3,7 @@ import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
 import { isBinary, readLines } from '../files/text-lines.ts'
 import { compileGlob } from './glob.ts'
-import { compileMatcher, type Matcher } from './matcher.ts'
-import type { Searcher, SearchMatch, SearchOutcome, SearchQuery } from './searcher.ts'
+import { compileMatcher, type Matcher, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from './searcher.ts'
 import { relativeTo, walkFiles } from './walk-files.ts'
 
 /** Characters looked at before timers and aborts get a turn; a few milliseconds of work for a common pattern. */

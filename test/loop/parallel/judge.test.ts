@@ -4,9 +4,16 @@ import { estimateTokens } from '../../../src/context/tokens/estimate.ts'
 import { lastAnswerText } from '../../../src/contract/message/message.ts'
 import { type AgentContext, type AgentEvent, type AgentMessage, type LoopConfig, textOf, userMessage } from '../../../src/index.ts'
 import { llmJudge, parallelLoop } from '../../../src/loop/parallel/index.ts'
-import { fitForJudge, keepEnds, keepStart, keepTail } from '../../../src/loop/parallel/judge/fit-judge.ts'
-import { judgePrompt, parseJudgeReply } from '../../../src/loop/parallel/judge/judge-prompt.ts'
-import { questionOf, transcript } from '../../../src/loop/parallel/judge/transcript.ts'
+import {
+  fitForJudge,
+  judgePrompt,
+  keepEnds,
+  keepStart,
+  keepTail,
+  parseJudgeReply,
+  questionOf,
+  transcript,
+} from '../../../src/loop/parallel/llm-judge.ts'
 import { type Script, type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
 import { add, fastRetry, ofType } from '../../support/play.ts'
 
