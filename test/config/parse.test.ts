@@ -300,3 +300,20 @@ describe('a hostile text', () => {
     )
   })
 })
+
+describe('what would hold an agent back and is not read', () => {
+  it.each([
+    ['[callbacks]\nbefore_tool_executon = "a.sh"', 'callbacks.before_tool_executon', 2, 'Did you mean before_tool_execution?'],
+    ['[hooks]\ntransform = "a"', 'hooks.transform', 2, 'refused'],
+    ['[execution]\nmax_costs = 1', 'execution.max_costs', 2, 'Did you mean max_cost?'],
+    ['[limits]\nmax_turns = 3', 'limits', 1, 'refused'],
+    ['[tools]\nneeds_approval = ["bash"]', 'tools.needs_approval', 2, 'refused'],
+    ['[mcpServers.a]\ncommand = "x"', 'mcpServers', 1, '[[mcp.servers]]'],
+    ['[[mcp_servers]]\nname = "a"', 'mcp_servers', 1, '[[mcp.servers]]'],
+    ['[[mcp.servers]]\nname = "a"', 'mcp.servers[0].command', 1, 'a program, or url'],
+  ])('is an error, with its line: %j', async (text, field, line, words) => {
+    const error = await refusal(text)
+    expect(error).toMatchObject({ code: 'invalidField', field, line })
+    expect(error.message).toContain(words)
+  })
+})

@@ -164,7 +164,7 @@ config = { command = "never" }
 
   it.each([
     ['name = "no good"\ncommand = "x"', 'mcp.servers[0].name'],
-    ['name = "a"', 'mcp.servers[0].url'],
+    ['name = "a"', 'mcp.servers[0].command'],
     ['name = "a"\nurl = "file:///etc"', 'mcp.servers[0].url'],
     ['name = "a"\ntransport = "stdio"', 'mcp.servers[0].command'],
     ['name = "a"\ncommand = "x"\nurl = "https://a.test"', 'mcp.servers[0].url'],

@@ -128,8 +128,8 @@ enabled = false`
 [[sub_agents.instances]]\nname = "a"\ndescription = "\${C}"
 [[mcp.servers]]\nname = "here"\nurl = "http://localhost:1/"\nheaders = { x = "\${D}", authorization = "Bearer \${TOKEN}" }`
     expect(await asked(text)).toEqual([
-      ['variable', 'agent.system_prompt', '${A}, ${B}'],
       ['variable', 'provider.headers.x-trace', '${TRACE}'],
+      ['variable', 'agent.system_prompt', '${A}, ${B}'],
       ['variable', 'sub_agents.instances[0].description', '${C}'],
       ['variable', 'mcp.servers[0].headers.x', '${D}'],
     ])

@@ -51,7 +51,13 @@ function placesIn(text: string): Map<string, Place> {
     const head = header.exec(line)
     if (head !== null) {
       table = tableOf(partsOf(head[2] ?? ''), head[1] === '[[', lists)
-      places.set(table.join('\0'), { line: at + 1, column: line.indexOf('[') + 1 })
+      const place = { line: at + 1, column: line.indexOf('[') + 1 }
+      places.set(table.join('\0'), place)
+      // What it stands in begins here, where no header of its own says otherwise.
+      for (let length = 1; length < table.length; length += 1) {
+        const outer = table.slice(0, length).join('\0')
+        if (!places.has(outer)) places.set(outer, place)
+      }
       continue
     }
     const [, indent = '', keys] = assignment.exec(line) ?? []

@@ -1,4 +1,5 @@
 import type { ConfigError } from '../../contract/errors.ts'
+import { serversIn } from '../build/servers-in.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../config-types.ts'
 import { type KeyTable, objectOf } from './key-table.ts'
@@ -19,7 +20,11 @@ export function checkedConfig(given: unknown): CheckedConfig {
   const config = normalised(given, configTable, false, [], notes)
   const { success, error } = schema.safeParse(config)
   if (!success) throw firstIssue(config, error.issues.at(0)?.path ?? [])
-  return { config: config as AgentConfig, notes } // has just been checked: the table has every field of the type
+  const checked = config as AgentConfig // has just been checked: the table has every field of the type
+  for (const [{ command, url }, path] of serversIn(checked)) {
+    if (command === undefined && url === undefined) throw invalidField([...path, 'command'], undefined, 'a program, or url, an address')
+  }
+  return { config: checked, notes }
 }
 
 function firstIssue(config: unknown, path: readonly PropertyKey[]): ConfigError {

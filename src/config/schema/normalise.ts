@@ -1,5 +1,6 @@
+import type { ConfigError } from '../../contract/errors.ts'
 import { nearest } from '../../contract/shape/nearest-name.ts'
-import { fieldOf, invalidField, type Path } from '../config-error.ts'
+import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { ConfigWarning } from '../config-types.ts'
 import type { Key, KeyTable } from './key-table.ts'
 
@@ -11,7 +12,7 @@ const maxNotes = 100
 
 /**
  * A section in its one form: names without aliases, without what is `null`, a comment or unknown. What is unknown is noted with the nearest known
- * name. Throws `ConfigError` `invalidField` where a name and its alias say the same twice. What is no section is given back as it is.
+ * name. Throws `ConfigError` `invalidField` where a name and its alias say the same twice, and for what is unknown where it would guard. What is no section is given back as it is.
  */
 export function normalised(value: unknown, table: KeyTable, isOpen: boolean, path: Path, notes: Note[]): unknown {
   if (!isTable(value)) return value
@@ -24,6 +25,7 @@ export function normalised(value: unknown, table: KeyTable, isOpen: boolean, pat
     const key = name === undefined ? undefined : table[name]
     if (name === undefined || key === undefined) {
       if (isOpen) found.set(given, entry)
+      else if (isGuard(given, path)) throw guardNotRead(unknownKey(given, table, path))
       else if (notes.length < maxNotes) notes.push(unknownKey(given, table, path))
       continue
     }
@@ -50,6 +52,23 @@ function unknownKey(given: string, table: KeyTable, path: Path): Note {
   const field = fieldOf([...path, given])
   const advice = nearest(given, names)
   return { code: 'unknownKey', path: [...path, given], message: `${field} is not read: there is no such key. ${advice}` }
+}
+
+/** Sections that hold a run back: what is not read there would be missed only when it is too late. */
+const guardSections = new Set<string | number | undefined>(['callbacks', 'hooks', 'execution', 'limits', 'approval'])
+/** What other programs call the section of servers. */
+const serverSections = new Set(['mcpServers', 'mcp_servers'])
+
+function isGuard(given: string, path: Path): boolean {
+  return (
+    guardSections.has(path[0] ?? given) || /approv|permission|allow|deny/i.test(given) || (path.length === 0 && serverSections.has(given))
+  )
+}
+
+function guardNotRead({ path, message }: Note): ConfigError {
+  const isServers = path.length === 1 && serverSections.has(String(path[0]))
+  const text = isServers ? `${fieldOf(path)} is not read: servers stand in [[mcp.servers]], each with a name.` : message
+  return fieldError('invalidField', path, `${text} It would hold the agent back, so the file is refused.`)
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -262,6 +262,16 @@ describe.skipIf(!hasBubblewrap || !hasGit)('git directories, bash', () => {
     }
   })
 
+  it('are found under names that are no text', async () => {
+    const { root } = temporaryRoot()
+    const { run } = shell({ root, env: { HOST: root } })
+    const plant = "d=$(printf 'bad\\377'); git init -q \"$d\" 2>&1; git -C \"$d\" config core.fsmonitor 'touch '$HOST'/pwned; false'"
+    await run(plant)
+    execFileSync('bash', ['-c', 'cd "$(printf "bad\\377")" && git status; true'], { cwd: root, stdio: 'ignore' })
+    expect(readdirSync(root)).not.toContain('pwned')
+    expect(readdirSync(root)).toHaveLength(1)
+  })
+
   it('keep their settings when they were there before', async () => {
     const { root, run } = shell()
     execFileSync('git', ['init', '-q', '--bare', 'bare'], { cwd: root })
