@@ -82,8 +82,14 @@ describe('what comes late', () => {
     vi.useRealTimers()
   })
 
-  /** Calls a service that sends its last piece ten seconds after the others. */
-  async function late(make: (options: object) => Model, first: readonly Uint8Array[], last: Uint8Array, type = 'text/event-stream') {
+  /** Calls a service that sends its last piece `ms` after the others. */
+  async function late(
+    make: (options: object) => Model,
+    first: readonly Uint8Array[],
+    last: Uint8Array,
+    type = 'text/event-stream',
+    ms = 10_000,
+  ) {
     let timer: ReturnType<typeof setTimeout>
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -91,7 +97,7 @@ describe('what comes late', () => {
         timer = setTimeout(() => {
           controller.enqueue(last)
           controller.close()
-        }, 10_000)
+        }, ms)
       },
       cancel: () => clearTimeout(timer),
     })
@@ -100,10 +106,15 @@ describe('what comes late', () => {
     return calling
   }
 
-  it('is waited for where the protocol owes it: usage of Chat Completions', async () => {
+  it('is waited for a moment where it is most of the time sent: usage of Chat Completions', async () => {
     const first = [data(choice({ delta: { content: 'A' } }, 0)), data(stop)]
-    const { message } = await late((options) => openai('m', options), first, data({ choices: [], usage }))
-    expect(message?.usage).toMatchObject({ input: 7, output: 3 })
+    for (const [ms, expected] of [
+      [1500, { input: 7, output: 3 }],
+      [10_000, { input: 0, output: 0 }],
+    ] as const) {
+      const { message } = await late((options) => openai('m', options), first, data({ choices: [], usage }), undefined, ms)
+      expect(message?.usage).toMatchObject(expected)
+    }
   })
 
   it('is waited for where the protocol owes it: metadata of Bedrock', async () => {
