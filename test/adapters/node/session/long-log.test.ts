@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
+import { note } from '../../../../src/testing/session-store/session-samples.ts'
+import { temporaryRoot } from '../temporary.ts'
+
+const body = 'x'.repeat(8 * 1024 * 1024)
+/** With these the log is longer than the longest string, which has 2 ** 29 - 24 characters. */
+const count = 65
+
+it('a log that is longer than any string is read, gone on from and listed', { timeout: 120_000 }, async () => {
+  const store = fileSessionStore(temporaryRoot().root)
+  const writer = await store.open('long', { agentId: 'a' })
+  for (let at = 0; at < count; at++) await writer.append([note(body)])
+  await writer.close()
+  const { cursor, damage } = await store.tail('long')
+  expect([cursor, damage]).toEqual([count, undefined])
+  const next = await store.open('long', { agentId: 'a' })
+  expect(next.records.length).toBe(count)
+  await next.append([note('next')])
+  await next.close()
+  const { sessions } = await store.list()
+  expect(sessions.map(({ sessionId, messages, error }) => [sessionId, messages, error])).toEqual([['long', count + 1, undefined]])
+})
