@@ -42,6 +42,9 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
   let trust = isTrusted || requests.length === 0 || trusted.has(loaded.path, fingerprint)
   if (!trust) {
     trust = await askTrust(loaded.path, requests)
+    if (trust && (await loaded.fingerprint()) !== fingerprint) {
+      throw new ConfigError('untrusted', `What ${loaded.path} would run has changed while you were asked. Look at it, and start again.`)
+    }
     if (trust) trusted.add(loaded.path, fingerprint)
   }
   const agent = await agentFromConfig(loaded.config, { ...loaded.host, trust }).catch((error: unknown) => {
