@@ -4,7 +4,7 @@
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
- * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc.
+ * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables.
  *
  * Sources are not published: each file has a source map that holds them.
  */
@@ -15,6 +15,7 @@ import { type PluginContext, rolldown } from 'rolldown'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
+import { writtenTypes } from './written-types.ts'
 
 const folder = 'dist'
 const types = join(folder, 'types')
@@ -80,6 +81,9 @@ async function writeCode(): Promise<void> {
 function writeTypes(): void {
   const { status } = spawnSync('tsc', ['-p', 'scripts/tsconfig.build.json'], { stdio: 'inherit', shell: process.platform === 'win32' })
   if (status !== 0) throw new Error('tsc could not write the declarations.')
+  for (const path of globSync(`${types}/src/contract/**/*.d.ts`)) {
+    if (!path.includes('shape')) writeFileSync(path, writtenTypes(readFileSync(path, 'utf8')))
+  }
   const reached = new Set(entries.map(({ source }) => join(types, source.replace('.ts', '.d.ts'))))
   for (const path of reached) {
     if (!existsSync(path)) throw new Error(`${path} is imported by a declaration and does not exist.`)

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { agentEvent } from '../../src/contract/run/event.ts'
+import { tagsOf } from '../../src/contract/shape/shape.ts'
 import type { AgentEvent } from '../../src/index.ts'
 import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
@@ -9,17 +11,11 @@ import { scenarios } from './scenarios.ts'
 const page = readFileSync('docs/concepts/ui-protocols.md', 'utf8')
 const rows = Array.from(page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$/gm), ([, type = '', ...cells]) => ({ type, cells }))
 
-/** The types of the members of `AgentEvent`, as its declaration lists them. */
-function declaredTypes(): string[] {
-  const code = readFileSync('src/contract/run/event.ts', 'utf8')
-  const [, union = ''] = /export type AgentEvent =([\s\S]*?)\n\n|export type AgentEvent =([\s\S]*)$/.exec(code) ?? []
-  const members = Array.from((union || code.slice(code.indexOf('export type AgentEvent ='))).matchAll(/\| (\w+)/g), ([, name = '']) => name)
-  return members.map((name) => new RegExp(`interface ${name} [^{]*\\{\\s*type: '(\\w+)'`).exec(code)?.[1] ?? `no type of ${name}`)
-}
+const declaredTypes = tagsOf(agentEvent)
 
 it('every event has a row, and every row an event', () => {
-  expect(declaredTypes().length).toBeGreaterThan(20)
-  expect(rows.map(({ type }) => type).toSorted()).toEqual(declaredTypes().toSorted())
+  expect(declaredTypes.length).toBeGreaterThan(20)
+  expect(rows.map(({ type }) => type).toSorted()).toEqual(declaredTypes.toSorted())
   for (const { type, cells } of rows) for (const cell of cells) expect(cell, type).toMatch(/^(mapped|custom|not shown)/)
 })
 
