@@ -1,3 +1,4 @@
+import { bareUrl } from '../base/text/url-secrets.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
@@ -52,7 +53,7 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
     provider: model.provider,
     name: model.name,
     api: model.api,
-    baseUrl: withoutSecrets(model.baseUrl),
+    baseUrl: bareUrl(model.baseUrl),
     reasoning: model.reasoning,
     contextWindow: model.contextWindow,
     maxTokens: config.maxTokens ?? model.maxTokens,
@@ -61,12 +62,4 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
   if (config.configId !== undefined) snapshot.configId = config.configId
   if (config.temperature !== undefined) snapshot.temperature = config.temperature
   return snapshot
-}
-
-/** A URL without user info, query and fragment, where people put keys. */
-function withoutSecrets(url: string): string {
-  // What is no URL is cut generously: it may be none because of what the password holds.
-  if (!URL.canParse(url)) return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
-  const parsed = new URL(url)
-  return `${parsed.origin}${parsed.pathname}`.replace(/\/$/, '')
 }

@@ -1,4 +1,5 @@
 import { copyJson, isSameJson } from '../base/json/copy-json.ts'
+import { withoutUrlSecrets } from '../base/text/url-secrets.ts'
 import { provenanceOf } from '../context/requests/provenance.ts'
 import { callbackFailed, errorText } from '../contract/errors.ts'
 import { toMessage } from '../contract/message/history.ts'
@@ -162,25 +163,10 @@ export async function captureRequest(loop: LoopState, { request, entries }: Deri
 async function captureHttp(loop: LoopState, request: StreamRequest): Promise<CapturedHttp | undefined> {
   try {
     const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.config.model.provider.encode(request))
-    return { url: withoutSecrets(url), headers, body }
+    return { url: withoutUrlSecrets(url), headers, body }
   } catch (error) {
     if (loop.stop.aborted) throw error
     loop.warn('captureFailed', { message: errorText(error) })
     return undefined
   }
-}
-
-/** Parameters that our codecs add: they say nothing secret. */
-const knownParameters = new Set(['alt', 'api-version'])
-
-/** The address without what a `baseUrl` may hold of secrets: user info, fragment, the values of parameters. The same where there is none. */
-function withoutSecrets(address: string): string {
-  // A relative one, as of a proxy, or one that is none because of what its password holds.
-  if (!URL.canParse(address)) return address.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
-  const url = new URL(address)
-  const names = [...url.searchParams.keys()].filter((name) => !knownParameters.has(name))
-  if (url.username + url.password + url.hash === '' && names.length === 0) return address
-  url.username = url.password = url.hash = ''
-  for (const name of names) url.searchParams.set(name, 'redacted')
-  return url.href
 }

@@ -1,3 +1,4 @@
+import { isSecretParameter } from '../../../base/text/url-secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 
 const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
@@ -42,9 +43,6 @@ export function redactedHeaders(headers: Record<string, string>): Record<string,
   return shown
 }
 
-/** Parameters that codecs add: they say nothing secret. */
-const knownParameters = new Set(['alt', 'api-version'])
-
 /**
  * What a request to `url` with `headers` carries that must be in no message: values of headers that say who asks, user info and the
  * parameters of the address. Some are set by the caller and known to no codec.
@@ -62,7 +60,7 @@ export function secretsIn(url: string, headers: Record<string, string>): string[
   if (!URL.canParse(url)) return secrets
   const { username, password, searchParams } = new URL(url)
   secrets.push(decoded(username), decoded(password))
-  for (const [name, value] of searchParams) if (!knownParameters.has(name)) secrets.push(value)
+  for (const [name, value] of searchParams) if (isSecretParameter(name)) secrets.push(value)
   return secrets
 }
 
