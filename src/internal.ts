@@ -1,7 +1,38 @@
 /**
- * What the adapters of this package need of its core, and the package does not export.
+ * What the adapters of this package share with its core. No entry of the package: names here are no promise.
  *
  * @module
  */
 export { isLoopbackHost } from './base/private-host.ts'
 export { startTimer, timerMs } from './base/timer.ts'
+export { checkOptions } from './contract/shape/read.ts'
+export {
+  aFlag,
+  aFunction,
+  aNumber,
+  aNumberFromZero,
+  anObject,
+  anything,
+  aPositiveNumber,
+  aSchema,
+  aSignal,
+  aText,
+  either,
+  json,
+  kind,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options,
+  recordOf,
+  required,
+  type Shape,
+  texts,
+  wholeFrom,
+  withMethods,
+} from './contract/shape/shape.ts'
+export { Inputs } from './loop/ask/desks.ts'
+export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
+export { digestOfLines } from './session/log/digest.ts'
+export { pageOf } from './session/log/session-list.ts'
+export { asEmitted, isWithheld } from './ui/native/emitted-event.ts'

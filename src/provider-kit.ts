@@ -8,12 +8,14 @@
  * @module
  */
 export { retryDelayMs } from './base/retry-delay.ts'
+export type { ProviderState } from './contract/message/content.ts'
+export type { ApiProtocol, KnownApi, ModelCapabilities, OpenAiCompat } from './contract/model/model-config.ts'
+export type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from './contract/model/request.ts'
 export type { Codec, DecoderContext, EncodedCall, Recovery } from './providers/kit/codec.ts'
 export { createModel, type ModelDefaults, modelConfig } from './providers/kit/create-model.ts'
 export { AssistantBuilder, type BlockKey } from './providers/kit/decode/assistant-builder.ts'
 export { type StreamDecoder, StreamRefusal, tokenCount } from './providers/kit/decode/decoder.ts'
 export { defineProvider, type ProviderDefinition } from './providers/kit/define-provider.ts'
-export { GrowingText } from './providers/kit/encode/growing-text.ts'
 export { toJson } from './providers/kit/encode/json-text.ts'
 export { perObject } from './providers/kit/encode/per-object.ts'
 export { classifyError, type Failure } from './providers/kit/errors/classify.ts'
@@ -29,3 +31,11 @@ export { sendStreaming } from './providers/kit/transport/send.ts'
 export { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from './stream/aws-event-stream.ts'
 export { createLineDecoder, type LineDecoder } from './stream/lines.ts'
 export { createSseDecoder, type SseDecoder, type SseDecoderOptions } from './stream/sse.ts'
+export type {
+  EncodedRequest,
+  ResponseFormatInput,
+  StreamEvent,
+  StreamProvider,
+  StreamRequest,
+  StreamStart,
+} from './types/model/provider.ts'

@@ -54,8 +54,8 @@ const platformUse = [
 ]
 
 const entries = new Set(publicEntries().map((entry) => entry.source))
-/** What our adapters need of the core and the package does not export. */
-const internalEntry = 'src/internal.ts'
+/** What our adapters share with the core and with each other, and the package does not export. */
+const isInternal = (target: string): boolean => target === 'src/internal.ts' || /^adapters\/[a-z]+\/internal\.ts$/.test(target)
 
 const layerOf = (path: string): string => (path.split('/').length > 2 ? (path.split('/')[1] ?? '') : 'index')
 const isAmong = (specifier: string, packages: readonly string[]): boolean =>
@@ -87,8 +87,7 @@ function forbiddenInSrc(from: string, target: string): string | undefined {
 function forbiddenInAdapters(from: string, target: string): string | undefined {
   const [own, other] = [layerOf(from), layerOf(target)]
   if (target.startsWith('adapters/') && own === other) return undefined
-  if (target === internalEntry) return undefined
-  if (!entries.has(target)) return 'is not a public entry'
+  if (!entries.has(target) && !isInternal(target)) return 'is not a public entry'
   if (target.startsWith('src/') || adapters[own]?.adapters.includes(other)) return undefined
   return `is adapter ${other}, which ${own} may not import`
 }
@@ -222,15 +221,21 @@ describe('this test can fail', () => {
     expect(violations('adapters/http/a.ts', "import { b } from '../node/index.ts'")).toHaveLength(1)
     expect(violations('adapters/http/a.ts', "import { readFile } from 'node:fs/promises'")).toHaveLength(1)
     expect(violations('playground/a.ts', "import { b } from '../src/agent/agent.ts'")).toHaveLength(1)
+    expect(violations('playground/a.ts', "import { b } from '../src/internal.ts'")).toHaveLength(1)
+    expect(violations('src/agent/a.ts', "import { b } from '../internal.ts'")).toHaveLength(1)
+    expect(violations('adapters/otel/a.ts', "import { b } from '../http/internal.ts'")).toHaveLength(1)
   })
 
   it('and lets pass what is allowed', () => {
     expect(
       violations('src/agent/a.ts', "import { b } from '../loop/b.ts'\nimport type { C } from '../types/c.ts'\nimport { d } from './d.ts'"),
     ).toEqual([])
-    expect(violations('adapters/cloudflare/a.ts', "import { b } from '../../src/index.ts'\nimport { c } from '../http/index.ts'")).toEqual(
-      [],
-    )
+    expect(
+      violations(
+        'adapters/cloudflare/a.ts',
+        "import { b } from '../../src/index.ts'\nimport { c } from '../http/internal.ts'\nimport { d } from '../../src/internal.ts'",
+      ),
+    ).toEqual([])
     expect(violations('playground/a.tsx', "import { render } from 'preact'\nimport { b } from '../src/store/index.ts'")).toEqual([])
   })
 

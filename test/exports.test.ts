@@ -6,51 +6,18 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Inputs Agent AgentBusyError Approvals ConfigError CursorExpiredError JournalError PhiError ProviderError SessionError ToolError
-    WorkspaceError agentLoop agentPrompt applyProfile cacheHitRate combineUsage composeSystemPrompt continueLoop
-    createBudget
-    defaultContextTranslation defaultLimits defaultRetry defineTool emptyUsage escapeControls escapeInvisible estimatedCost exploreBranches
-    extensionMessage extractJson isLlmMessage memorySessionStore memoryWorkspace minimalPrompt parseMessages parseOutput
-    parseSnapshot profileDefaults resumeAgent serializeMessages staticCredential textOf toolCallsOf userMessage
-    RunError
-    ApiKey CompactOptions MessageInput ReachedLimit SharedLimits ApprovalDesk ApprovalRef ApprovalRequest ApprovalRule BudgetUse HookOrigin ReadableBudget RunGuards
-    SubAgentRef ToolOutput DroppedLine LogQuery SalvagedSession SessionDigest SessionListOptions SessionPage
-    AgentContext AgentEndEvent AgentEvent AgentMessage AgentOptions AgentProfile BegunCall AgentRun AgentSnapshot AgentStartEvent
-    AgentTool AnnotatedRequest ApiProtocol ApprovalDecision
-    ApprovalRequestedEvent ApprovalResolvedEvent AssistantMessage
-    BeforeToolInfo BlockProvenance Branch BranchSpec Budget CacheStrategy CapturedHttp ChatAgent ChatOptions ChildEvent ChildLoopRef
-    CompactedSection CompactionConfig ConfigErrorOptions CompactionEndedEvent CompactionFigures CompactionInput CompactionOverlay
-    CompactionScope CompactionStartedEvent CompactionStrategy Content ContextChange ContextConfig ContextState
-    ContextTranslation ContinuationKind CostConfig CredentialProvider EncodedRequest EventBase ExecutionLimits
-    ExploreOptions ExtensionMessage FilterVerdict HookDone HookRefusal HookVerdict ImageContent InputFilter InputRejectedEvent Journal
-    JournalEntry JournalRecord JournaledConversation JsonObject JsonSchema JsonValue KnownApi LlmMessage LogClaim LogDamage LogDriver
-    LogLine Logger LoopConfig LoopConfigSnapshot LoopEvent LoopHooks LoopObserver LoopOptions LoopRecord LoopStatus LoopStep LoopWatch ModelAnswer WatchedLoop Message
-    MessageEndEvent MessageEnvelope MessageStartEvent MessageSupplier MessageUpdateEvent MisuseCode Model ModelCapabilities
-    ModelConfig CopiedSessionRecord NewSessionRecord NodeTag OpenAiCompat ParallelGroupRecord ParallelLoopEndEvent ParallelLoopStartEvent
-    InputAnswer InputDesk InputQuestion InputRef InputRequest InputRequestedEvent InputResolvedEvent PendingInput
-    ParseOutputOptions PendingApproval ProgressMessageEvent PromptBlock PromptInput PromptOptions ProvenanceRole
-    ProviderErrorCode ProviderRetryEvent ProviderState PrunAppliedEvent PruneRecord QueueMode Receipt ReceiptStatus
-    ReplacedArguments ResponseFormat ResponseFormatInput ResumeOptions ResumePoint RetryConfig RevertAppliedEvent RevertCategory
-    RevertPolicy RevertRecord RunFailure RunResult RunStatus SchemaIssue SchemaOutput SchemaResult SchemaValidator Session
-    SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionRecord SessionScope SessionStore SessionSummary
-    SessionTail SessionWriter Skill SkillProblem SkillProblemCode SkillSet SpawnRef StandardSchema StopReason StorePromises StreamDelta StreamEvent StreamProvider
-    StreamRequest StreamStart SystemPromptStrategy TagKind TextContent ThinkingContent ThinkingLevel TokenCounter
-    ToolCallContent ToolContext ToolDefinition ToolErrorCode ToolExecutionEndEvent ToolExecutionStartEvent
-    ToolExecutionStrategy ToolExecutionUpdateEvent ToolHookInfo ToolParameters ToolResult ToolResultMessage Turn
-    TurnEndEvent TurnHookInfo TurnId TurnRequestEvent TurnSpan TurnStartEvent TurnTrigger UnknownEntry Usage UserMessage
-    Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat`,
-  './provider-kit': `
-    AssistantBuilder GrowingText HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel
-    createSseDecoder defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
-    secretsIn sendStreaming toJson tokenCount withoutSecret
-    AwsEventDecoder BlockKey CallIdRule Codec DecoderContext EncodedCall EventHeaders Exchange Failure HistoryWriter LineDecoder
-    ModelDefaults NormaliseTarget Patience ProviderDefinition ProviderOptions Recovery SseDecoder SseDecoderOptions StreamDecoder
-    TransportOptions WrittenHistory`,
+    Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost
+    memorySessionStore parseOutput resumeAgent staticCredential textOf toolCallsOf userMessage
+    AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Content CostConfig CredentialProvider
+    ExecutionLimits ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger Message MessageInput MisuseCode Model ModelConfig
+    ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
+    RetryConfig RunResult RunStatus SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent
+    ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
     anthropic anthropicProvider
     AnthropicOptions AnthropicProviderOptions`,
   './providers/openai': `
-    compatPresets defaultCompat local openAiCapabilities openAiProvider openai openaiCompatible openrouter
+    compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter
     Backend BackendName CompatibleOptions ProviderOptions`,
   './providers/openai-responses': `
     openAiResponsesProvider openaiResponses
@@ -65,114 +32,136 @@ const expected: Record<string, string> = {
     vertex vertexProvider
     VertexOptions VertexProviderOptions`,
   './providers/bedrock': `
-    bedrock bedrockAuthHeaders bedrockProvider bedrockRegion
-    AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions Signable`,
+    bedrock bedrockProvider bedrockRegion
+    AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
   './providers/registry': `
     ProviderRegistry protocolOf
     ProviderLoader RegistryModelOptions TransportOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
+  './provider-kit': `
+    AssistantBuilder HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel createSseDecoder
+    defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
+    secretsIn sendStreaming toJson tokenCount withoutSecret
+    ApiProtocol AwsEventDecoder BlockKey CacheStrategy CallIdRule Codec DecoderContext EncodedCall EncodedRequest EventHeaders
+    Exchange Failure HistoryWriter KnownApi LineDecoder ModelCapabilities ModelDefaults NormaliseTarget OpenAiCompat Patience
+    ProviderDefinition ProviderOptions ProviderState Recovery ResponseFormat ResponseFormatInput SseDecoder SseDecoderOptions
+    StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart ToolDefinition TransportOptions WrittenHistory`,
   './tools': `
-    ToolRegistry defineTool editFileTool enforceableSchema enforcedFormats formatChecks joinPath linearPattern listFilesTool prunTools readFileTool
-    resolvePath revertTool searchTool workspaceSearcher writeFileTool
-    EditFileOptions EnforcedFormat LinearPattern ListFilesOptions ReadFileOptions SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher
-    ToolOptions WriteFileOptions`,
+    ToolRegistry WorkspaceError editFileTool enforceableSchema formatChecks joinPath linearPattern listFilesTool memoryWorkspace
+    prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool
+    EditFileOptions EnforcedFormat LinearPattern ListFilesOptions ReadFileOptions SchemaIssue SchemaOutput SchemaResult
+    SchemaValidator SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolExecutionStrategy ToolOptions ToolParameters
+    Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat WriteFileOptions`,
   './openapi': `
     OpenApiError fetchOpenApiTools openApiTools readOpenApiTools
     FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
     OperationInfo ReadOpenApiOptions`,
   './skills': `
     SkillError loadSkillDir loadSkills parseSkill
-    LoadSkillsOptions ParsedSkill SkillErrorCode`,
+    LoadSkillsOptions ParsedSkill Skill SkillErrorCode SkillProblem SkillProblemCode SkillSet`,
   './session': `
-    ImportSessionOptions exportSession importSession scopedSessionStore
-    assertSessionId checkSession childrenOf digestOfLines getLoop logSessionStore loopChainTo memoryDriver
-    memorySessionStore openInTime pageOf parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops
-    salvageSession serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
-    CaughtUp DroppedLine EventKeeping LogClaim LogDriver LogLine LogQuery LoopPlace ReplayOptions
-    ResumableSnapshot ResumePoint SalvagedSession SessionDigest SessionListOptions SessionPage SessionSummary
-    TaskHooks UnfinishedCalls`,
+    JournalError SessionError assertSessionId checkSession childrenOf exportSession getLoop importSession logSessionStore loopChainTo
+    memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
+    scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
+    AgentSnapshot BegunCall CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
+    JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
+    LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session
+    SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionPage
+    SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises TagKind TaskHooks Turn UnfinishedCalls
+    UnknownEntry`,
   './context': `
-    ContextTracker compactMessages defaultCompaction deriveView diffTurnRequests estimateTokens heuristicTokenCounter
-    isContextOverflow llmCompaction messageTokens summaryMessage totalTokens turnsOf
-    LlmCompactionOptions RequestBreak RequestDiff`,
+    ContextTracker cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
+    emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction
+    messageTokens summaryMessage totalTokens turnsOf
+    AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope
+    CompactionStrategy ContextChange ContextConfig ContextState ContextTranslation ExtensionMessage LlmCompactionOptions LlmMessage
+    MessageEnvelope ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
+    TurnSpan`,
+  './loop': `
+    Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
+    snapshotOfContext tokenEfficient transparent
+    AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
+    ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
+    CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin
+    HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
+    InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
+    MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ParallelLoopEndEvent ParallelLoopStartEvent
+    ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
+    ReadableBudget ReplacedArguments RevertAppliedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
+    ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TurnEndEvent TurnHookInfo TurnRequestEvent TurnStartEvent
+    TurnTrigger WatchedLoop`,
+  './agent': `
+    SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
+    AgentProfile Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
+  './store': `
+    allMessages childOf createStore escapeControls escapeInvisible initialState reduce restoredState
+    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions ToolStatus
+    ToolView TurnView`,
   './config': `
     agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests
-    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection CompactionSettings
-    CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection HookScripts HooksSection McpServerConfig
-    McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection PromptStrategySection
-    ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection ToolPlace ToolsSection TrustRequest`,
-  './options': `
-    aFlag aFunction aNumber aNumberFromZero aPositiveNumber aSchema aSignal aText anObject anything checkOptions either json kind
-    listOf oneOf options recordOf required texts wholeFrom withMethods
-    OptionTable Shape`,
-  './parallel': `
-    contextOf elaborate judgeSystemPrompt llmJudge parallelLoop pickFirst snapshotOfContext tokenEfficient transparent
-    Evaluation EvaluationInput EvaluationStrategy LlmJudgeOptions ParallelOptions ParallelOutcome ParallelResult`,
-  './sub-agent': `
-    SubAgentTool isSubAgentTool
-    SubAgentOptions`,
-  './store': `
-    allMessages childOf createStore initialState reduce restoredState
-    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions
-    ToolStatus ToolView TurnView`,
+    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection
+    CompactionSettings CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection HookScripts
+    HooksSection McpServerConfig McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection
+    PromptStrategySection ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection
+    ToolPlace ToolsSection TrustRequest`,
   './mcp': `
     McpError isLoopbackHost isPrivateHost mcpTools
-    McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange McpToolSet
-    McpToolsOptions`,
-  './adapters/otel': `
-    traceAgent traceLoops
-    AgentTrace LoopTracer TraceOptions`,
-  './adapters/mcp': `
-    connectMcp connectMcpOver
-    McpConnectOptions McpConnection McpHttpOptions McpRoute`,
+    McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
+    McpToolSet McpToolsOptions`,
+  './client': `
+    RemoteError remoteSession
+    ChatAgent ChatOptions QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/native': `
-    asEmitted eventDecoder eventEncoder isWithheld
+    eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,
   './ui/ai-sdk': `
     approvalIdOf historyIndexOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
     uiMessageStreamHeaders
     ChatRequest CostOf Interjection Read ToolDecision UiChunk UiEncoderOptions UiFilePart UiFinishReason UiMessage UiMessageEncoder
-    UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState WaitingForPerson`,
+    UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState
+    WaitingForPerson`,
   './ui/ag-ui': `
     agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
     AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
-  './client': `
-    RemoteError remoteSession
-    QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './testing': `
-    AgentEndpointSuiteOptions AskEndpoint agentEndpointSuite endpointAgent
-    faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
-    Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall SchemaValidatorSuiteOptions
-    SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
+    agentEndpointSuite endpointAgent faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
+    AgentEndpointSuiteOptions AskEndpoint Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall
+    SchemaValidatorSuiteOptions SessionStoreSuiteOptions StreamProviderSuiteOptions TestRunner WorkspaceSuiteOptions`,
   './rust': `
-    EventRecorder toLedgerStatus annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
-    executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec
-    revertCategoryCodec sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toSpecJson
+    EventRecorder annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
+    executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec revertCategoryCodec
+    sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toLedgerStatus toSpecJson
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
-    EventDefaults SpecCodec SpecRequest WireProtocol EventRecorderOptions LedgerStatus`,
+    EventDefaults EventRecorderOptions LedgerStatus SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds loadSession
-    loadConfigFile loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession ScriptHookError scriptHooks toNodeHandler
-    HookScripts Interpreters ScriptHookErrorCode ScriptHookOptions
-    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms LoadConfigOptions LoadedConfig McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions`,
+    SandboxUnavailable ScriptHookError bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds
+    loadConfigFile loadSession loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession scriptHooks toNodeHandler
+    BashLimits BashOptions BashTool Confinement FetchHandler HookScripts HostPrograms Interpreters LoadConfigOptions LoadedConfig
+    McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions
+    ScriptHookErrorCode ScriptHookOptions`,
   './adapters/http': `
-    bearer callerToken createAgentApp createModelProxy memoryCounter liveSessionRoutes LiveSession maxAttempts memoryLiveSessions onLoopback problemResponse progressOf runResponse tooManyRuns
-    Authorize Caller Identity LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions RouteOptions RunResponseOptions
-    SessionAddress SessionRoutes
-    AgentAppOptions Problem ProblemCode
-    AllowRule BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Charge KeyPlace ModelCall ModelProxyOptions ProxyBudget
-    Upstream UpstreamKey`,
+    LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
+    runResponse tooManyRuns
+    AgentAppOptions AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
+    LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions Problem ProblemCode
+    ProxyBudget RouteOptions RunResponseOptions SessionAddress SessionRoutes Upstream UpstreamKey`,
   './adapters/browser': `
     indexedDbSessionStore opfsWorkspace
     IndexedDbSessionOptions IndexedDbSessionStore OpfsWorkspaceOptions`,
   './adapters/cloudflare': `
-    ObjectLiveSessionsOptions objectLiveSessions onLoopback
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
-    ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectNamespace ObjectState ObjectStorage
-    ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
+    objectLiveSessions onLoopback
+    ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectLiveSessionsOptions ObjectNamespace ObjectState
+    ObjectStorage ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
+  './adapters/mcp': `
+    connectMcp connectMcpOver
+    McpConnectOptions McpConnection McpHttpOptions McpRoute`,
+  './adapters/otel': `
+    traceAgent traceLoops
+    AgentTrace LoopTracer TraceOptions`,
   './adapters/ajv': `
     ajvValidator`,
 }

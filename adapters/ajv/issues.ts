@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import type { SchemaIssue } from '../../src/index.ts'
+import type { SchemaIssue } from '../../src/tools/index.ts'
 
 const maxIssues = 20
 

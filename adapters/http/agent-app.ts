@@ -1,16 +1,6 @@
 import { type Context, type Env, Hono } from 'hono'
-import {
-  aFunction,
-  aText,
-  checkOptions,
-  either,
-  listOf,
-  oneOf,
-  options as optionsOf,
-  required,
-  withMethods,
-} from '../../src/contract/shape/index.ts'
 import { type Agent, ConfigError } from '../../src/index.ts'
+import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf, required, withMethods } from '../../src/internal.ts'
 import { answerProblems } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'

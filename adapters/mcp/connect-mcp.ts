@@ -1,7 +1,7 @@
 import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/contract/shape/index.ts'
+import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/internal.ts'
 import { McpError } from '../../src/mcp/index.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'

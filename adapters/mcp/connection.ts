@@ -8,6 +8,7 @@ import {
   ElicitRequestSchema,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js'
+import type { Logger } from '../../src/index.ts'
 import {
   aFunction,
   aPositiveNumber,
@@ -18,11 +19,11 @@ import {
   oneOf,
   options as optionsOf,
   required,
+  timerMs,
   withMethods,
-} from '../../src/contract/shape/index.ts'
-import { escapeControls, type Logger } from '../../src/index.ts'
-import { timerMs } from '../../src/internal.ts'
+} from '../../src/internal.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
+import { escapeControls } from '../../src/store/index.ts'
 import { AskingCalls } from './asking-calls.ts'
 
 /** What every connection may be told. */

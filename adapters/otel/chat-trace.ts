@@ -1,12 +1,8 @@
 import { type Attributes, type Context, SpanKind } from '@opentelemetry/api'
-import {
-  type AssistantMessage,
-  combineUsage,
-  emptyUsage,
-  type ProviderRetryEvent,
-  type StreamRequest,
-  type Usage,
-} from '../../src/index.ts'
+import { combineUsage, emptyUsage } from '../../src/context/index.ts'
+import type { AssistantMessage, Usage } from '../../src/index.ts'
+import type { ProviderRetryEvent } from '../../src/loop/index.ts'
+import type { StreamRequest } from '../../src/provider-kit.ts'
 import { capturedInput, capturedInstructions, capturedOutput } from './content.ts'
 import { cancelled, chatAttributes, finishReason, type LoopFacts, type ModelFacts, nameOf, usageAttributes } from './conventions.ts'
 import type { InstrumentName, Operation, Tracing } from './tracing.ts'

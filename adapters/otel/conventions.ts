@@ -1,7 +1,8 @@
 // The words of OpenTelemetry's semantic conventions for generative AI, as of their own repository in 2026, and what of ours they stand for.
 // What has no word there begins with `phi.`.
 import type { Attributes } from '@opentelemetry/api'
-import { type ApiProtocol, type ModelConfig, PhiError, type StopReason, type Usage } from '../../src/index.ts'
+import { type ModelConfig, PhiError, type StopReason, type Usage } from '../../src/index.ts'
+import type { ApiProtocol } from '../../src/provider-kit.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
 export interface LoopFacts {

@@ -1,18 +1,17 @@
 import { type Context, context } from '@opentelemetry/api'
+import type { AgentEvent, AgentMessage } from '../../src/index.ts'
 import type {
   AgentEndEvent,
-  AgentEvent,
-  AgentMessage,
   ChildEvent,
   LoopObserver,
   LoopStep,
   LoopWatch,
   ModelAnswer,
   ParallelLoopEndEvent,
-  StreamRequest,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
-} from '../../src/index.ts'
+} from '../../src/loop/index.ts'
+import type { StreamRequest } from '../../src/provider-kit.ts'
 import { ChatTrace } from './chat-trace.ts'
 import { cancelled, errorType, finishReason, type LoopFacts, nameOf, usageAttributes } from './conventions.ts'
 import { beginningOf, contentOf, type Measured } from './loop-words.ts'

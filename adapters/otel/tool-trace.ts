@@ -1,5 +1,5 @@
 import type { Attributes, Context } from '@opentelemetry/api'
-import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/index.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/loop/index.ts'
 import { capturedJson, capturedResult } from './content.ts'
 import { errorType, isToolName, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'

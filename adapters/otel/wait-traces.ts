@@ -1,5 +1,5 @@
 import type { Attributes, Context } from '@opentelemetry/api'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent, CompactionEndedEvent, CompactionStartedEvent } from '../../src/index.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent, CompactionEndedEvent, CompactionStartedEvent } from '../../src/loop/index.ts'
 import { isToolName, nameOf, usageAttributes } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 

@@ -6,9 +6,11 @@
  *   node examples/agents/coding-assistant.ts [DIRECTORY]
  */
 import { createInterface, type Interface } from 'node:readline/promises'
-import { Agent, type AgentTool, escapeControls, type StreamRequest, textOf } from 'phi-core'
+import { Agent, type AgentTool, textOf } from 'phi-core'
 import { nodeTools, SandboxUnavailable } from 'phi-core/adapters/node'
+import type { StreamRequest } from 'phi-core/provider-kit'
 import { type ScriptedStep, scripted } from 'phi-core/providers/scripted'
+import { escapeControls } from 'phi-core/store'
 
 /** All six; without a sandbox all but bash. */
 function toolsIn(root: string): AgentTool[] {

@@ -4,10 +4,10 @@
  *
  *   node examples/agents/coordinator.ts
  */
-import { Agent, memoryWorkspace, textOf, type Workspace } from 'phi-core'
+import { Agent, textOf } from 'phi-core'
+import { SubAgentTool } from 'phi-core/agent'
 import { scripted } from 'phi-core/providers/scripted'
-import { SubAgentTool } from 'phi-core/sub-agent'
-import { editFileTool, listFilesTool, readFileTool, searchTool } from 'phi-core/tools'
+import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace } from 'phi-core/tools'
 
 /** Reads only: whatever it is told, it cannot change a file. */
 function researcher(workspace: Workspace): SubAgentTool {

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
-import { type ApprovalRequestedEvent, escapeControls } from 'phi-core'
+import type { ApprovalRequestedEvent } from 'phi-core/loop'
+import { escapeControls } from 'phi-core/store'
 import { gitCommand } from './evidence.ts'
 
 /** Whether the command that asks is the one of the demo's own script, word for word: nobody else wrote it, so nobody has to be asked. */

@@ -1,6 +1,8 @@
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
-import { type AgentEvent, type ApprovalRequestedEvent, escapeControls, textOf, type Usage } from 'phi-core'
+import { type AgentEvent, textOf, type Usage } from 'phi-core'
+import type { ApprovalRequestedEvent } from 'phi-core/loop'
+import { escapeControls } from 'phi-core/store'
 
 /** Calls of one turn beyond this many are summed up in one line. */
 const shownCalls = 4

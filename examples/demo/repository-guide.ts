@@ -1,4 +1,5 @@
-import { type StreamRequest, type ToolResultMessage, textOf } from 'phi-core'
+import { type ToolResultMessage, textOf } from 'phi-core'
+import type { StreamRequest } from 'phi-core/provider-kit'
 import type { ScriptedStep, ScriptedToolCall } from 'phi-core/providers/scripted'
 import { type Counted, countFromGit, countFromReads, gitCommand, isListingWhole, listedFiles, typeScriptFiles } from './evidence.ts'
 

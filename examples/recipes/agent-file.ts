@@ -1,6 +1,6 @@
-import { memoryWorkspace } from 'phi-core'
 import { agentsFromConfig, parseConfig, trustRequests } from 'phi-core/config'
 import { scripted } from 'phi-core/providers/scripted'
+import { memoryWorkspace } from 'phi-core/tools'
 
 const file = `
 [provider]

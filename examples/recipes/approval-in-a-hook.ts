@@ -1,4 +1,5 @@
-import { Agent, type AgentTool, type LoopHooks, type Model } from 'phi-core'
+import { Agent, type AgentTool, type Model } from 'phi-core'
+import type { LoopHooks } from 'phi-core/loop'
 
 /** Asks a person about every call outside of office hours, whatever the tools themselves say. */
 export function askedAtNight(model: Model, tools: AgentTool[], isNight: () => boolean): Agent {

@@ -1,4 +1,5 @@
-import { Agent, type ContextConfig } from 'phi-core'
+import { Agent } from 'phi-core'
+import type { ContextConfig } from 'phi-core/context'
 import { scripted } from 'phi-core/providers/scripted'
 
 const small: Partial<ContextConfig> = {

@@ -1,4 +1,5 @@
-import { Agent, defaultContextTranslation, type Model } from 'phi-core'
+import { Agent, type Model } from 'phi-core'
+import { defaultContextTranslation } from 'phi-core/context'
 
 /** Asks one model, then another one about what the first has said and thought, then the first again. */
 export async function askBoth(first: Model, second: Model, question: string): Promise<string> {

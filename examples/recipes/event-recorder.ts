@@ -1,4 +1,5 @@
-import { Agent, exploreBranches, memorySessionStore } from 'phi-core'
+import { Agent, memorySessionStore } from 'phi-core'
+import { exploreBranches } from 'phi-core/agent'
 import { scripted } from 'phi-core/providers/scripted'
 import { EventRecorder } from 'phi-core/rust'
 import { childrenOf, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'

@@ -1,5 +1,5 @@
-import { emptyUsage } from 'phi-core'
-import type { EvaluationStrategy } from 'phi-core/parallel'
+import { emptyUsage } from 'phi-core/context'
+import type { EvaluationStrategy } from 'phi-core/loop'
 
 /** The first branch that answers with JSON wins; the others are stopped at once. */
 export const firstJson: EvaluationStrategy = {

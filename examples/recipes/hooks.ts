@@ -1,4 +1,5 @@
-import { Agent, defineTool, type LoopHooks, textOf } from 'phi-core'
+import { Agent, defineTool, textOf } from 'phi-core'
+import type { LoopHooks } from 'phi-core/loop'
 import { scripted } from 'phi-core/providers/scripted'
 
 const remove = defineTool<{ path: string }>({

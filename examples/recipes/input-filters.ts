@@ -1,4 +1,5 @@
-import { Agent, type InputFilter } from 'phi-core'
+import { Agent } from 'phi-core'
+import type { InputFilter } from 'phi-core/loop'
 import { scripted } from 'phi-core/providers/scripted'
 
 const noKeys: InputFilter = (text) =>

@@ -1,4 +1,5 @@
-import { Agent, type AgentTool, type Journal, type JournalRecord, type Model } from 'phi-core'
+import { Agent, type AgentTool, type Model } from 'phi-core'
+import type { Journal, JournalRecord } from 'phi-core/session'
 
 /** Writes one line per record before the run goes on; a rejection of `write` ends the run before its next side effect. */
 export function lineJournal(write: (line: string) => Promise<void>): Journal {

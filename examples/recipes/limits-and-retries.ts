@@ -1,4 +1,5 @@
-import { Agent, defaultLimits, defaultRetry, type Logger, type Model } from 'phi-core'
+import { Agent, type Logger, type Model } from 'phi-core'
+import { defaultLimits, defaultRetry } from 'phi-core/loop'
 
 export function carefulAgent(model: Model, logger: Logger): Agent {
   return new Agent({

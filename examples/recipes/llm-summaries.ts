@@ -1,5 +1,5 @@
-import { Agent, type CompactionConfig, type Model } from 'phi-core'
-import { llmCompaction } from 'phi-core/context'
+import { Agent, type Model } from 'phi-core'
+import { type CompactionConfig, llmCompaction } from 'phi-core/context'
 
 /** A smaller model writes the summaries, and is told what matters. */
 export function withSummaries(model: Model, smaller: Model): Agent {

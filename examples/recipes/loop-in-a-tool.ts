@@ -1,4 +1,5 @@
-import { type AgentContext, type AgentTool, agentLoop, defineTool, type Model } from 'phi-core'
+import { type AgentTool, defineTool, type Model } from 'phi-core'
+import { type AgentContext, agentLoop } from 'phi-core/loop'
 
 /** A tool that runs a loop of its own, under all that watches over the run that calls it. */
 export function proofreader(model: Model): AgentTool {

@@ -1,4 +1,5 @@
-import { type Agent, createBudget } from 'phi-core'
+import type { Agent } from 'phi-core'
+import { createBudget } from 'phi-core/loop'
 
 /** Two prompts that may cost half a dollar together; what they have cost, in USD. */
 export async function costOfBoth(agent: Agent, first: string, second: string): Promise<number> {

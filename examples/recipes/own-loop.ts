@@ -1,4 +1,5 @@
-import { type AgentContext, type AgentEvent, agentLoop, continueLoop, type Model, userMessage } from 'phi-core'
+import { type AgentEvent, type Model, userMessage } from 'phi-core'
+import { type AgentContext, agentLoop, continueLoop } from 'phi-core/loop'
 
 /** The loop without an `Agent`: the context is yours, events come as a callback, and nothing is kept but what you keep. */
 export async function twoLoops(model: Model, emit: (event: AgentEvent) => void): Promise<AgentContext> {

@@ -1,13 +1,6 @@
 // #region imports
-import {
-  type AssistantMessage,
-  emptyUsage,
-  type Message,
-  type Model,
-  ProviderError,
-  type StreamProvider,
-  type StreamRequest,
-} from 'phi-core'
+import { type AssistantMessage, type Message, type Model, ProviderError } from 'phi-core'
+import { emptyUsage } from 'phi-core/context'
 import {
   AssistantBuilder,
   type Codec,
@@ -25,7 +18,9 @@ import {
   type ProviderOptions,
   perObject,
   type StreamDecoder,
+  type StreamProvider,
   StreamRefusal,
+  type StreamRequest,
   type TransportOptions,
   toJson,
 } from 'phi-core/provider-kit'

@@ -1,5 +1,5 @@
-import type { AgentContext, AgentEvent, LoopConfig } from 'phi-core'
-import { llmJudge, parallelLoop } from 'phi-core/parallel'
+import type { AgentEvent } from 'phi-core'
+import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from 'phi-core/loop'
 import { scripted } from 'phi-core/providers/scripted'
 
 export async function judged(write: (line: string) => void): Promise<void> {

@@ -1,5 +1,7 @@
-import { Agent, type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt, memoryWorkspace } from 'phi-core'
+import { Agent } from 'phi-core'
+import { type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt } from 'phi-core/agent'
 import { scripted } from 'phi-core/providers/scripted'
+import { memoryWorkspace } from 'phi-core/tools'
 
 export async function profiled(write: (line: string) => void): Promise<void> {
   const workspace = memoryWorkspace({ 'review.md': 'Say what breaks, and how to reproduce it.' })

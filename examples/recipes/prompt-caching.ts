@@ -1,4 +1,5 @@
-import { Agent, type AgentTool, cacheHitRate, type Model } from 'phi-core'
+import { Agent, type AgentTool, type Model } from 'phi-core'
+import { cacheHitRate } from 'phi-core/context'
 
 /** Caches what stays the same, but not the conversation: for prompts that are asked once each. */
 export function classifier(model: Model, tools: AgentTool[]): Agent {

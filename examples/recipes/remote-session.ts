@@ -1,5 +1,4 @@
-import type { ChatAgent } from 'phi-core'
-import { type RemoteSession, remoteSession } from 'phi-core/client'
+import { type ChatAgent, type RemoteSession, remoteSession } from 'phi-core/client'
 import { allMessages, createStore } from 'phi-core/store'
 
 /** A conversation that lives on a server. `token` is asked before each request, so it may be renewed. */

@@ -1,5 +1,5 @@
-import { Agent, type AnnotatedRequest } from 'phi-core'
-import { diffTurnRequests } from 'phi-core/context'
+import { Agent } from 'phi-core'
+import { type AnnotatedRequest, diffTurnRequests } from 'phi-core/context'
 import { scripted } from 'phi-core/providers/scripted'
 
 export async function captured(write: (line: string) => void): Promise<void> {

@@ -1,7 +1,7 @@
-import { Agent, memoryWorkspace } from 'phi-core'
+import { Agent } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 import { loadSkills } from 'phi-core/skills'
-import { readFileTool } from 'phi-core/tools'
+import { memoryWorkspace, readFileTool } from 'phi-core/tools'
 
 const commits = `---
 name: commits

@@ -1,5 +1,7 @@
-import { Agent, exploreBranches, parseSnapshot } from 'phi-core'
+import { Agent } from 'phi-core'
+import { exploreBranches } from 'phi-core/agent'
 import { scripted } from 'phi-core/providers/scripted'
+import { parseSnapshot } from 'phi-core/session'
 
 export async function branched(write: (line: string) => void): Promise<void> {
   // A scripted model: no service is asked. It says what it was asked last, and how many messages it has seen.

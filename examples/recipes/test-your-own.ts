@@ -1,6 +1,6 @@
-import { Agent, type LogDriver, type Model } from 'phi-core'
+import { Agent, type Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
-import { logSessionStore } from 'phi-core/session'
+import { type LogDriver, logSessionStore } from 'phi-core/session'
 import { type FaultFetch, faultFetch, sessionStoreSuite, type TestRunner } from 'phi-core/testing'
 
 // #region suite

@@ -2,8 +2,8 @@ import { SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { Agent, defineTool } from 'phi-core'
 import { traceAgent } from 'phi-core/adapters/otel'
+import { SubAgentTool } from 'phi-core/agent'
 import { scripted } from 'phi-core/providers/scripted'
-import { SubAgentTool } from 'phi-core/sub-agent'
 
 const forecast = defineTool<{ city: string }>({
   name: 'forecast',

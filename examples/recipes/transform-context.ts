@@ -1,4 +1,5 @@
-import { Agent, type AgentMessage, extensionMessage, type Model } from 'phi-core'
+import { Agent, type AgentMessage, type Model } from 'phi-core'
+import { extensionMessage } from 'phi-core/context'
 
 /** Keeps notes in the history that no model sees, and sends only the last 20 entries. The history itself is never changed by this. */
 export function agentWithNotes(model: Model): Agent {

@@ -1,5 +1,5 @@
-import { type AgentTool, memoryWorkspace, type Workspace } from 'phi-core'
-import { editFileTool, listFilesTool, readFileTool, searchTool, writeFileTool } from 'phi-core/tools'
+import type { AgentTool } from 'phi-core'
+import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace, writeFileTool } from 'phi-core/tools'
 
 /** The file tools over files that live in memory: this runs in a browser tab as well as in a Worker. */
 export function fileTools(workspace: Workspace = memoryWorkspace({ 'notes.md': '# Notes\n' })): AgentTool[] {

@@ -1,3 +1,4 @@
+export type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 export { RemoteError, type RemoteErrorCode, type RemoteErrorOptions } from './remote-error.ts'
 export type { ReconnectOptions, RemoteSessionOptions } from './remote-options.ts'
 export { type RemoteSession, remoteSession } from './remote-session.ts'

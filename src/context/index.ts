@@ -7,12 +7,45 @@
  * const agent = new Agent({ model, contextConfig: { compaction: { strategy: llmCompaction({ model: smallModel }) } } })
  * ```
  */
+
+export type {
+  CompactedSection,
+  CompactionOverlay,
+  ContextChange,
+  ContextState,
+  PruneRecord,
+  RevertCategory,
+  RevertPolicy,
+  RevertRecord,
+  TurnSpan,
+} from '../contract/context/context-change.ts'
+export {
+  type ExtensionMessage,
+  extensionMessage,
+  isLlmMessage,
+  type LlmMessage,
+  type MessageEnvelope,
+  type TurnId,
+} from '../contract/message/message.ts'
+export type { BlockProvenance, ProvenanceRole } from '../contract/message/provenance.ts'
+export { cacheHitRate, combineUsage, emptyUsage } from '../contract/model/usage.ts'
+export type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
+export type {
+  CompactionConfig,
+  CompactionInput,
+  CompactionScope,
+  CompactionStrategy,
+  ContextConfig,
+  TokenCounter,
+} from '../types/context/compaction.ts'
 export { compactMessages } from './compaction/compact-messages.ts'
 export { defaultCompaction } from './compaction/default-compaction.ts'
 export { type LlmCompactionOptions, llmCompaction } from './compaction/llm-compaction.ts'
 export { summaryMessage } from './compaction/summary-lines.ts'
+export { extractJson } from './extract-json.ts'
 export { diffTurnRequests, type RequestBreak, type RequestDiff } from './requests/request-diff.ts'
 export { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from './tokens/estimate.ts'
 export { ContextTracker, isContextOverflow } from './tokens/prompt-size.ts'
+export { type ContextTranslation, defaultContextTranslation } from './translation.ts'
 export { deriveView } from './view/derive-view.ts'
 export { turnsOf } from './view/turns.ts'

@@ -8,34 +8,57 @@
  * ```
  */
 
+export { JournalError, SessionError, type SessionErrorCode } from '../contract/errors.ts'
 export { parseMessages, serializeMessages } from '../contract/message/history.ts'
+export type { JournalEntry } from '../contract/session/journal-entry.ts'
+export type { NodeTag, TagKind } from '../contract/session/node-tag.ts'
 export { checkSession, parseSession } from '../contract/session/read-session.ts'
-export { parseSnapshot } from '../contract/session/snapshot.ts'
+export type {
+  BegunCall,
+  ChildLoopRef,
+  LoopEvent,
+  LoopRecord,
+  LoopStatus,
+  ParallelGroupRecord,
+  Session,
+  SessionFormation,
+  SessionScope,
+  SpawnRef,
+  Turn,
+} from '../contract/session/session.ts'
+export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from '../contract/session/session-record.ts'
+export { type AgentSnapshot, parseSnapshot } from '../contract/session/snapshot.ts'
+export type { Journal, JournaledConversation, JournalRecord } from '../types/session/journal.ts'
 export type {
   CaughtUp,
+  CopiedSessionRecord,
   DroppedLine,
   LogClaim,
   LogDriver,
   LogLine,
   LogQuery,
   LoopPlace,
+  NewSessionRecord,
   ResumePoint,
   SalvagedSession,
   SessionDigest,
+  SessionJournal,
+  SessionJournalOptions,
   SessionListOptions,
   SessionPage,
   SessionSummary,
+  SessionTail,
+  SessionWriter,
+  StorePromises,
 } from '../types/session/session-store.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
 export { type EventKeeping, withEvents } from './journal/with-events.ts'
-export { digestOfLines } from './log/digest.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
-export { memoryDriver, memorySessionStore } from './log/memory-store.ts'
+export { memoryDriver } from './log/memory-store.ts'
 export { openInTime } from './log/open-in-time.ts'
 export { salvageSession } from './log/salvage.ts'
 export { scopedSessionStore } from './log/scoped-session-store.ts'
-export { pageOf } from './log/session-list.ts'
 export { exportSession, type ImportSessionOptions, importSession } from './log/transfer.ts'
 export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from './views/navigation.ts'
 export { type ReplayOptions, replayEvents } from './views/replay-events.ts'

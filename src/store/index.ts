@@ -1,3 +1,4 @@
+export { escapeControls, escapeInvisible } from '../base/text/escape-controls.ts'
 export { reduce } from './reduce.ts'
 export { childOf } from './reduce-child.ts'
 export { restoredState } from './restored-state.ts'
@@ -17,5 +18,4 @@ export {
   type ToolView,
   type TurnView,
 } from './state.ts'
-export type { Store, StoreOptions } from './store.ts'
-export { createStore } from './store.ts'
+export { createStore, type Store, type StoreOptions } from './store.ts'

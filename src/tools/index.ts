@@ -1,10 +1,16 @@
 // The entry `./tools`: named exports only, each with its contract in TSDoc.
 
-export { type EnforcedFormat, enforceableSchema, enforcedFormats } from '../validation/enforceable-schema.ts'
+export { WorkspaceError, type WorkspaceErrorCode } from '../contract/errors.ts'
+export type { ToolExecutionStrategy } from '../contract/run/settings.ts'
+export type { SchemaIssue, SchemaOutput, SchemaResult, SchemaValidator } from '../types/standard-schema.ts'
+export type { ToolParameters } from '../types/tool/tool.ts'
+export type { Workspace, WorkspaceEntry, WorkspaceStat } from '../types/tool/workspace.ts'
+export { type EnforcedFormat, enforceableSchema } from '../validation/enforceable-schema.ts'
 export { formatChecks } from '../validation/formats.ts'
 export { type LinearPattern, linearPattern } from '../validation/linear-pattern.ts'
+export { memoryWorkspace } from '../workspace/memory-workspace.ts'
 export { joinPath, resolvePath } from '../workspace/path.ts'
-export { defineTool, type ToolOptions } from './define-tool.ts'
+export type { ToolOptions } from './define-tool.ts'
 export { type EditFileOptions, editFileTool } from './files/edit-file.ts'
 export { type ListFilesOptions, listFilesTool } from './files/list-files.ts'
 export { type ReadFileOptions, readFileTool } from './files/read-file.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions, type Branch, exploreBranches, userMessage } from '../../src/index.ts'
+import { type Branch, exploreBranches } from '../../src/agent/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, userMessage } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { longHistory, requestText } from '../support/long-history.ts'

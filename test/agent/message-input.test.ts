@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentMessage,
-  agentLoop,
-  ConfigError,
-  continueLoop,
-  emptyUsage,
-  extensionMessage,
-  type MessageInput,
-  type PromptInput,
-} from '../../src/index.ts'
+import { emptyUsage, extensionMessage } from '../../src/context/index.ts'
+import { Agent, type AgentMessage, ConfigError, type MessageInput, type PromptInput } from '../../src/index.ts'
+import { agentLoop, continueLoop } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 const agentOn = (messages?: readonly MessageInput[]) =>

@@ -1,17 +1,10 @@
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import {
-  Agent,
-  type AssistantMessage,
-  agentLoop,
-  emptyUsage,
-  type JsonSchema,
-  ProviderError,
-  parseOutput,
-  type ResponseFormatInput,
-  userMessage,
-} from '../../src/index.ts'
+import { emptyUsage } from '../../src/context/index.ts'
+import { Agent, type AssistantMessage, type JsonSchema, ProviderError, parseOutput, userMessage } from '../../src/index.ts'
+import { agentLoop } from '../../src/loop/index.ts'
+import type { ResponseFormatInput } from '../../src/provider-kit.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { add } from '../support/play.ts'
 

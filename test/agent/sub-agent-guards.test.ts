@@ -1,15 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentOptions,
-  type AgentTool,
-  agentLoop,
-  type LoopHooks,
-  type ToolContext,
-  textOf,
-} from '../../src/index.ts'
+import { SubAgentTool } from '../../src/agent/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentTool, type ToolContext, textOf } from '../../src/index.ts'
+import { agentLoop, type LoopHooks } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { reduce } from '../../src/store/index.ts'
 import { initialState } from '../../src/store/state.ts'

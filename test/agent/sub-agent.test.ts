@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSubAgentTool, SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { isSubAgentTool, SubAgentTool } from '../../src/agent/index.ts'
 import {
   Agent,
   type AgentEvent,
   type AgentTool,
   ConfigError,
-  memoryWorkspace,
   type ToolContext,
   type ToolResult,
   textOf,
@@ -14,6 +13,7 @@ import {
 } from '../../src/index.ts'
 import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
+import { memoryWorkspace } from '../../src/tools/index.ts'
 import type { Budget } from '../../src/types/run/budget.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { add, fastRetry, gate, ofType, outline, play, tool } from '../support/play.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeControls } from '../../src/index.ts'
+import { escapeControls } from '../../src/store/index.ts'
 
 describe('escapeControls', () => {
   it.each([

@@ -4,7 +4,7 @@ import { createElement, type ReactElement } from 'react'
 import { createRoot } from 'react-dom/client'
 import { afterAll, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 import { patient } from '../support/patience.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
 import { patient } from '../support/patience.ts'
 
 afterEach(() => void vi.unstubAllGlobals())

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
-import { type AgentEvent, defineTool, type Model } from '../../src/index.ts'
+import { type AgentEvent, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
 import { allMessages, initialState, reduce } from '../../src/store/index.ts'
 
 /** A host that can be killed in the middle of a run, and started again with another model over the same store. */

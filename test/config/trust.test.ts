@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig, type TrustRequest, trustRequests } from '../../src/config/index.ts'
-import { memoryWorkspace } from '../../src/index.ts'
 import { compatPresets } from '../../src/providers/openai/index.ts'
+import { memoryWorkspace } from '../../src/tools/index.ts'
 import { agentOf, provider, refusal, refusalOf } from '../support/agent-files.ts'
 
 const asked = async (text: string) =>

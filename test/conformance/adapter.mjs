@@ -1,5 +1,6 @@
 // The interface of ../shared/conformance/check.mjs on the sources of this package (Node 24 strips the types).
-import { Agent, defaultLimits, textOf, toolCallsOf } from '../../src/index.ts'
+import { Agent, textOf, toolCallsOf } from '../../src/index.ts'
+import { defaultLimits } from '../../src/loop/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'

@@ -1,16 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { emptyUsage, extensionMessage, extractJson } from '../../src/context/index.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
-import {
-  type AssistantMessage,
-  type Content,
-  emptyUsage,
-  extensionMessage,
-  extractJson,
-  ProviderError,
-  type StopReason,
-  userMessage,
-} from '../../src/index.ts'
+import { type AssistantMessage, type Content, ProviderError, type StopReason, userMessage } from '../../src/index.ts'
 
 function answer(content: Content[], stopReason: StopReason = 'stop', errorMessage?: string): AssistantMessage {
   const message: AssistantMessage = { role: 'assistant', content, stopReason, model: 'm', provider: 'p', usage: emptyUsage(), timestamp: 1 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { llmCompaction } from '../../src/context/index.ts'
-import { Agent, type AgentTool, type Message, type StreamRequest, textOf } from '../../src/index.ts'
+import { Agent, type AgentTool, type Message, textOf } from '../../src/index.ts'
+import type { StreamRequest } from '../../src/provider-kit.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { prunTools, revertTool } from '../../src/tools/index.ts'
 import { longHistory, words } from '../support/long-history.ts'

@@ -1,18 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ExecutionBudget } from '../../src/context/execution-budget.ts'
-import {
-  type AgentContext,
-  type AgentOptions,
-  type AgentTool,
-  agentLoop,
-  type CompactionStrategy,
-  emptyUsage,
-  type LoopConfig,
-  type RunResult,
-  textOf,
-  type Usage,
-} from '../../src/index.ts'
+import { type CompactionStrategy, emptyUsage } from '../../src/context/index.ts'
+import { type AgentOptions, type AgentTool, type RunResult, textOf, type Usage } from '../../src/index.ts'
+import { type AgentContext, agentLoop, type LoopConfig } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { longHistory } from '../support/long-history.ts'

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AgentContext,
-  type AgentEvent,
-  type AgentMessage,
-  agentLoop,
-  continueLoop,
-  defaultLimits,
-  defaultRetry,
-  emptyUsage,
-  type LoopConfig,
-  userMessage,
-} from '../../src/index.ts'
+import { emptyUsage } from '../../src/context/index.ts'
+import { type AgentEvent, type AgentMessage, userMessage } from '../../src/index.ts'
+import { type AgentContext, agentLoop, continueLoop, defaultLimits, defaultRetry, type LoopConfig } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { ofType } from '../support/play.ts'

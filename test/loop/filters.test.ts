@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withId } from '../../src/contract/message/message.ts'
-import {
-  Agent,
-  type AgentContext,
-  type AgentEvent,
-  type AgentOptions,
-  agentLoop,
-  type FilterVerdict,
-  type InputFilter,
-  type MessageSupplier,
-  type PromptInput,
-  textOf,
-  userMessage,
-} from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type PromptInput, textOf, userMessage } from '../../src/index.ts'
+import { type AgentContext, agentLoop, type FilterVerdict, type InputFilter, type MessageSupplier } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, play, tool } from '../support/play.ts'

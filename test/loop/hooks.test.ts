@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentContext,
-  type AgentEvent,
-  type AgentOptions,
-  agentLoop,
-  type LoopHooks,
-  PhiError,
-  type RunResult,
-} from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, PhiError, type RunResult } from '../../src/index.ts'
+import { type AgentContext, agentLoop, type LoopHooks } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { longHistory } from '../support/long-history.ts'

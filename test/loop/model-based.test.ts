@@ -1,15 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentOptions,
-  type InputFilter,
-  type LoopHooks,
-  type Receipt,
-  textOf,
-} from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, type AgentOptions, type Receipt, textOf } from '../../src/index.ts'
+import type { InputFilter, LoopHooks } from '../../src/loop/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { prunTools } from '../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'

@@ -1,25 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { type SubAgentOptions, SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { exploreBranches, type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
+import { Agent, type AgentOptions, ConfigError, memorySessionStore, type PromptOptions, userMessage } from '../../src/index.ts'
+import { Inputs } from '../../src/internal.ts'
 import {
-  Agent,
   type AgentContext,
-  type AgentOptions,
   Approvals,
   agentLoop,
-  ConfigError,
-  exploreBranches,
-  Inputs,
+  type LlmJudgeOptions,
   type LoopConfig,
   type LoopHooks,
   type LoopOptions,
-  memorySessionStore,
-  memoryWorkspace,
-  type PromptOptions,
-  userMessage,
-} from '../../src/index.ts'
-import { type LlmJudgeOptions, llmJudge, type ParallelOptions, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
+  llmJudge,
+  type ParallelOptions,
+  parallelLoop,
+  pickFirst,
+} from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
+import { memoryWorkspace } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
 import { checkedOptions } from './surface.ts'
 

@@ -3,22 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createWorker, durableObjectSessionStore, kvSessionStore } from '../../adapters/cloudflare/index.ts'
 import { createAgentApp, createModelProxy } from '../../adapters/http/index.ts'
 import { nodeTools, nodeWorkspace } from '../../adapters/node/index.ts'
-import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { exploreBranches, SubAgentTool } from '../../src/agent/index.ts'
 import { llmCompaction } from '../../src/context/index.ts'
-import {
-  Agent,
-  agentLoop,
-  continueLoop,
-  defineTool,
-  exploreBranches,
-  type Model,
-  memorySessionStore,
-  memoryWorkspace,
-  PhiError,
-  resumeAgent,
-  userMessage,
-} from '../../src/index.ts'
-import { llmJudge, parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
+import { Agent, defineTool, type Model, memorySessionStore, PhiError, resumeAgent, userMessage } from '../../src/index.ts'
+import { agentLoop, continueLoop, llmJudge, parallelLoop, pickFirst } from '../../src/loop/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
@@ -30,7 +18,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
 import { createStore } from '../../src/store/index.ts'
-import { editFileTool, listFilesTool, readFileTool, revertTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
+import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, revertTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
 import { runs } from '../support/runs.ts'
 

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { loadConfigFile } from '../../adapters/node/index.ts'
 import { agentFromConfig, type ConfigHost } from '../../src/config/index.ts'
-import { memorySessionStore, memoryWorkspace } from '../../src/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
+import { memoryWorkspace } from '../../src/tools/index.ts'
 import { checkedOptions } from './surface.ts'
 
 const workspace = memoryWorkspace()

@@ -19,7 +19,7 @@ import {
 } from '../../adapters/http/index.ts'
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
-import { Agent, ConfigError, defineTool, type Model, memorySessionStore, memoryWorkspace } from '../../src/index.ts'
+import { Agent, ConfigError, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
 import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
@@ -49,6 +49,7 @@ import {
   editFileTool,
   type ListFilesOptions,
   listFilesTool,
+  memoryWorkspace,
   type ReadFileOptions,
   readFileTool,
   type SearchToolOptions,

@@ -2,23 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { forwardToSession } from '../../adapters/cloudflare/index.ts'
 import { createAgentApp } from '../../adapters/http/index.ts'
 import { bashTool } from '../../adapters/node/index.ts'
-import {
-  Agent,
-  applyProfile,
-  ConfigError,
-  composeSystemPrompt,
-  createBudget,
-  defineTool,
-  memoryWorkspace,
-  minimalPrompt,
-  parseOutput,
-  profileDefaults,
-} from '../../src/index.ts'
+import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults } from '../../src/agent/index.ts'
+import { Agent, ConfigError, defineTool, memorySessionStore, parseOutput } from '../../src/index.ts'
+import { createBudget } from '../../src/loop/index.ts'
 import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memorySessionStore, withTaskHooks } from '../../src/session/index.ts'
-import { listFilesTool, searchTool, ToolRegistry } from '../../src/tools/index.ts'
+import { withTaskHooks } from '../../src/session/index.ts'
+import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry } from '../../src/tools/index.ts'
 import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
 import { eventEncoder } from '../../src/ui/native/index.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
-import { Agent, type AgentTool, exploreBranches, type JsonObject, type LogDriver, resumeAgent, type SessionStore } from '../../src/index.ts'
+import { exploreBranches, SubAgentTool } from '../../src/agent/index.ts'
+import { Agent, type AgentTool, type JsonObject, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
-import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
+import { type LogDriver, logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { prunTools, revertTool } from '../../src/tools/index.ts'
 import { add, tool } from '../support/play.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { logSessionStore, memoryDriver, memorySessionStore } from '../../src/session/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
+import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { sessionStoreSuite } from '../../src/testing/index.ts'
 import type { LogDriver, SessionDigest } from '../../src/types/session/session-store.ts'
 

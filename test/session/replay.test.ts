@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { fileSessionStore } from '../../adapters/node/index.ts'
-import { Agent, type AgentEvent, defineTool, memorySessionStore, resumeAgent, type Session, type SessionStore } from '../../src/index.ts'
+import { Agent, type AgentEvent, defineTool, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
-import { replayEvents, withEvents, withTaskHooks } from '../../src/session/index.ts'
+import { replayEvents, type Session, withEvents, withTaskHooks } from '../../src/session/index.ts'
 import { temporaryRoot } from '../adapters/node/temporary.ts'
 
 const add = defineTool<{ a: number; b: number }>({

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../adapters/node/index.ts'
-import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
+import { Agent, defineTool, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, importSession, memorySessionStore } from '../../src/session/index.ts'
+import { exportSession, importSession } from '../../src/session/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'phi-transfer-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))

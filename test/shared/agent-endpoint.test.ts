@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })

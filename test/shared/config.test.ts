@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { agentsFromConfig, parseConfigAuto } from '../../src/config/index.ts'
-import { memorySessionStore, memoryWorkspace } from '../../src/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { memoryWorkspace } from '../../src/tools/index.ts'
 
 const toml = `
 default_workspace = "project"

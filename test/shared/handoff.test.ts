@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 import { thereAndBack } from '../support/handoff.ts'
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
-import { Agent, type AgentEvent, type AgentMessage, type ChatAgent, textOf } from '../../src/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { type ChatAgent, RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
 import { allMessages, createStore } from '../../src/store/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, resumeAgent } from '../../src/index.ts'
-import { memorySessionStore } from '../../src/session/index.ts'
+import { Agent, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('restore', () => {

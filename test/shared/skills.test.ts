@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, memoryWorkspace } from '../../src/index.ts'
+import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { loadSkills, parseSkill } from '../../src/skills/index.ts'
-import { readFileTool } from '../../src/tools/index.ts'
+import { memoryWorkspace, readFileTool } from '../../src/tools/index.ts'
 
 const workspace = memoryWorkspace({
   'shared/git/SKILL.md': '---\nname: git\ndescription: >\n  Commits & branches:\n  use it for versions.\n---\nRun git status first.\n',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, exploreBranches, parseSnapshot } from '../../src/index.ts'
+import { exploreBranches } from '../../src/agent/index.ts'
+import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseSnapshot } from '../../src/session/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 import { longHistory } from '../support/long-history.ts'
 

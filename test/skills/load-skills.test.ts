@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { memoryWorkspace, type Workspace, WorkspaceError } from '../../src/index.ts'
 import { type LoadSkillsOptions, loadSkillDir, loadSkills } from '../../src/skills/index.ts'
-import { readFileTool } from '../../src/tools/index.ts'
+import { memoryWorkspace, readFileTool, type Workspace, WorkspaceError } from '../../src/tools/index.ts'
 import { checkedOptions } from '../options/surface.ts'
 import { context, textOf } from '../tools/context.ts'
 

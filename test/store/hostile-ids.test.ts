@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { SubAgentTool } from '../../src/agent/index.ts'
 import { Agent, type AgentEvent, defineTool } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { childOf, initialState, type RunState, reduce, restoredState } from '../../src/store/index.ts'

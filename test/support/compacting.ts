@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentOptions, ContextConfig } from '../../src/index.ts'
+import type { ContextConfig } from '../../src/context/index.ts'
+import type { AgentEvent, AgentOptions } from '../../src/index.ts'
 import type { Script } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from './grammar.ts'
 import { longHistory } from './long-history.ts'

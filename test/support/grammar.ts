@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentMessage, SubAgentRef } from '../../src/index.ts'
+import type { AgentEvent, AgentMessage } from '../../src/index.ts'
+import type { SubAgentRef } from '../../src/loop/index.ts'
 
 /** What is wrong with the order of a finished run's events: an empty list means nothing. */
 export function grammarFaults(events: readonly AgentEvent[]): string[] {

@@ -14,7 +14,8 @@ export interface Outcome {
 }
 
 const prelude = `
-import { Agent, defineTool, memoryWorkspace } from 'phi-core'
+import { Agent, defineTool } from 'phi-core'
+import { memoryWorkspace } from 'phi-core/tools'
 import { scripted } from 'phi-core/providers/scripted'
 
 async function outcomeOf(options, requests = () => options.model.provider.requests.map(({ messages }) => messages)) {

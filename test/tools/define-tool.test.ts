@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import * as mini from 'zod/mini'
-import { defineTool } from '../../src/tools/index.ts'
+import { defineTool } from '../../src/index.ts'
 import { context } from './context.ts'
 
 const base = { name: 'add', description: 'Adds.', execute: () => 'done' }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defineTool, ToolRegistry } from '../../src/tools/index.ts'
+import { defineTool } from '../../src/index.ts'
+import { ToolRegistry } from '../../src/tools/index.ts'
 
 const tool = (name: string) => defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => name })
 

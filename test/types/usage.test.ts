@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cacheHitRate, combineUsage, emptyUsage, estimatedCost, type Usage } from '../../src/index.ts'
+import { cacheHitRate, combineUsage, emptyUsage } from '../../src/context/index.ts'
+import { estimatedCost, type Usage } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 
 const usage: Usage = { input: 100, output: 20, reasoning: 5, cacheRead: 800, cacheWrite: 100, totalTokens: 1020 }

@@ -1,4 +1,4 @@
-import { SubAgentTool } from '../../src/agent/sub-agent/index.ts'
+import { SubAgentTool } from '../../src/agent/index.ts'
 import {
   Agent,
   type AgentEvent,
@@ -8,10 +8,10 @@ import {
   defineTool,
   type PromptInput,
 } from '../../src/index.ts'
-import { parallelLoop, pickFirst } from '../../src/loop/parallel/index.ts'
+import { asEmitted } from '../../src/internal.ts'
+import { parallelLoop, pickFirst } from '../../src/loop/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { prunTools } from '../../src/tools/index.ts'
-import { asEmitted } from '../../src/ui/native/index.ts'
 import { messages, playLong } from '../support/compacting.ts'
 import { add, fastRetry } from '../support/play.ts'
 

@@ -1,4 +1,5 @@
-import { type JsonValue, type NewSessionRecord, SessionError, type SessionRecord } from '../../src/index.ts'
+import type { JsonValue } from '../../src/index.ts'
+import { type NewSessionRecord, SessionError, type SessionRecord } from '../../src/session/index.ts'
 
 /** A record that holds `data`. */
 export function note(data: JsonValue): NewSessionRecord {

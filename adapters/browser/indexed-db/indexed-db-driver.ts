@@ -1,6 +1,13 @@
 import type { IDBPTransaction } from 'idb'
-import { SessionError } from '../../../src/index.ts'
-import { type LogClaim, type LogDriver, type LogLine, type LogQuery, pageOf, type SessionSummary } from '../../../src/session/index.ts'
+import { pageOf } from '../../../src/internal.ts'
+import {
+  type LogClaim,
+  type LogDriver,
+  type LogLine,
+  type LogQuery,
+  SessionError,
+  type SessionSummary,
+} from '../../../src/session/index.ts'
 import type { ClaimWatch } from './claim-watch.ts'
 import { assertIndexedDb, type Connect, connection, type Schema, type SessionRow, storageError } from './database.ts'
 

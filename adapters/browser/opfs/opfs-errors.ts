@@ -1,4 +1,5 @@
-import { PhiError, WorkspaceError } from '../../../src/index.ts'
+import { PhiError } from '../../../src/index.ts'
+import { WorkspaceError } from '../../../src/tools/index.ts'
 
 /** Whether the browser says that nothing is there. */
 export function isNotFound(error: unknown): boolean {

@@ -1,6 +1,5 @@
-import { aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
-import { type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/index.ts'
-import { joinPath, resolvePath } from '../../../src/tools/index.ts'
+import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools/index.ts'
 import { conflict, isNotFound, notFound, translated, wrongKind } from './opfs-errors.ts'
 
 /** Where an OPFS workspace is. */

@@ -1,5 +1,6 @@
 import type { Env, Hono } from 'hono'
-import { AgentBusyError, ConfigError, type Logger, PhiError, SessionError } from '../../../src/index.ts'
+import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
+import { SessionError } from '../../../src/session/index.ts'
 import { type Problem, ProblemError, problemResponse } from './problem.ts'
 
 /** Answers what is thrown, and unknown routes, with a problem body. */

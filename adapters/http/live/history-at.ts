@@ -1,5 +1,5 @@
-import type { Agent, AgentMessage, PendingApproval, SessionRecord } from '../../../src/index.ts'
-import { sessionOf, snapshotOf } from '../../../src/session/index.ts'
+import type { Agent, AgentMessage, PendingApproval } from '../../../src/index.ts'
+import { type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
 
 /** What was said, and the calls that wait for a person. */

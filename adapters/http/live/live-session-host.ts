@@ -1,4 +1,5 @@
-import type { AgentOptions, Logger, SessionRecord, SessionStore } from '../../../src/index.ts'
+import type { AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
+import type { SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
 

@@ -6,11 +6,9 @@ import {
   type AgentRun,
   ConfigError,
   resumeAgent,
-  SessionError,
-  type SessionRecord,
   type SessionStore,
 } from '../../../src/index.ts'
-import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
+import { exportSession, type ImportSessionOptions, importSession, SessionError, type SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { assertLoop, type History, historyAt } from './history-at.ts'

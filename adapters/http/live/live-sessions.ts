@@ -1,4 +1,4 @@
-import type { SessionPage } from '../../../src/index.ts'
+import type { SessionPage } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { LiveSession } from './live-session.ts'
 

@@ -1,3 +1,4 @@
+import type { Logger, SessionStore } from '../../../src/index.ts'
 import {
   aFunction,
   aPositiveNumber,
@@ -5,11 +6,10 @@ import {
   either,
   options as optionsOf,
   required,
+  timerMs,
   wholeFrom,
   withMethods,
-} from '../../../src/contract/shape/index.ts'
-import type { Logger, SessionStore } from '../../../src/index.ts'
-import { timerMs } from '../../../src/internal.ts'
+} from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { type Problem, refuse, tooManyRuns } from '../access/problem.ts'

@@ -1,4 +1,7 @@
-import { combineUsage, emptyUsage, type RunFailure, type RunStatus, type SessionRecord, type SessionStore } from '../../../src/index.ts'
+import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
+import type { RunStatus, SessionStore } from '../../../src/index.ts'
+import type { RunFailure } from '../../../src/loop/index.ts'
+import type { SessionRecord } from '../../../src/session/index.ts'
 
 /** A loop that began and whose end is not in the log: its process ended first. */
 export interface UnfinishedRun {

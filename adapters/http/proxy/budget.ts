@@ -9,7 +9,7 @@ import {
   type Shape,
   wholeFrom,
   withMethods,
-} from '../../../src/contract/shape/index.ts'
+} from '../../../src/internal.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 
 /** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */

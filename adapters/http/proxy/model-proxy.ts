@@ -1,4 +1,5 @@
 import { type Context, type Env, Hono } from 'hono'
+import { ConfigError, type Logger } from '../../../src/index.ts'
 import {
   aFunction,
   aPositiveNumber,
@@ -11,8 +12,7 @@ import {
   recordOf,
   required,
   withMethods,
-} from '../../../src/contract/shape/index.ts'
-import { ConfigError, type Logger } from '../../../src/index.ts'
+} from '../../../src/internal.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError, problemResponse, refuse } from '../access/problem.ts'

@@ -1,5 +1,4 @@
-import type { KnownApi } from '../../../src/index.ts'
-import { headerCredential, joinUrl } from '../../../src/provider-kit.ts'
+import { headerCredential, joinUrl, type KnownApi } from '../../../src/provider-kit.ts'
 
 /** A call as its path says it; everything else of the path is the server's. */
 export interface PathCall {

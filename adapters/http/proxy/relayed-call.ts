@@ -1,5 +1,6 @@
 import type { Context, Env } from 'hono'
-import { emptyUsage, estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
+import { emptyUsage } from '../../../src/context/index.ts'
+import { estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
 import { timerMs } from '../../../src/internal.ts'
 import { ProblemError } from '../access/problem.ts'
 import type { Admission } from './budget.ts'

@@ -1,4 +1,5 @@
 import type { Context, Env } from 'hono'
+import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject } from '../../../src/index.ts'
 import {
   aFunction,
   aNumberFromZero,
@@ -13,8 +14,8 @@ import {
   type Shape,
   texts,
   withMethods,
-} from '../../../src/contract/shape/index.ts'
-import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject, type KnownApi } from '../../../src/index.ts'
+} from '../../../src/internal.ts'
+import type { KnownApi } from '../../../src/provider-kit.ts'
 import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 

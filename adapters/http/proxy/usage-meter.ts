@@ -1,5 +1,6 @@
-import { emptyUsage, type KnownApi, type Usage } from '../../../src/index.ts'
-import { type AwsEventDecoder, createAwsEventDecoder, tokenCount } from '../../../src/provider-kit.ts'
+import { emptyUsage } from '../../../src/context/index.ts'
+import type { Usage } from '../../../src/index.ts'
+import { type AwsEventDecoder, createAwsEventDecoder, type KnownApi, tokenCount } from '../../../src/provider-kit.ts'
 
 /** Reads what an answer says it has used, beside the bytes that are passed on. */
 export interface UsageMeter {

@@ -1,5 +1,5 @@
-import { checkOptions, json } from '../../../src/contract/shape/index.ts'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
+import { checkOptions, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import type { Logger } from '../../../src/index.ts'
 import {
   aFlag,
   aPositiveNumber,
@@ -7,8 +8,7 @@ import {
   options as optionsOf,
   wholeFrom,
   withMethods,
-} from '../../../src/contract/shape/index.ts'
-import type { Logger } from '../../../src/index.ts'
+} from '../../../src/internal.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'

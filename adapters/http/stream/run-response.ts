@@ -1,5 +1,5 @@
-import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
+import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'

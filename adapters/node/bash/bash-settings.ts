@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os'
+import { ConfigError, type JsonObject } from '../../../src/index.ts'
 import {
   aFlag,
   aFunction,
@@ -12,8 +13,7 @@ import {
   options as optionsOf,
   required,
   texts,
-} from '../../../src/contract/shape/index.ts'
-import { ConfigError, type JsonObject } from '../../../src/index.ts'
+} from '../../../src/internal.ts'
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
 import { canOpenControlGroup } from '../process/control-group.ts'

@@ -1,5 +1,5 @@
-import { aFlag, aText, checkOptions, kind, type OptionTable, oneOf, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
+import { aFlag, aText, checkOptions, kind, type OptionTable, oneOf, options as optionsOf } from '../../../src/internal.ts'
 
 /** What a command line says. */
 export interface CliArguments {

@@ -1,7 +1,7 @@
 import { extname, resolve } from 'node:path'
 import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
-import { aText, checkOptions } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
+import { aText, checkOptions } from '../../../src/internal.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
 import { textOfFile } from './text-of-file.ts'

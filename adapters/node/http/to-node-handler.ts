@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { aFunction, checkOptions, required } from '../../../src/contract/shape/index.ts'
 import { ConfigError } from '../../../src/index.ts'
+import { aFunction, checkOptions, required } from '../../../src/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 
 /** What every web framework has: Hono's `app.fetch`, for one. What comes second tells it the socket of the client. */

@@ -1,15 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import {
-  aFunction,
-  anything,
-  aText,
-  checkOptions,
-  listOf,
-  options as optionsOf,
-  recordOf,
-  required,
-} from '../../../src/contract/shape/index.ts'
-import { escapeControls } from '../../../src/index.ts'
+import { aFunction, anything, aText, checkOptions, listOf, options as optionsOf, recordOf, required } from '../../../src/internal.ts'
+import { escapeControls } from '../../../src/store/index.ts'
 import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'
 

@@ -1,4 +1,6 @@
-import { escapeControls, type HookRefusal, type JsonObject } from '../../../src/index.ts'
+import type { JsonObject } from '../../../src/index.ts'
+import type { HookRefusal } from '../../../src/loop/index.ts'
+import { escapeControls } from '../../../src/store/index.ts'
 import { systemPath } from '../policy/programs.ts'
 import { runProcess } from '../process/run-process.ts'
 import { systemCode } from '../workspace/fs-errors.ts'

@@ -1,15 +1,6 @@
-import {
-  aFlag,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  options as optionsOf,
-  required,
-  texts,
-  wholeFrom,
-} from '../../../src/contract/shape/index.ts'
-import type { AgentMessage, HookRefusal, JsonObject, LoopHooks, ToolHookInfo, ToolResult } from '../../../src/index.ts'
-import { textOf } from '../../../src/index.ts'
+import { type AgentMessage, type JsonObject, type ToolResult, textOf } from '../../../src/index.ts'
+import { aFlag, aPositiveNumber, aText, checkOptions, options as optionsOf, required, texts, wholeFrom } from '../../../src/internal.ts'
+import type { HookRefusal, LoopHooks, ToolHookInfo } from '../../../src/loop/index.ts'
 import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
 import { ToolError } from '../../../src/index.ts'
+import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireSandbox, SandboxUnavailable } from '../bash/sandbox.ts'

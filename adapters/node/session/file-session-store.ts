@@ -1,5 +1,5 @@
-import { checkOptions, kind } from '../../../src/contract/shape/index.ts'
 import type { SessionStore } from '../../../src/index.ts'
+import { checkOptions, kind } from '../../../src/internal.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { fileDriver } from './file-driver.ts'
 

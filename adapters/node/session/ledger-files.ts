@@ -1,7 +1,6 @@
 import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Session, SessionError } from '../../../src/index.ts'
-import { assertSessionId, checkSession } from '../../../src/session/index.ts'
+import { assertSessionId, checkSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
 import { isAbsent } from './epoch-files.ts'

@@ -1,4 +1,4 @@
-import { SessionError } from '../../../src/index.ts'
+import { SessionError } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 
 /** A failed file operation as a `SessionError`, without the path that the system's own message holds. A `SessionError` passes. */

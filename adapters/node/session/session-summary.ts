@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { digestOfLines, type SessionDigest } from '../../../src/session/index.ts'
+import { digestOfLines } from '../../../src/internal.ts'
+import type { SessionDigest } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { countingFiles, type EpochFile, linesOf, readFiles } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'

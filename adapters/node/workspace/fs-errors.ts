@@ -1,4 +1,4 @@
-import { WorkspaceError } from '../../../src/index.ts'
+import { WorkspaceError } from '../../../src/tools/index.ts'
 
 /** The system's code of a failed call (`ENOENT`, …), or undefined. */
 export function systemCode(error: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import type { WorkspaceEntry } from '../../../src/index.ts'
+import type { WorkspaceEntry } from '../../../src/tools/index.ts'
 import { systemCode } from './fs-errors.ts'
 import { entryOf, holding, type Pinned } from './pin.ts'
 

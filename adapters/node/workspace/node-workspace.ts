@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { aText, checkOptions, options as optionsOf } from '../../../src/contract/shape/index.ts'
-import { type Workspace, WorkspaceError } from '../../../src/index.ts'
-import { resolvePath } from '../../../src/tools/index.ts'
+import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { resolvePath, type Workspace, WorkspaceError } from '../../../src/tools/index.ts'
 import {
   type ProtectionOptions,
   protectedPart,

@@ -1,5 +1,5 @@
-import type { LoopConfig, ThinkingLevel } from '../../../src/index.ts'
-import { type EvaluationStrategy, elaborate, llmJudge, tokenEfficient } from '../../../src/loop/parallel/index.ts'
+import type { ThinkingLevel } from '../../../src/index.ts'
+import { type EvaluationStrategy, elaborate, type LoopConfig, llmJudge, tokenEfficient } from '../../../src/loop/index.ts'
 import { demoVoice } from '../demo/race.ts'
 import { makeModel } from '../models/make-model.ts'
 import { plainOptions } from '../settings/agent-options.ts'

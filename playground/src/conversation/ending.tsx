@@ -1,5 +1,4 @@
-import { escapeControls } from '../../../src/index.ts'
-import type { RunState } from '../../../src/store/index.ts'
+import { escapeControls, type RunState } from '../../../src/store/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 
 /** How the last run ended, where that needs saying: what failed, and what can be done. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { LoopRecord, Session } from '../../../src/index.ts'
+import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
 import { Note } from '../notes/note.tsx'
 import { count } from '../parts/figures.ts'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { escapeControls, textOf } from '../../../src/index.ts'
-import type { BlockView, MessageView, RunState } from '../../../src/store/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { type BlockView, escapeControls, type MessageView, type RunState } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { Picture } from '../parts/picture.tsx'
 import type { Selection } from '../state/selection.ts'

@@ -1,5 +1,5 @@
-import type { LoopConfig, Model } from '../../../src/index.ts'
-import { type EvaluationStrategy, llmJudge } from '../../../src/loop/parallel/index.ts'
+import type { Model } from '../../../src/index.ts'
+import { type EvaluationStrategy, type LoopConfig, llmJudge } from '../../../src/loop/index.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import { demoModel } from './model.ts'
 import { usageCounter } from './script.ts'

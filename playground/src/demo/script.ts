@@ -1,6 +1,6 @@
 import { estimateTokens } from '../../../src/context/index.ts'
-import type { Message, StreamRequest, Usage } from '../../../src/index.ts'
-import { textOf } from '../../../src/index.ts'
+import { type Message, textOf, type Usage } from '../../../src/index.ts'
+import type { StreamRequest } from '../../../src/provider-kit.ts'
 import type { Script, ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'

@@ -1,5 +1,5 @@
-import { type AgentTool, defineTool, type Workspace } from '../../../src/index.ts'
-import { listFilesTool, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import { type AgentTool, defineTool } from '../../../src/index.ts'
+import { listFilesTool, prunTools, readFileTool, revertTool, searchTool, type Workspace, writeFileTool } from '../../../src/tools/index.ts'
 
 /** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, and two tools of our own. */
 export function demoTools(workspace: Workspace): AgentTool[] {

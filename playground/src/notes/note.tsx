@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { escapeControls, textOf } from '../../../src/index.ts'
-import type { MessageView, NoteView } from '../../../src/store/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { escapeControls, type MessageView, type NoteView } from '../../../src/store/index.ts'
 import { scrollable } from '../parts/scrollable.ts'
 import type { CapturedTurn } from '../state/event-log.ts'
 import { detailOf, hiddenBy, statusOf, textOfNote } from './note-text.ts'

@@ -1,4 +1,4 @@
-import { escapeControls } from '../../../src/index.ts'
+import { escapeControls } from '../../../src/store/index.ts'
 import type { Race } from '../state/race.ts'
 import { RaceColumns } from './race-column.tsx'
 

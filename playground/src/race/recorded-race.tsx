@@ -1,6 +1,5 @@
-import { escapeControls, type LoopRecord, type Session } from '../../../src/index.ts'
-import { parallelSiblings } from '../../../src/session/index.ts'
-import { initialState, reduce } from '../../../src/store/index.ts'
+import { type LoopRecord, parallelSiblings, type Session } from '../../../src/session/index.ts'
+import { escapeControls, initialState, reduce } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
 import { marked, type RaceMarks } from './race-marks.ts'

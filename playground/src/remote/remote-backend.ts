@@ -1,6 +1,6 @@
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
-import { memorySessionStore, type Session, SessionError } from '../../../src/index.ts'
-import { exportSession, parseSession } from '../../../src/session/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
+import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/chat-port.ts'

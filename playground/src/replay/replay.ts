@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import type { AgentEvent, Session } from '../../../src/index.ts'
-import { recordsOf, snapshotOf } from '../../../src/session/index.ts'
+import type { AgentEvent } from '../../../src/index.ts'
+import { recordsOf, type Session, snapshotOf } from '../../../src/session/index.ts'
 import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { rewoundState } from '../state/conversation-state.ts'

@@ -1,4 +1,5 @@
-import type { AgentRun, ChatAgent, Receipt } from '../../../src/index.ts'
+import type { ChatAgent } from '../../../src/client/index.ts'
+import type { AgentRun, Receipt } from '../../../src/index.ts'
 import type { ChatPort, ModelFacts } from '../state/chat-port.ts'
 
 /** The port of a conversation that is over: it says nothing, asks nobody, and refuses what would. */

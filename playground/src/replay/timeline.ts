@@ -1,4 +1,5 @@
-import type { AgentEvent, Session } from '../../../src/index.ts'
+import type { AgentEvent } from '../../../src/index.ts'
+import type { Session } from '../../../src/session/index.ts'
 import { chainOf } from '../state/conversation-state.ts'
 import type { Moment, Timeline } from '../state/replay-controls.ts'
 

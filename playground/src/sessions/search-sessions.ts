@@ -1,4 +1,5 @@
-import { isLlmMessage, textOf } from '../../../src/index.ts'
+import { isLlmMessage } from '../../../src/context/index.ts'
+import { textOf } from '../../../src/index.ts'
 import type { Backend, StoredSession } from '../state/chat-port.ts'
 
 /** The conversations in which something was found, with the place where. */

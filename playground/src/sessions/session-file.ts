@@ -1,4 +1,4 @@
-import type { Session } from '../../../src/index.ts'
+import type { Session } from '../../../src/session/index.ts'
 import type { ExportFormat, SessionFile } from '../state/chat-port.ts'
 
 interface Source {

@@ -1,6 +1,16 @@
 import { opfsWorkspace } from '../../../adapters/browser/index.ts'
-import { type AgentTool, type CostConfig, memoryWorkspace, type Workspace } from '../../../src/index.ts'
-import { editFileTool, listFilesTool, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import type { AgentTool, CostConfig } from '../../../src/index.ts'
+import {
+  editFileTool,
+  listFilesTool,
+  memoryWorkspace,
+  prunTools,
+  readFileTool,
+  revertTool,
+  searchTool,
+  type Workspace,
+  writeFileTool,
+} from '../../../src/tools/index.ts'
 import { files } from '../demo/files.ts'
 import { makeModel } from '../models/make-model.ts'
 import type { AgentSetup } from '../state/local-backend.ts'

@@ -22,11 +22,10 @@ function localProgram(settings: Settings, prompt: string): string {
   const model = settings.model.source === 'scripted' ? scriptedModel : realModel(factoryCall(settings.model))
   const { tools } = settings
   const usesFiles = tools.some((name) => name !== 'prun' && name !== 'revert')
-  const core = ['Agent', ...(usesFiles ? ['memoryWorkspace'] : [])]
-  const makers = tools.map((name) => /(\w+)\(/.exec(toolMakers[name])?.[1] ?? '')
+  const makers = [...tools.map((name) => /(\w+)\(/.exec(toolMakers[name])?.[1] ?? ''), ...(usesFiles ? ['memoryWorkspace'] : [])]
   const options = plainOptions(settings)
   return `${[
-    `import { ${core.join(', ')} } from 'phi-core'`,
+    "import { Agent } from 'phi-core'",
     model.imports,
     ...(tools.length > 0 ? [`import { ${makers.toSorted().join(', ')} } from 'phi-core/tools'`] : []),
     '',

@@ -1,4 +1,6 @@
-import type { ChatAgent, CostConfig, Receipt, Session } from '../../../src/index.ts'
+import type { ChatAgent } from '../../../src/client/index.ts'
+import type { CostConfig, Receipt } from '../../../src/index.ts'
+import type { Session } from '../../../src/session/index.ts'
 import type { Contest } from './local-race.ts'
 import type { RunRace } from './race.ts'
 

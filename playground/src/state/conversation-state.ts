@@ -1,4 +1,5 @@
-import type { AgentMessage, LoopRecord, PendingApproval, Session } from '../../../src/index.ts'
+import type { AgentMessage, PendingApproval } from '../../../src/index.ts'
+import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../src/store/index.ts'
 
 /** What an agent has said: its history, and the calls that wait for a person. */

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { SessionError } from '../../../src/index.ts'
+import { SessionError } from '../../../src/session/index.ts'
 import { serverUrl } from '../remote/server-url.ts'
 import type { SettableBackend } from '../settings/settable-backend.ts'
 import type { Settings } from '../settings/settings.ts'

@@ -1,6 +1,6 @@
 import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
-import { Agent, type AgentOptions, memorySessionStore, resumeAgent, SessionError, type SessionStore } from '../../../src/index.ts'
-import { exportSession, importSession, withEvents } from '../../../src/session/index.ts'
+import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
+import { exportSession, importSession, SessionError, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { type Contest, localRace } from './local-race.ts'
 

@@ -1,15 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import {
-  type AgentEvent,
-  type AgentRun,
-  type AgentStartEvent,
-  type ApprovalRef,
-  type LoopRecord,
-  type PendingApproval,
-  type Receipt,
-  type Session,
-  textOf,
-} from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, type PendingApproval, type Receipt, textOf } from '../../../src/index.ts'
+import type { AgentStartEvent, ApprovalRef } from '../../../src/loop/index.ts'
+import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'

@@ -1,4 +1,5 @@
-import type { AgentEvent, LoopRecord, Usage } from '../../../src/index.ts'
+import type { AgentEvent, Usage } from '../../../src/index.ts'
+import type { LoopRecord } from '../../../src/session/index.ts'
 import type { Selection } from './selection.ts'
 
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'

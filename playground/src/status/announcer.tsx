@@ -1,5 +1,5 @@
-import { escapeControls, textOf } from '../../../src/index.ts'
-import type { RunState } from '../../../src/store/index.ts'
+import { textOf } from '../../../src/index.ts'
+import { escapeControls, type RunState } from '../../../src/store/index.ts'
 import { plural } from '../parts/figures.ts'
 
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */

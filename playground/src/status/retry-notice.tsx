@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { escapeControls } from '../../../src/index.ts'
-import type { RetryView } from '../../../src/store/index.ts'
+import { escapeControls, type RetryView } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 
 /** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */

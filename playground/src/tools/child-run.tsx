@@ -1,5 +1,4 @@
-import { escapeControls } from '../../../src/index.ts'
-import { allMessages, type BlockView, type RunState } from '../../../src/store/index.ts'
+import { allMessages, type BlockView, escapeControls, type RunState } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { duration, plural } from '../parts/figures.ts'
 

@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../../src/index.ts'
-import { escapeControls, textOf } from '../../../src/index.ts'
+import { type ToolResult, textOf } from '../../../src/index.ts'
+import { escapeControls } from '../../../src/store/index.ts'
 import { Picture } from '../parts/picture.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { PendingApproval } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/index.ts'
-import type { RunState, ToolStatus, ToolView } from '../../../src/store/index.ts'
+import { escapeControls, type RunState, type ToolStatus, type ToolView } from '../../../src/store/index.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import type { Session } from '../../../src/index.ts'
+import type { Session } from '../../../src/session/index.ts'
 import { plural } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { type TreeRow, treeRows } from './tree-rows.ts'

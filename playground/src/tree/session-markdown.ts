@@ -1,4 +1,6 @@
-import { type AgentMessage, isLlmMessage, type LlmMessage, type Session } from '../../../src/index.ts'
+import { isLlmMessage, type LlmMessage } from '../../../src/context/index.ts'
+import type { AgentMessage } from '../../../src/index.ts'
+import type { Session } from '../../../src/session/index.ts'
 import { chainOf } from '../state/conversation-state.ts'
 
 /** A conversation to read: its newest path, with calls and results. */

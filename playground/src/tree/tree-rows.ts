@@ -1,6 +1,5 @@
-import type { LoopRecord, LoopStatus, Session } from '../../../src/index.ts'
 import { textOf } from '../../../src/index.ts'
-import { childrenOf, loopChainTo, rootLoops } from '../../../src/session/index.ts'
+import { childrenOf, type LoopRecord, type LoopStatus, loopChainTo, rootLoops, type Session } from '../../../src/session/index.ts'
 import { lastLoopOf } from '../state/conversation-state.ts'
 
 export interface TreeRow {

@@ -11,7 +11,7 @@ import { requestEncoder } from './encode.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
-export { bedrockAuthHeaders, bedrockRegion, type Signable } from './sign.ts'
+export { bedrockRegion } from './sign.ts'
 
 /** How ConverseStream is called. */
 export interface BedrockProviderOptions extends TransportOptions {

@@ -11,7 +11,6 @@
  */
 export type { ProviderOptions } from '../kit/provider-options.ts'
 export { type BackendName, compatPresets } from './backends.ts'
-export { openAiCapabilities } from './capabilities.ts'
 export { type Backend, defaultCompat } from './compat.ts'
 export { type CompatibleOptions, local, openaiCompatible, openrouter } from './compatible.ts'
 export { openAiProvider, openai } from './provider.ts'

@@ -9,6 +9,5 @@
  * @module
  */
 export type { ShownEvents } from './emitted-event.ts'
-export { asEmitted, isWithheld } from './emitted-event.ts'
 export { type EventDecoder, eventDecoder } from './event-decoder.ts'
 export { type EventEncoder, eventEncoder } from './event-encoder.ts'

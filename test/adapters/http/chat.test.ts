@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
 import { patient } from '../../support/patience.ts'
 

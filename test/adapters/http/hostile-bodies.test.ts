@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { Agent, emptyUsage, type Model, ProviderError, type StreamProvider } from '../../../src/index.ts'
+import { emptyUsage } from '../../../src/context/index.ts'
+import { Agent, type Model, memorySessionStore, ProviderError } from '../../../src/index.ts'
+import type { StreamProvider } from '../../../src/provider-kit.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
 import { allFrames } from './read-sse.ts'
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`

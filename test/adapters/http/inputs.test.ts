@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
-import { textOf } from '../../../src/index.ts'
+import { memorySessionStore, textOf } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
 import { seen, tool } from '../../support/play.ts'
 
 const headers = { authorization: 'Bearer long-secret', 'content-type': 'application/json' }

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type SessionAddress } from '../../../adapters/http/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, memorySessionStore } from '../../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../../src/session/index.ts'
 import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame } from './read-sse.ts'
 

@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { Agent, defineTool } from '../../../src/index.ts'
+import { Agent, defineTool, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../../src/rust/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
 import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 

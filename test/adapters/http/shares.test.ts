@@ -1,7 +1,7 @@
 /** What one caller can use up of what all share: no more than a share, unless the server says otherwise. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type RouteOptions } from '../../../adapters/http/index.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
 
 function serverWith(options: Partial<MemoryLiveSessionsOptions> = {}, routes: RouteOptions = {}) {

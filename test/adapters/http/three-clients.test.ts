@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { serve } from '../../../examples/node/serve.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
 import { meet } from '../../support/three-clients.ts'
 

@@ -2,7 +2,8 @@ import { type ContextManager, context, diag, type Meter, metrics, ROOT_CONTEXT, 
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { traceAgent } from '../../../adapters/otel/index.ts'
-import { Agent, type AgentEvent, defineTool, type LoopObserver } from '../../../src/index.ts'
+import { Agent, type AgentEvent, defineTool } from '../../../src/index.ts'
+import type { LoopObserver } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { countingTracer, memoryTracer, outline } from './spans.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { traceAgent, traceLoops } from '../../../adapters/otel/index.ts'
-import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
+import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, type AgentOptions, defineTool, type Model } from '../../../src/index.ts'
-import { parallelLoop, pickFirst } from '../../../src/loop/parallel/index.ts'
+import { parallelLoop, pickFirst } from '../../../src/loop/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { memoryTracer, outline } from './spans.ts'
 

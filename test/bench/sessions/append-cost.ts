@@ -1,4 +1,6 @@
-import { emptyUsage, type NewSessionRecord, type SessionStore, type SessionWriter } from '../../../src/index.ts'
+import { emptyUsage } from '../../../src/context/index.ts'
+import type { SessionStore } from '../../../src/index.ts'
+import type { NewSessionRecord, SessionWriter } from '../../../src/session/index.ts'
 
 /** What one more turn costs, in ms: medians of the means of ten, because the clock of a Worker knows whole ms only. */
 export interface AppendCost {

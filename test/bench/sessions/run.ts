@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { fileSessionStore } from '../../../adapters/node/session/file-session-store.ts'
 import { findChromium } from '../../../scripts/chromium.ts'
-import { memorySessionStore } from '../../../src/session/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
 import { startWorker } from '../../workers/test-harness.ts'
 import { type AppendCost, appendCost } from './append-cost.ts'
 

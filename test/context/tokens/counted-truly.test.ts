@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, ConfigError, type ContextConfig } from '../../../src/index.ts'
+import type { ContextConfig } from '../../../src/context/index.ts'
+import { Agent, type AgentEvent, ConfigError } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { longHistory, requestTokens } from '../../support/long-history.ts'
 

@@ -1,20 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MessageQueue, RunQueue } from '../../../src/agent/message-queue.ts'
+import { type CompactionStrategy, isLlmMessage } from '../../../src/context/index.ts'
 import { userMessage, withId } from '../../../src/contract/message/message.ts'
-import {
-  type AgentContext,
-  type AgentEvent,
-  Approvals,
-  agentLoop,
-  type CompactionStrategy,
-  isLlmMessage,
-  type LoopConfig,
-  type LoopHooks,
-  type Message,
-  type MessageSupplier,
-  type Receipt,
-  type RunResult,
-} from '../../../src/index.ts'
+import type { AgentEvent, Message, Receipt, RunResult } from '../../../src/index.ts'
+import { type AgentContext, Approvals, agentLoop, type LoopConfig, type LoopHooks, type MessageSupplier } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { prunTools } from '../../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentEvent, type AgentTool, isLlmMessage } from '../../../src/index.ts'
+import { isLlmMessage } from '../../../src/context/index.ts'
+import { Agent, type AgentEvent, type AgentTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { add, gate, ofType, tool } from '../../support/play.ts'

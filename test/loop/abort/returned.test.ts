@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentOptions,
-  agentLoop,
-  extensionMessage,
-  RunError,
-  type RunResult,
-  textOf,
-} from '../../../src/index.ts'
+import { extensionMessage } from '../../../src/context/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, type AgentOptions, RunError, type RunResult, textOf } from '../../../src/index.ts'
+import { agentLoop } from '../../../src/loop/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, play } from '../../support/play.ts'

@@ -6,14 +6,13 @@ import {
   type AgentOptions,
   type AgentRun,
   type AgentTool,
-  type ApprovalRequestedEvent,
-  Approvals,
   defineTool,
   type JsonObject,
   type Model,
   textOf,
   toolCallsOf,
 } from '../../../src/index.ts'
+import { type ApprovalRequestedEvent, Approvals } from '../../../src/loop/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'

@@ -1,17 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentOptions,
-  type AgentRun,
-  type AgentTool,
-  type ApprovalRequestedEvent,
-  type ApprovalRule,
-  type JsonObject,
-  type LoopHooks,
-} from '../../../src/index.ts'
+import { SubAgentTool } from '../../../src/agent/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
+import type { ApprovalRequestedEvent, ApprovalRule, LoopHooks } from '../../../src/loop/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { fastRetry, tool } from '../../support/play.ts'

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentOptions,
-  type AgentRun,
-  Approvals,
-  agentLoop,
-  ConfigError,
-  defineTool,
-  textOf,
-} from '../../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentRun, ConfigError, defineTool, textOf } from '../../../src/index.ts'
+import { Approvals, agentLoop } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AgentEvent,
-  type AgentRun,
-  type BeforeToolInfo,
-  type Journal,
-  type JournalEntry,
-  type LoopHooks,
-  textOf,
-} from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, textOf } from '../../../src/index.ts'
+import type { BeforeToolInfo, LoopHooks } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { Journal, JournalEntry } from '../../../src/session/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { gate, ofType } from '../../support/play.ts'
 import { approving, call, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'

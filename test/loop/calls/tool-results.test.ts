@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
-import {
-  type AgentEvent,
-  type ToolContext,
-  ToolError,
-  type ToolErrorCode,
-  type ToolResult,
-  textOf,
-  WorkspaceError,
-} from '../../../src/index.ts'
+import { type AgentEvent, type ToolContext, ToolError, type ToolErrorCode, type ToolResult, textOf } from '../../../src/index.ts'
+import { WorkspaceError } from '../../../src/tools/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, tool } from '../../support/play.ts'
 

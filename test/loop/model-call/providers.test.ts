@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentEvent,
-  type AssistantMessage,
-  emptyUsage,
-  type Model,
-  ProviderError,
-  type StreamProvider,
-} from '../../../src/index.ts'
+import { emptyUsage } from '../../../src/context/index.ts'
+import { Agent, type AgentEvent, type AssistantMessage, type Model, ProviderError } from '../../../src/index.ts'
+import type { StreamProvider } from '../../../src/provider-kit.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { fastRetry, gate, ofType, tool } from '../../support/play.ts'

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../../src/context/tokens/estimate.ts'
 import { lastAnswerText } from '../../../src/contract/message/message.ts'
-import { type AgentContext, type AgentEvent, type AgentMessage, type LoopConfig, textOf, userMessage } from '../../../src/index.ts'
-import { llmJudge, parallelLoop } from '../../../src/loop/parallel/index.ts'
+import { type AgentEvent, type AgentMessage, textOf, userMessage } from '../../../src/index.ts'
+import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from '../../../src/loop/index.ts'
 import {
   fitForJudge,
   judgePrompt,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
-import type { AgentContext, LoopConfig } from '../../../src/index.ts'
-import { type Evaluation, type EvaluationStrategy, parallelLoop } from '../../../src/loop/parallel/index.ts'
+import { type AgentContext, type Evaluation, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { fastRetry } from '../../support/play.ts'
 

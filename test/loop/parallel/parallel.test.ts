@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { emptyUsage, type Usage } from '../../../src/contract/model/usage.ts'
+import { type AgentEvent, ConfigError, userMessage } from '../../../src/index.ts'
 import {
   type AgentContext,
-  type AgentEvent,
   agentLoop,
-  ConfigError,
   continueLoop,
-  type LoopConfig,
-  userMessage,
-} from '../../../src/index.ts'
-import {
   type EvaluationStrategy,
   elaborate,
+  type LoopConfig,
   llmJudge,
   type ParallelOptions,
   type ParallelResult,
@@ -19,7 +15,7 @@ import {
   pickFirst,
   tokenEfficient,
   transparent,
-} from '../../../src/loop/parallel/index.ts'
+} from '../../../src/loop/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, gate, ofType } from '../../support/play.ts'

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { defaultCompaction, llmCompaction } from '../../../src/context/index.ts'
-import {
-  Agent,
-  type AgentContext,
-  type AgentEvent,
-  type CompactionInput,
-  type CompactionStrategy,
-  type Journal,
-  type JournalEntry,
-  type Logger,
-  userMessage,
-} from '../../../src/index.ts'
-import { parallelLoop, pickFirst } from '../../../src/loop/parallel/index.ts'
+import { type CompactionInput, type CompactionStrategy, defaultCompaction, llmCompaction } from '../../../src/context/index.ts'
+import { Agent, type AgentEvent, type Logger, userMessage } from '../../../src/index.ts'
+import { type AgentContext, parallelLoop, pickFirst } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { Journal, JournalEntry } from '../../../src/session/index.ts'
 import { compactions, keeping, messages, only, playLong } from '../../support/compacting.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../../support/long-history.ts'

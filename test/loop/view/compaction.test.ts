@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { estimateTokens, totalTokens } from '../../../src/context/index.ts'
-import { Agent, type AgentContext, agentLoop, textOf, userMessage } from '../../../src/index.ts'
+import { Agent, textOf, userMessage } from '../../../src/index.ts'
+import { type AgentContext, agentLoop } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { compactions, keeping, messages, only, playLong, small } from '../../support/compacting.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../../support/long-history.ts'

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
-import {
-  type AgentEvent,
-  type AgentOptions,
-  exploreBranches,
-  type Journal,
-  type JournalEntry,
-  type StreamRequest,
-  textOf,
-} from '../../../src/index.ts'
+import { exploreBranches, SubAgentTool } from '../../../src/agent/index.ts'
+import { type AgentEvent, type AgentOptions, textOf } from '../../../src/index.ts'
+import type { StreamRequest } from '../../../src/provider-kit.ts'
 import { type Script, type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import type { Journal, JournalEntry } from '../../../src/session/index.ts'
 import { prunTools } from '../../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, unfenced, words } from '../../support/long-history.ts'

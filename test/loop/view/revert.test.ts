@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AgentOptions,
-  isLlmMessage,
-  type Journal,
-  type JournalEntry,
-  parseSnapshot,
-  type RevertCategory,
-  type StreamRequest,
-  textOf,
-} from '../../../src/index.ts'
+import { isLlmMessage, type RevertCategory } from '../../../src/context/index.ts'
+import { type AgentOptions, textOf } from '../../../src/index.ts'
+import type { StreamRequest } from '../../../src/provider-kit.ts'
 import type { Script, ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import { type Journal, type JournalEntry, parseSnapshot } from '../../../src/session/index.ts'
 import { prunTools, revertTool } from '../../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, unfenced, words } from '../../support/long-history.ts'

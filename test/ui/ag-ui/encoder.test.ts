@@ -3,6 +3,7 @@ import { EventSchema, MessageSchema } from '@ag-ui/core/schemas'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type AgentRun, PhiError } from '../../../src/index.ts'
+import { asEmitted } from '../../../src/internal.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import {
   type AgUiEncoderOptions,
@@ -14,7 +15,6 @@ import {
   readRunInput,
   toAgUiMessages,
 } from '../../../src/ui/ag-ui/index.ts'
-import { asEmitted } from '../../../src/ui/native/index.ts'
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
 import { asks, copy, recordRun, scenarios } from '../scenarios.ts'

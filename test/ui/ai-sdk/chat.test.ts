@@ -2,6 +2,7 @@ import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type AgentRun, type AgentTool } from '../../../src/index.ts'
+import { asEmitted } from '../../../src/internal.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import {
   readChatRequest,
@@ -12,7 +13,6 @@ import {
   uiMessageStreamEnd,
   uiMessageStreamHeaders,
 } from '../../../src/ui/ai-sdk/index.ts'
-import { asEmitted } from '../../../src/ui/native/index.ts'
 import { asks, copy } from '../scenarios.ts'
 
 /** An unmodified chat of the AI SDK in front of an agent, whose connection breaks after `cutAfter` chunks of the first response. */

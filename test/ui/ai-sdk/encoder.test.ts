@@ -9,8 +9,9 @@ import {
 } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/sub-agent/index.ts'
+import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, type AgentEvent, type AgentMessage, type AgentRun, type AgentTool, PhiError } from '../../../src/index.ts'
+import { asEmitted } from '../../../src/internal.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import {
   historyIndexOf,
@@ -23,7 +24,6 @@ import {
   uiMessageSse,
   uiMessageStreamHeaders,
 } from '../../../src/ui/ai-sdk/index.ts'
-import { asEmitted } from '../../../src/ui/native/index.ts'
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
 import { asks, copy, recordRun, scenarios } from '../scenarios.ts'

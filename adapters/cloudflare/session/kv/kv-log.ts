@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../../src/index.ts'
+import type { LogLine } from '../../../../src/session/index.ts'
 import { splitText } from '../split-text.ts'
 import { type LogKey, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'

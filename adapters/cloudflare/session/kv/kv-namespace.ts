@@ -1,4 +1,4 @@
-import { SessionError } from '../../../../src/index.ts'
+import { SessionError } from '../../../../src/session/index.ts'
 import { errorText } from '../error-text.ts'
 
 /** What KV says when a value is too large (413), or when what the account may store or do a day is used up. */

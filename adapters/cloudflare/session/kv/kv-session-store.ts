@@ -1,6 +1,16 @@
-import { checkOptions, kind, options as optionsOf, withMethods } from '../../../../src/contract/shape/index.ts'
-import { type LogClaim, type LogDriver, type LogLine, SessionError, type SessionStore, type StorePromises } from '../../../../src/index.ts'
-import { type LogQuery, logSessionStore, pageOf, type SessionDigest, type SessionSummary } from '../../../../src/session/index.ts'
+import type { SessionStore } from '../../../../src/index.ts'
+import { checkOptions, kind, options as optionsOf, pageOf, withMethods } from '../../../../src/internal.ts'
+import {
+  type LogClaim,
+  type LogDriver,
+  type LogLine,
+  type LogQuery,
+  logSessionStore,
+  type SessionDigest,
+  SessionError,
+  type SessionSummary,
+  type StorePromises,
+} from '../../../../src/session/index.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'

@@ -1,6 +1,7 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
 import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
-import { type LiveAgentOptions, LiveSession, liveSessionRoutes, type SessionRoutes } from '../../../http/index.ts'
+import { type LiveAgentOptions, LiveSession, type SessionRoutes } from '../../../http/index.ts'
+import { liveSessionRoutes } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'

@@ -1,4 +1,4 @@
-import { aFunction, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/contract/shape/index.ts'
+import { aFunction, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
 import type { Caller, LiveSessions } from '../../../http/index.ts'
 import type { ObjectNamespace } from '../object/durable-object.ts'
 import { durableObjectSessionStore } from '../object/durable-object-session-store.ts'

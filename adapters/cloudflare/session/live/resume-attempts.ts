@@ -1,5 +1,5 @@
-import type { SessionRecord } from '../../../../src/index.ts'
-import { maxAttempts, progressOf } from '../../../http/index.ts'
+import type { SessionRecord } from '../../../../src/session/index.ts'
+import { maxAttempts, progressOf } from '../../../http/internal.ts'
 import type { ObjectStorage } from '../object/durable-object.ts'
 
 interface Attempts {

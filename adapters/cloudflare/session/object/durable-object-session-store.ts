@@ -1,5 +1,5 @@
-import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/contract/shape/index.ts'
 import type { SessionStore } from '../../../../src/index.ts'
+import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import type { ObjectNamespace } from './durable-object.ts'
 import { SessionIndex } from './index-object.ts'

@@ -1,4 +1,4 @@
-import { SessionError, type SessionErrorCode } from '../../../../src/index.ts'
+import { SessionError, type SessionErrorCode } from '../../../../src/session/index.ts'
 import { errorText } from '../error-text.ts'
 import type { ObjectNamespace } from './durable-object.ts'
 

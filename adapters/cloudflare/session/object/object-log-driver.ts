@@ -1,4 +1,4 @@
-import { type LogClaim, type LogDriver, type LogLine, SessionError } from '../../../../src/index.ts'
+import { type LogClaim, type LogDriver, type LogLine, SessionError } from '../../../../src/session/index.ts'
 import type { ObjectNamespace, ObjectStorage } from './durable-object.ts'
 import type { SessionIndex } from './index-object.ts'
 import { callObject, storageError } from './object-call.ts'

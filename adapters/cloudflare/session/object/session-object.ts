@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../../src/index.ts'
+import type { LogLine } from '../../../../src/session/index.ts'
 import type { ObjectState } from './durable-object.ts'
 import { answerCall, callHeader, notACall } from './object-call.ts'
 import { type SqliteClaim, SqliteLog } from './sqlite-log.ts'

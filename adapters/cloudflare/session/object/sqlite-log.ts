@@ -1,4 +1,4 @@
-import { type LogLine, SessionError } from '../../../../src/index.ts'
+import { type LogLine, SessionError } from '../../../../src/session/index.ts'
 import { splitText } from '../split-text.ts'
 import type { ObjectStorage } from './durable-object.ts'
 

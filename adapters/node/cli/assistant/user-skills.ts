@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, sep } from 'node:path'
-import { type AgentTool, type SkillSet, type Workspace, WorkspaceError } from '../../../../src/index.ts'
-import { loadSkills } from '../../../../src/skills/index.ts'
-import { listFilesTool, readFileTool, resolvePath } from '../../../../src/tools/index.ts'
+import type { AgentTool } from '../../../../src/index.ts'
+import { loadSkills, type SkillSet } from '../../../../src/skills/index.ts'
+import { listFilesTool, readFileTool, resolvePath, type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
 import { nodeWorkspace } from '../../index.ts'
 import type { Project } from './project.ts'
 

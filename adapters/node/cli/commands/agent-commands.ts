@@ -1,4 +1,5 @@
-import { ConfigError, cacheHitRate } from '../../../../src/index.ts'
+import { cacheHitRate } from '../../../../src/context/index.ts'
+import { ConfigError } from '../../../../src/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
 import { modelNamed } from '../assistant/models.ts'
 import { costOf, shortCount } from '../render/figures.ts'

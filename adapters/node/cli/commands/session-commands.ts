@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises'
+import { type AgentMessage, ConfigError, textOf } from '../../../../src/index.ts'
 import {
-  type AgentMessage,
-  ConfigError,
+  childrenOf,
+  exportSession,
   type LoopRecord,
+  rootLoops,
   type Session,
   SessionError,
   type SessionSummary,
-  textOf,
-} from '../../../../src/index.ts'
-import { childrenOf, exportSession, rootLoops } from '../../../../src/session/index.ts'
+} from '../../../../src/session/index.ts'
 import { shortCount } from '../render/figures.ts'
 import type { Command, CommandHost } from './command.ts'
 

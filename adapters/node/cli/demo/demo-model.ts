@@ -1,4 +1,5 @@
-import { type Model, type StreamRequest, type ToolResultMessage, textOf } from '../../../../src/index.ts'
+import { type Model, type ToolResultMessage, textOf } from '../../../../src/index.ts'
+import type { StreamRequest } from '../../../../src/provider-kit.ts'
 import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../src/providers/scripted/index.ts'
 
 /** What the demo asks itself. */

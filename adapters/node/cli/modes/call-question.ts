@@ -1,4 +1,5 @@
-import type { AgentRun, ApprovalRequestedEvent } from '../../../../src/index.ts'
+import type { AgentRun } from '../../../../src/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { widthOf } from '../terminal/text-width.ts'

@@ -1,4 +1,5 @@
-import type { AgentRun, InputAnswer, InputRequestedEvent, JsonObject } from '../../../../src/index.ts'
+import type { AgentRun, InputAnswer, JsonObject } from '../../../../src/index.ts'
+import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type FormField, fieldsOf } from './form-fields.ts'

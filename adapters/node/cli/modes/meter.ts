@@ -1,4 +1,5 @@
-import { type Agent, type AgentEvent, combineUsage, emptyUsage, type Usage } from '../../../../src/index.ts'
+import { combineUsage, emptyUsage } from '../../../../src/context/index.ts'
+import type { Agent, AgentEvent, Usage } from '../../../../src/index.ts'
 import { contextOf, costOf } from '../render/figures.ts'
 
 /** What a session has used, and how full the model's window is. */

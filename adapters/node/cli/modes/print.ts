@@ -1,5 +1,6 @@
-import type { AgentEvent, AgentRun, ApprovalRequestedEvent, InputRequestedEvent, RunResult } from '../../../../src/index.ts'
-import { asEmitted } from '../../../../src/ui/native/index.ts'
+import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
+import { asEmitted } from '../../../../src/internal.ts'
+import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines, type LineSource } from '../terminal/line-editor.ts'

@@ -1,4 +1,4 @@
-import type { AgentEndEvent, ApprovalResolvedEvent, InputResolvedEvent } from '../../../../src/index.ts'
+import type { AgentEndEvent, ApprovalResolvedEvent, InputResolvedEvent } from '../../../../src/loop/index.ts'
 
 /** What a person has decided, to be done once the question is off the screen. */
 export type Decision = () => void

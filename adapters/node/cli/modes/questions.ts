@@ -1,4 +1,5 @@
-import type { AgentRun, ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/index.ts'
+import type { AgentRun } from '../../../../src/index.ts'
+import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { CallQuestion, shownCall } from './call-question.ts'
 import { InputForm } from './input-form.ts'

@@ -1,4 +1,5 @@
-import type { AgentRun, ApprovalRequestedEvent, InputRequestedEvent, RunStatus } from '../../../../src/index.ts'
+import type { AgentRun, RunStatus } from '../../../../src/index.ts'
+import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { CommandHost } from '../commands/command.ts'
 import { commandNames, runCommand } from '../commands/commands.ts'

@@ -1,11 +1,5 @@
-import {
-  type AgentEndEvent,
-  type AgentEvent,
-  type MessageEndEvent,
-  type RunStatus,
-  type ToolExecutionEndEvent,
-  textOf,
-} from '../../../../src/index.ts'
+import { type AgentEvent, type RunStatus, textOf } from '../../../../src/index.ts'
+import type { AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent } from '../../../../src/loop/index.ts'
 import { joined, type Painted, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'

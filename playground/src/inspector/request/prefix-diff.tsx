@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { diffTurnRequests, type RequestBreak } from '../../../../src/context/index.ts'
-import { escapeControls } from '../../../../src/index.ts'
+import { escapeControls } from '../../../../src/store/index.ts'
 import { plural, short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/event-log.ts'
 

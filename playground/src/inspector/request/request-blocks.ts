@@ -1,5 +1,12 @@
-import { diffTurnRequests, estimateTokens, messageTokens, type RequestDiff } from '../../../../src/context/index.ts'
-import type { AnnotatedRequest, BlockProvenance, Message } from '../../../../src/index.ts'
+import {
+  type AnnotatedRequest,
+  type BlockProvenance,
+  diffTurnRequests,
+  estimateTokens,
+  messageTokens,
+  type RequestDiff,
+} from '../../../../src/context/index.ts'
+import type { Message } from '../../../../src/index.ts'
 
 /** A part of a request: where it came from, how long it is, and whether the request before began with it too. */
 export interface RequestBlock {

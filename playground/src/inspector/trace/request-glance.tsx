@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { escapeControls } from '../../../../src/index.ts'
+import { escapeControls } from '../../../../src/store/index.ts'
 import { short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/event-log.ts'
 import type { Selection } from '../../state/selection.ts'

@@ -1,4 +1,5 @@
-import { cacheHitRate, estimatedCost, type Usage } from '../../../../src/index.ts'
+import { cacheHitRate } from '../../../../src/context/index.ts'
+import { estimatedCost, type Usage } from '../../../../src/index.ts'
 import { count, dollars, duration, percent, short } from '../../parts/figures.ts'
 import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { NewSessionRecord, SessionRecord } from '../../../../src/index.ts'
+import type { NewSessionRecord, SessionRecord } from '../../../../src/session/index.ts'
 import { patient } from '../../../support/patience.ts'
 import { type Frame, frames } from '../../http/read-sse.ts'
 

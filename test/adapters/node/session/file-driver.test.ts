@@ -2,10 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
-import type { FileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import type { LogClaim, LogDriver, NewSessionRecord } from '../../../../src/index.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
+import { type LogClaim, type LogDriver, logSessionStore, type NewSessionRecord } from '../../../../src/session/index.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
 const line = (claim: LogClaim, seq: number, text = `{"seq":${seq}}`) => ({ epoch: claim.epoch, seq, text })

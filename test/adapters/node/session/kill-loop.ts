@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { SessionError, type SessionTail } from '../../../../src/index.ts'
+import { SessionError, type SessionTail } from '../../../../src/session/index.ts'
 
 /** What writers were told, held against what is stored. */
 export interface Outcome {

@@ -1,0 +1,8 @@
+/**
+ * What other hosts of live sessions in this package take from here. No entry of the package: names here are no promise.
+ *
+ * @module
+ */
+export { maxAttempts } from './live/live-session-host.ts'
+export { progressOf } from './live/unfinished-run.ts'
+export { liveSessionRoutes } from './routes/session-routes.ts'

@@ -1,0 +1,94 @@
+/**
+ * The loop beneath an agent: to call it yourself, to hook into it, to watch it, and to run several at once and choose one outcome. Here are also the
+ * types of single events.
+ *
+ * @example
+ * ```ts
+ * const result = await parallelLoop({ prompt, context, configs: [fast, deep], strategy: llmJudge({ config: deep }), emit, signal })
+ * ```
+ *
+ * @module
+ */
+
+export { createBudget } from '../context/execution-budget.ts'
+export type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  InputRequestedEvent,
+  InputResolvedEvent,
+  ProgressMessageEvent,
+  ToolExecutionEndEvent,
+  ToolExecutionStartEvent,
+  ToolExecutionUpdateEvent,
+} from '../contract/run/call-event.ts'
+export type {
+  AgentEndEvent,
+  AgentStartEvent,
+  ChildEvent,
+  CompactionEndedEvent,
+  CompactionStartedEvent,
+  InputRejectedEvent,
+  MessageEndEvent,
+  MessageStartEvent,
+  MessageUpdateEvent,
+  ParallelLoopEndEvent,
+  ParallelLoopStartEvent,
+  ProviderRetryEvent,
+  PrunAppliedEvent,
+  RevertAppliedEvent,
+  TurnEndEvent,
+  TurnRequestEvent,
+  TurnStartEvent,
+} from '../contract/run/event.ts'
+export type {
+  ContinuationKind,
+  EventBase,
+  InputQuestion,
+  LoopConfigSnapshot,
+  RunFailure,
+  SubAgentRef,
+  TurnTrigger,
+} from '../contract/run/run-facts.ts'
+export { defaultLimits, defaultRetry, type QueueMode, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
+export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
+export type {
+  BeforeToolInfo,
+  CompactionFigures,
+  HookDone,
+  HookOrigin,
+  HookRefusal,
+  HookVerdict,
+  LoopHooks,
+  ReplacedArguments,
+  ToolHookInfo,
+  TurnHookInfo,
+} from '../types/run/hooks.ts'
+export type { FilterVerdict, InputFilter } from '../types/run/input-filter.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from '../types/run/loop-watch.ts'
+export type {
+  ApprovalDecision,
+  ApprovalDesk,
+  ApprovalRef,
+  ApprovalRequest,
+  ApprovalRule,
+  InputDesk,
+  InputRef,
+  InputRequest,
+  RunGuards,
+} from '../types/run/question.ts'
+export { agentLoop, continueLoop } from './agent-loop.ts'
+export { Approvals } from './ask/desks.ts'
+export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'
+export { contextOf, snapshotOfContext } from './parallel/agent-context.ts'
+export { type LlmJudgeOptions, llmJudge } from './parallel/llm-judge.ts'
+export { type ParallelOptions, type ParallelResult, parallelLoop } from './parallel/parallel-loop.ts'
+export {
+  type Evaluation,
+  type EvaluationInput,
+  type EvaluationStrategy,
+  elaborate,
+  type ParallelOutcome,
+  pickFirst,
+  tokenEfficient,
+  transparent,
+} from './parallel/strategies.ts'
