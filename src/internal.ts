@@ -9,13 +9,9 @@ export { checkOptions } from './contract/shape/read.ts'
 export {
   aFlag,
   aFunction,
-  aNumber,
   aNumberFromZero,
-  anObject,
   anything,
   aPositiveNumber,
-  aSchema,
-  aSignal,
   aText,
   either,
   json,

@@ -87,7 +87,7 @@ export type EnforcedFormat = 'date-time' | 'date' | 'time' | 'email' | 'uri' | '
 const formatNames: readonly EnforcedFormat[] = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6']
 
 /** String formats that validators of this package check; any other is an annotation. */
-export const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
+const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
 
 /** Assignment would call the `__proto__` setter. */
 function setOwn(target: JsonSchema, key: string, value: unknown): void {
