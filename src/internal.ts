@@ -3,6 +3,8 @@
  *
  * @module
  */
+export { logWarning } from './base/log-warning.ts'
+export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost } from './base/private-host.ts'
 export { startTimer, timerMs } from './base/timer.ts'
 export { checkOptions } from './contract/shape/read.ts'

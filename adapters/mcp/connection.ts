@@ -11,10 +11,12 @@ import {
 import type { Logger } from '../../src/index.ts'
 import {
   aFunction,
+  aLogger,
   aPositiveNumber,
   aText,
   checkOptions,
   either,
+  logWarning,
   type OptionTable,
   oneOf,
   options as optionsOf,
@@ -40,7 +42,7 @@ export interface McpConnectOptions {
   /** Has a model answer for a server. Servers are told of it only when it is there. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
   /** Told of what a server gets wrong and of reconnections. Default: silence. */
-  logger?: Logger
+  logger?: Logger | false
 }
 
 /** A connection to one server, as `mcpTools` takes it. */
@@ -69,7 +71,7 @@ export const connectTable: OptionTable<McpConnectOptions> = {
   connectTimeoutMs: aPositiveNumber,
   onElicit: either(oneOf('event'), aFunction),
   onSample: aFunction,
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 }
 
 const connectOptions = optionsOf<McpConnectOptions>(connectTable)
@@ -253,11 +255,7 @@ class Connection implements McpConnection {
   }
 
   #log(event: string, fields: { error?: string }): void {
-    try {
-      this.#options.logger?.warn(event, fields)
-    } catch {
-      // A logger has no say in what happens.
-    }
+    logWarning(this.#options.logger, event, fields)
   }
 }
 

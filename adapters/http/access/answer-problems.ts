@@ -1,21 +1,22 @@
 import type { Env, Hono } from 'hono'
 import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
+import { logWarning } from '../../../src/internal.ts'
 import { SessionError } from '../../../src/session/index.ts'
 import { type Problem, ProblemError, problemResponse } from './problem.ts'
 
 /** Answers what is thrown, and unknown routes, with a problem body. */
-export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | undefined): void {
+export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | false | undefined): void {
   app.onError((error) => problemResponse(problemOf(error, logger)))
   app.notFound(() => problemResponse(unknownRoute))
 }
 
 /** What an error means for a client. What only the server can mend goes to `logger`. */
-function problemOf(error: Error, logger: Logger | undefined): Problem {
+function problemOf(error: Error, logger: Logger | false | undefined): Problem {
   if (error instanceof ProblemError) return error.problem
   if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
   if (known !== undefined) return { ...known, detail: error.message }
-  logger?.warn('agentFailed', { message: error.message })
+  logWarning(logger, 'agentFailed', { message: error.message })
   // Our own errors say what to do and hold no secret; nobody knows what others say, so it goes to the logger only.
   const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }

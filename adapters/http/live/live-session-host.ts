@@ -15,7 +15,7 @@ export interface LiveSessionHost {
   /** Whose session it is, where the host knows; default: the only user there is. */
   readonly caller?: Caller
   readonly store: SessionStore
-  readonly logger?: Logger | undefined
+  readonly logger?: Logger | false | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
   /** Who else holds the right to write, where the host can tell. */
   otherHolder?(): string | undefined

@@ -8,6 +8,7 @@ import {
   resumeAgent,
   type SessionStore,
 } from '../../../src/index.ts'
+import { logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession, SessionError, type SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
@@ -146,7 +147,7 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      this.#host.logger?.warn('agentFailed', { message: error instanceof Error ? error.message : String(error) })
+      logWarning(this.#host.logger, 'agentFailed', { message: error instanceof Error ? error.message : String(error) })
       return undefined
     }
   }

@@ -1,9 +1,11 @@
 import type { Logger, SessionStore } from '../../../src/index.ts'
 import {
   aFunction,
+  aLogger,
   aPositiveNumber,
   checkOptions,
   either,
+  logWarning,
   options as optionsOf,
   required,
   timerMs,
@@ -34,7 +36,7 @@ export interface MemoryLiveSessionsOptions {
   /** Runs of one caller at once; a prompt beyond is answered with 429. Default 100; 1,000 for the only user of a server. */
   maxOpenRuns?: number
   /** Learns why an agent could not be started. Default: silence. */
-  logger?: Logger
+  logger?: Logger | false
 }
 
 const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
@@ -44,7 +46,7 @@ const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
   maxSessions: wholeFrom(1),
   maxSessionsPerCaller: wholeFrom(1),
   maxOpenRuns: wholeFrom(0),
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 })
 
 /** A session in memory, and when it is needed. */
@@ -235,7 +237,7 @@ class MemoryLiveSessions implements LiveSessions {
     const left = live
       .leave()
       .catch((error: unknown) => {
-        this.#options.logger?.warn('sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
+        logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
       })
       .finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)

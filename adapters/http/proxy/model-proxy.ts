@@ -2,16 +2,17 @@ import { type Context, type Env, Hono } from 'hono'
 import { ConfigError, type Logger } from '../../../src/index.ts'
 import {
   aFunction,
+  aLogger,
   aPositiveNumber,
   checkOptions,
   either,
   kind,
   listOf,
+  logWarning,
   oneOf,
   options as optionsOf,
   recordOf,
   required,
-  withMethods,
 } from '../../../src/internal.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { originGuard } from '../access/origin.ts'
@@ -19,7 +20,7 @@ import { type Problem, ProblemError, problemResponse, refuse } from '../access/p
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
 import { type CallBody, modelsNamedIn, readCallBody } from './call-body.ts'
 import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.ts'
-import { type CallReport, relayCall, warn } from './relayed-call.ts'
+import { type CallReport, relayCall } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
 
 /** What an identity may use; `unlimited` in so many words. */
@@ -56,7 +57,7 @@ export interface ModelProxyOptions<E extends Env = Env> {
   /** Told of each call that was let in, once it is over. */
   onCall?: (report: CallReport) => void
   /** Learns what went wrong. Default: silence. */
-  logger?: Logger
+  logger?: Logger | false
 }
 
 const anOrigin = kind(
@@ -76,7 +77,7 @@ const proxyOptions = optionsOf<ModelProxyOptions>({
   maxDurationMs: aPositiveNumber,
   fetch: aFunction,
   onCall: aFunction,
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 })
 
 /** What every call is made with. */
@@ -140,7 +141,7 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   app.notFound(() => problemResponse(notFound))
   app.onError((error) => {
     if (error instanceof ProblemError) return problemResponse(error.problem)
-    warn(options.logger, 'proxyFailed', { message: ConfigError.isInstance(error) ? error.message : error.name })
+    logWarning(options.logger, 'proxyFailed', { message: ConfigError.isInstance(error) ? error.message : error.name })
     return problemResponse(proxyFailed)
   })
   return app

@@ -1,7 +1,7 @@
 import type { Context, Env } from 'hono'
 import { emptyUsage } from '../../../src/context/index.ts'
 import { estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
-import { timerMs } from '../../../src/internal.ts'
+import { logWarning, timerMs } from '../../../src/internal.ts'
 import { ProblemError } from '../access/problem.ts'
 import type { Admission } from './budget.ts'
 import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
@@ -45,17 +45,7 @@ export interface CallOptions {
   idleTimeoutMs: number
   maxDurationMs: number
   onCall: ((report: CallReport) => void) | undefined
-  logger: Logger | undefined
-}
-
-/** Logs a warning. Never throws: a logger has no say in what happens. */
-export function warn(logger: Logger | undefined, event: string, fields: Parameters<Logger['warn']>[1]): void {
-  try {
-    const outcome: unknown = logger?.warn(event, fields)
-    if (outcome instanceof Promise) outcome.catch(() => undefined)
-  } catch {
-    // Nobody is left to tell.
-  }
+  logger: Logger | false | undefined
 }
 
 /**
@@ -136,7 +126,7 @@ class RelayedCall<E extends Env> {
       },
       onEnd: (ending, waitedMs, why) => {
         const hasLeft = this.#client.aborted
-        if (why !== undefined && !hasLeft) warn(this.#options.logger, 'answerBroken', { upstream: upstream.name, why })
+        if (why !== undefined && !hasLeft) logWarning(this.#options.logger, 'answerBroken', { upstream: upstream.name, why })
         this.#waitedMs = waitedMs
         this.#settle(ending === 'broken' && hasLeft ? 'left' : ending)
       },
@@ -168,13 +158,13 @@ class RelayedCall<E extends Env> {
     const report = this.#report(ending)
     const { usage, usd = 0, bytes } = report
     const settled = this.#call.admission.settle({ tokens: usage.totalTokens, usd, bytes }).catch(() => {
-      warn(this.#options.logger, 'budgetNotCounted', { upstream: report.upstream, model: report.model, tokens: usage.totalTokens })
+      logWarning(this.#options.logger, 'budgetNotCounted', { upstream: report.upstream, model: report.model, tokens: usage.totalTokens })
     })
     this.#keepAlive(settled)
     try {
       this.#options.onCall?.(report)
     } catch (error) {
-      warn(this.#options.logger, 'onCallFailed', { message: error instanceof Error ? error.message : String(error) })
+      logWarning(this.#options.logger, 'onCallFailed', { message: error instanceof Error ? error.message : String(error) })
     }
   }
 

@@ -1,14 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { Logger } from '../../../src/index.ts'
-import {
-  aFlag,
-  aPositiveNumber,
-  checkOptions,
-  type OptionTable,
-  options as optionsOf,
-  wholeFrom,
-  withMethods,
-} from '../../../src/internal.ts'
+import { aFlag, aLogger, aPositiveNumber, checkOptions, type OptionTable, options as optionsOf, wholeFrom } from '../../../src/internal.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
@@ -32,7 +24,7 @@ export interface RouteOptions {
    */
   imports?: boolean
   /** Learns why an agent could not be started. Default: silence. */
-  logger?: Logger
+  logger?: Logger | false
 }
 
 export const routeTable: OptionTable<RouteOptions> = {
@@ -42,14 +34,14 @@ export const routeTable: OptionTable<RouteOptions> = {
   pingMs: aPositiveNumber,
   turnRequests: aFlag,
   imports: aFlag,
-  logger: withMethods('a logger', 'warn'),
+  logger: aLogger,
 }
 
 /** The same with every default filled in. */
 export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
   imports: boolean
-  logger: Logger | undefined
+  logger: Logger | false | undefined
 }
 
 /** Fills in the defaults. Throws `ConfigError` `invalidOption`. */

@@ -1,5 +1,15 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { aFunction, anything, aText, checkOptions, listOf, options as optionsOf, recordOf, required } from '../../../src/internal.ts'
+import {
+  aFunction,
+  anything,
+  aText,
+  checkOptions,
+  listOf,
+  logWarning,
+  options as optionsOf,
+  recordOf,
+  required,
+} from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'
@@ -63,7 +73,7 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
     args,
     env: { ...minimalEnvironment(), ...env },
     ...(cwd !== undefined && { cwd }),
-    onStderr: boundedLines(secrets, stderr ?? ((line) => others.logger?.warn('mcpStderr', { line }))),
+    onStderr: boundedLines(secrets, stderr ?? ((line) => logWarning(others.logger, 'mcpStderr', { line }))),
   }
   // Only who connects needs the SDK.
   const { connectMcpOver } = await import('../../mcp/index.ts')

@@ -88,7 +88,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   }
 
   /** Learns why an agent could not be started. Default: nobody does. */
-  protected logger(): Logger | undefined {
+  protected logger(): Logger | false | undefined {
     return undefined
   }
 
