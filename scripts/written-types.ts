@@ -45,9 +45,10 @@ function upTo(code: string, start: number, end: string): string {
     const character = code[at] ?? ''
     if (code.startsWith('/*', at)) at = code.indexOf('*/', at) + 1
     else if (character === '"') at = code.indexOf('"', at + 1)
+    else if (code.startsWith('=>', at)) at += 1
     else if (depth === 0 && character === end) return code.slice(start, at)
     else if ('{([<'.includes(character)) depth += 1
-    else if ('})]>'.includes(character) && code[at - 1] !== '=') depth -= 1
+    else if ('})]>'.includes(character)) depth -= 1
   }
   throw new Error(`A declaration has no end: ${code.slice(start, start + 80)}`)
 }

@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { agentMessage } from '../../src/contract/message/message.ts'
+import { agentEvent } from '../../src/contract/run/event.ts'
+import { loopRecord, session } from '../../src/contract/session/session.ts'
+import { sessionEntry } from '../../src/contract/session/session-record.ts'
+import { fits, fitsLog } from '../../src/contract/shape/read.ts'
+import { type Shape, tagsOf } from '../../src/contract/shape/shape.ts'
+import { Agent, parseMessages, parseSnapshot, serializeMessages } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { exportSession, importSession, memorySessionStore, parseSession } from '../../src/session/index.ts'
+import { valuesOf } from './arbitrary-shape.ts'
+
+const history = fc
+  .uniqueArray(valuesOf(agentMessage), { selector: ({ id }) => id, maxLength: 4 })
+  .filter((all) => all.every(({ id }) => id !== ''))
+const fresh = (messages: Parameters<typeof serializeMessages>[0] = []) => new Agent({ model: scripted([]), messages })
+
+describe('what one reader accepts, all others can read', () => {
+  it('messages: handed in, saved, restored, in a snapshot and in one that was sent', () => {
+    fc.assert(
+      fc.property(history, (messages) => {
+        const agent = fresh(messages)
+        expect(agent.messages).toEqual(messages)
+        // What is whole is the same object: what is known of it stays known.
+        for (const [at, message] of agent.messages.entries()) expect(message).toBe(messages[at])
+        expect(parseMessages(serializeMessages(agent.messages))).toEqual(messages)
+        const other = fresh()
+        other.restore(parseSnapshot(JSON.stringify(agent.checkpoint())))
+        expect(other.messages).toEqual(messages)
+        expect(fresh(other.messages).messages).toEqual(messages)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('sessions: as text, in a store, exported and imported', async () => {
+    const loops = fc.uniqueArray(valuesOf(loopRecord), { selector: ({ loopId }) => loopId, maxLength: 2 })
+    await fc.assert(
+      fc.asyncProperty(valuesOf(session), loops, async (around, inside) => {
+        const whole = { ...around, sessionId: 's', loops: inside.map((loop) => ({ ...loop, sessionId: 's', events: [] })) }
+        expect(parseSession(JSON.stringify(whole))).toEqual(whole)
+        const [from, to] = [memorySessionStore(), memorySessionStore()]
+        await from.save(whole)
+        await importSession(to, await exportSession(from, 's'))
+        expect(await to.load('s')).toEqual(await from.load('s'))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  const unions: [string, Shape][] = [
+    ['entries of a log', sessionEntry],
+    ['events', agentEvent],
+  ]
+  it.each(unions)('%s: written by this version, read by all', (_what, shape) => {
+    expect(tagsOf(shape).length).toBeGreaterThan(10)
+    fc.assert(
+      fc.property(valuesOf(shape), (value) => {
+        const read: unknown = JSON.parse(JSON.stringify(value))
+        expect([fits(shape, read), fitsLog(shape, read)]).toEqual([true, true])
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
