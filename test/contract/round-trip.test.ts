@@ -6,9 +6,9 @@ import { loopRecord, session } from '../../src/contract/session/session.ts'
 import { sessionEntry } from '../../src/contract/session/session-record.ts'
 import { fits, fitsLog } from '../../src/contract/shape/read.ts'
 import { type Shape, tagsOf } from '../../src/contract/shape/shape.ts'
-import { Agent, parseMessages, parseSnapshot, serializeMessages } from '../../src/index.ts'
+import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, importSession, memorySessionStore, parseSession } from '../../src/session/index.ts'
+import { exportSession, importSession, parseMessages, parseSession, parseSnapshot, serializeMessages } from '../../src/session/index.ts'
 import { valuesOf } from './arbitrary-shape.ts'
 
 const history = fc
