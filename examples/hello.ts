@@ -5,6 +5,6 @@ const parameters = { type: 'object', properties: { a: { type: 'number' }, b: { t
 const add = defineTool<{ a: number; b: number }>({ name: 'add', description: 'Adds.', parameters, execute: ({ a, b }) => `sum ${a + b}` })
 export async function ask(question: string, options: AnthropicOptions): Promise<string> {
   const run = new Agent({ model: anthropic('claude-sonnet-4-6', options), tools: [add] }).prompt(question)
-  for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') console.log(event.delta.delta)
+  for await (const text of run.textStream) console.log(text)
   return run.text()
 }

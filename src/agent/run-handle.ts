@@ -33,6 +33,9 @@ export interface RunHandleOptions {
   signal?: AbortSignal
 }
 
+/** Enough for the last event to go through a reader and some generators around it. No timer: none may be left behind. */
+const microtasksToSee = 50
+
 /** A run while it runs, and after. See {@link AgentRun} for the contract. */
 export class RunHandle extends LoggedRun implements AgentRun {
   readonly id: string
@@ -146,7 +149,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
         ...(metadata !== undefined && { metadata }),
         ...(budget && { budget }),
       })
-      if (result.error !== undefined && !this.#isWatched) this.#warnOfFailure(result.error)
+      if (result.error !== undefined && !this.#isWatched) void this.#warnOfFailure(result.error)
       return result
     } finally {
       signal?.removeEventListener('abort', follow)
@@ -156,14 +159,13 @@ export class RunHandle extends LoggedRun implements AgentRun {
     }
   }
 
-  /** A reader that has seen the last event asks for the result at once; whoever has not by then would never hear of the failure. */
-  #warnOfFailure({ code, message }: RunFailure): void {
-    setTimeout(() => {
-      if (this.#isWatched) return
-      logWarning(this.#options.logger, 'runFailed', {
-        ...{ runId: this.id, loopId: this.loopId, code, message },
-        hint: 'Nobody asked how the run ended: await run.result or run.text(), or listen to agentEnd.',
-      })
+  /** A reader that has seen the last event asks for the result at once; whoever has not by then would never hear of the failure. Never rejects. */
+  async #warnOfFailure({ code, message }: RunFailure): Promise<void> {
+    for (let task = 0; task < microtasksToSee; task += 1) await undefined
+    if (this.#isWatched) return
+    logWarning(this.#options.logger, 'runFailed', {
+      ...{ runId: this.id, loopId: this.loopId, code, message },
+      hint: 'Nobody asked how the run ended: await run.result or run.text(), or listen to agentEnd.',
     })
   }
 

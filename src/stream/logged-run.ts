@@ -6,7 +6,7 @@ import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
 
 /** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
-export abstract class LoggedRun implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'abort'> {
+export abstract class LoggedRun implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'abort'> {
   abstract readonly id: string
   abstract readonly result: Promise<RunResult>
   protected readonly log: EventLog
@@ -37,9 +37,23 @@ export abstract class LoggedRun implements Pick<AgentRun, 'result' | 'subscribe'
     return this.log.read(options)
   }
 
-  async text(): Promise<string> {
-    const result = await this.result
-    if (result.status !== 'completed') throw new RunError(result)
-    return result.text
+  get textStream(): AsyncIterable<string> {
+    return this.#texts()
   }
+
+  async *#texts(): AsyncGenerator<string> {
+    // Asked for at once: whoever reads the text hears of a failure.
+    const ended = this.result
+    for await (const event of this) if (event.type === 'messageUpdate' && event.delta.type === 'text') yield event.delta.delta
+    completed(await ended)
+  }
+
+  async text(): Promise<string> {
+    return completed(await this.result).text
+  }
+}
+
+function completed(result: RunResult): RunResult {
+  if (result.status !== 'completed') throw new RunError(result)
+  return result
 }

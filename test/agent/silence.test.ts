@@ -31,6 +31,15 @@ describe('a run that fails while nobody looks', () => {
   })
 
   it.each<[string, (agent: Agent) => Promise<unknown>]>([
+    [
+      'reads the text',
+      async (agent) => {
+        const reading = (async () => {
+          for await (const _ of agent.prompt('x').textStream);
+        })()
+        await reading.catch(() => undefined)
+      },
+    ],
     ['awaits the result', (agent) => agent.prompt('x').result],
     [
       'asks for the text',

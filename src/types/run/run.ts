@@ -119,6 +119,11 @@ export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
   events(options?: { after?: number }): AsyncIterable<AgentEvent>
   /** The text of the final answer of a run that completed; rejects with `RunError` when it ended otherwise, `result` and all in it. */
   text(): Promise<string>
+  /**
+   * What the model writes, piece by piece: the text of every answer of this run, in order, each time from the beginning. Ends when the run completes; then, or
+   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again.
+   */
+  readonly textStream: AsyncIterable<string>
   /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
   message(id: string): AgentMessage | undefined
   /**
