@@ -7,14 +7,16 @@ export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost } from './base/private-host.ts'
 export { startTimer, timerMs } from './base/timer.ts'
+export { thinkingLevel } from './contract/model/model-config.ts'
+export { costConfig } from './contract/model/usage.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
   aFlag,
   aFunction,
-  aNumberFromZero,
   anything,
   aPositiveNumber,
   aText,
+  closed,
   either,
   json,
   kind,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { JsonObject } from '../contract/json.ts'
-import type { AgentMessage, Message, MessageEnvelope, StopReason } from '../contract/message/message.ts'
+import { type AgentMessage, type Message, type MessageEnvelope, stopReason } from '../contract/message/message.ts'
 import { anyJson, count, fitting, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { contentCodec, contentSchema } from './content.ts'
 import { envelopeFromSpec, envelopeToSpec, identified } from './envelope.ts'
@@ -8,19 +8,7 @@ import { usageCodec, usageSchema } from './usage.ts'
 
 const content = z.array(contentSchema)
 
-const stopReason: z.ZodType<StopReason> = z.enum([
-  'stop',
-  'length',
-  'toolUse',
-  'error',
-  'aborted',
-  'maxTurns',
-  'userStop',
-  'handoff',
-  'guardRail',
-  'contextCompacted',
-  'paused',
-])
+const stopReasons = z.enum(stopReason.words)
 
 const user = z
   .looseObject({ role: z.literal('user'), content, timestamp: count })
@@ -33,7 +21,7 @@ const assistant = z
   .looseObject({
     role: z.literal('assistant'),
     content,
-    stopReason,
+    stopReason: stopReasons,
     model: z.string(),
     provider: z.string(),
     usage: usageSchema,

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import type { RevertCategory } from '../contract/context/context-change.ts'
-import type { NodeTag } from '../contract/session/node-tag.ts'
+import { type RevertCategory, revertCategory } from '../contract/context/context-change.ts'
+import { type NodeTag, tagKind } from '../contract/session/node-tag.ts'
 import { count, renamed, type SpecCodec, specCodec } from './codec.ts'
 
 export const nodeTagSchema: z.ZodType<NodeTag> = z
   .looseObject({
-    kind: z.enum(['lesson', 'finding', 'outcome', 'checkpoint']),
+    kind: z.enum(tagKind.words),
     text: z.string(),
     created_at_turn: count,
     abandoned_node_ids: z.array(count).default([]),
@@ -21,14 +21,12 @@ export const nodeTagCodec: SpecCodec<NodeTag> = specCodec('tag', nodeTagSchema, 
   renamed(tag, { createdAtTurn: 'created_at_turn', abandonedNodeIds: 'abandoned_node_ids' }),
 )
 
-const categories = ['failure', 'tangent', 'completion'] as const
+const kebab = (category: RevertCategory): string => (category === 'stepSummary' ? 'step-summary' : category)
+const spelled = revertCategory.words.map(kebab)
 
-export const revertCategorySchema: z.ZodType<RevertCategory> = z.union(
-  [z.enum(categories), z.literal('step-summary').transform(() => 'stepSummary' as const)],
-  'failure|tangent|completion|step-summary',
-)
+export const revertCategorySchema: z.ZodType<RevertCategory> = z
+  .enum(spelled)
+  .transform((word) => revertCategory.words[spelled.indexOf(word)] ?? 'failure')
 
 /** `RevertCategory`: kebab-case, so `step-summary` there. */
-export const revertCategoryCodec: SpecCodec<RevertCategory> = specCodec('category', revertCategorySchema, (category) =>
-  category === 'stepSummary' ? 'step-summary' : category,
-)
+export const revertCategoryCodec: SpecCodec<RevertCategory> = specCodec('category', revertCategorySchema, kebab)

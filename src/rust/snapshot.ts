@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { JsonObject } from '../contract/json.ts'
-import type { ThinkingLevel } from '../contract/model/model-config.ts'
+import { type ThinkingLevel, thinkingLevel } from '../contract/model/model-config.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { count, present, renamed, type SpecCodec, specCodec } from './codec.ts'
 import { isWireProtocol, protocolCodec, protocolSchema } from './protocol.ts'
 
-export const thinkingLevelSchema: z.ZodType<ThinkingLevel> = z.enum(['off', 'minimal', 'low', 'medium', 'high'])
+export const thinkingLevelSchema: z.ZodType<ThinkingLevel> = z.enum(thinkingLevel.words)
 
 export const snapshotSchema: z.ZodType<Partial<LoopConfigSnapshot>> = z
   .looseObject({

@@ -1,11 +1,12 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
-import type { ResponseFormat } from '../contract/model/request.ts'
+import { type ResponseFormat, responseFormat } from '../contract/model/request.ts'
+import { tagsOf } from '../contract/shape/shape.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
 
-const formats = ['text', 'jsonObject', 'jsonSchema']
+const formats = tagsOf(responseFormat)
 /** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
 const made = new WeakMap<object, ResponseFormat>()
 

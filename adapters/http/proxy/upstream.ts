@@ -2,8 +2,9 @@ import type { Context, Env } from 'hono'
 import { ConfigError, type CostConfig, type CredentialProvider, type JsonObject } from '../../../src/index.ts'
 import {
   aFunction,
-  aNumberFromZero,
   aText,
+  closed,
+  costConfig,
   either,
   kind,
   listOf,
@@ -69,12 +70,7 @@ const aPassedHeader = kind(
   'the name of a header that says nothing of who asks or where, and that the proxy does not set itself',
   (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value) && !reserved.test(value),
 )
-const prices = options<CostConfig>({
-  inputPerMillion: required(aNumberFromZero),
-  outputPerMillion: required(aNumberFromZero),
-  cacheReadPerMillion: required(aNumberFromZero),
-  cacheWritePerMillion: required(aNumberFromZero),
-})
+const prices = closed(costConfig)
 
 export const anUpstream: Shape = options<Upstream>({
   api: required(oneOf(...Object.keys(protocols))),

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../src/index.ts'
-import { aFlag, aText, checkOptions, kind, type OptionTable, oneOf, options as optionsOf } from '../../../src/internal.ts'
+import { aFlag, aText, checkOptions, kind, type OptionTable, options as optionsOf, thinkingLevel } from '../../../src/internal.ts'
 
 /** What a command line says. */
 export interface CliArguments {
@@ -41,11 +41,10 @@ const takes: Readonly<Record<string, Takes>> = {
 
 const short: Readonly<Record<string, string>> = { '-p': '--print', '-y': '--yes', '-h': '--help', '-V': '--version', '-m': '--model' }
 
-const levels = ['off', 'minimal', 'low', 'medium', 'high']
 const { '--thinking': _levels, '--resume': _perhaps, ...plain } = takes
 const table: OptionTable<Record<string, unknown>> = {
   ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, what === 'text' ? aText : aFlag])),
-  '--thinking': oneOf(...levels),
+  '--thinking': thinkingLevel,
   '--resume': kind('the id of a session', (value) => value === true || typeof value === 'string'),
 }
 
@@ -59,7 +58,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
       --json           every event as a line of JSON (with -p, or piped input)
   -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
-      --thinking LEVEL ${levels.join(', ')}
+      --thinking LEVEL ${thinkingLevel.words.join(', ')}
       --config FILE    an agent file: TOML, JSON or YAML
       --trust          let the agent file do what it wants to, without being asked once
       --resume [ID]    go on with a session of this directory; without ID the last one

@@ -1,9 +1,9 @@
 import type { ThinkingLevel } from '../../contract/model/model-config.ts'
+import { thinkingLevel } from '../../contract/model/model-config.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { AgentConfig, ProfileSection } from '../config-types.ts'
 import { resolveName } from '../references/entities.ts'
 import { parseReference } from '../references/reference.ts'
-import { thinkingWords } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 
 /** A value, and where the file says it. */
@@ -92,7 +92,7 @@ export function said<K extends keyof ProfileSection>(layers: readonly Layer[], k
 /** The level that a word of the file stands for, in any case. */
 export function thinkingOf(word: Said<string> | undefined): ThinkingLevel | undefined {
   if (word === undefined) return undefined
-  const level = thinkingWords.find((each) => each === word.value.toLowerCase())
-  if (level === undefined) throw invalidField(word.path, word.value, thinkingWords.map((each) => JSON.stringify(each)).join(', '))
+  const level = thinkingLevel.words.find((each) => each === word.value.toLowerCase())
+  if (level === undefined) throw invalidField(word.path, word.value, thinkingLevel.words.map((each) => JSON.stringify(each)).join(', '))
   return level
 }

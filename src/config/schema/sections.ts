@@ -1,3 +1,7 @@
+import { thinkingLevel } from '../../contract/model/model-config.ts'
+import { toolExecution } from '../../contract/run/settings.ts'
+import { sessionScope } from '../../contract/session/session.ts'
+import { tagsOf } from '../../contract/shape/shape.ts'
 import type {
   AgentConfig,
   AgentInstanceSection,
@@ -26,8 +30,6 @@ import type {
 } from '../config-types.ts'
 import { flag, number, record, type Section, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
 
-/** The words for how deep a model thinks. */
-export const thinkingWords = ['off', 'minimal', 'low', 'medium', 'high'] as const
 /** What a configuration calls the protocols; the first of each line is the specification's. */
 export const protocolWords: readonly string[] = [
   ...['anthropic_messages', 'anthropic'],
@@ -42,7 +44,7 @@ export const protocolWords: readonly string[] = [
 
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
 const id = (namespace: string) => text(`Its name in the namespace \`${namespace}\`, as \`{{name}}\`.`, { isRequired: true })
-const thinking = (about: string, fallback?: string) => word(thinkingWords, about, { ...(fallback !== undefined && { fallback }) })
+const thinking = (about: string, fallback?: string) => word(thinkingLevel.words, about, { ...(fallback !== undefined && { fallback }) })
 const patience = (about: string, fallback: string) => wholeOrWord(1, ['none'], about, { fallback })
 
 const cost: Section<CostSection> = {
@@ -138,7 +140,7 @@ const agent: Section<AgentSection> = {
 }
 
 const session: Section<SessionSection> = {
-  scope: word(['ephemeral', 'persistent'], 'Whether conversations are kept, in the store of the host.', { fallback: '`ephemeral`' }),
+  scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', { fallback: '`ephemeral`' }),
   thinking_level: thinking('Wins over profiles.'),
   temperature: number(0, 'Wins over profiles.', { most: 2 }),
 }
@@ -165,7 +167,7 @@ const toolInstance: Section<ToolInstanceSection> = {
 
 const tools: Section<ToolsSection> = {
   enabled: texts('Names of tools. `prun`, `revert` and sub-agents may be among them.', { fallback: 'none' }),
-  tool_strategy: word(['parallel', 'sequential', 'batched'], 'How several calls of one answer are run.', {
+  tool_strategy: word(tagsOf(toolExecution), 'How several calls of one answer are run.', {
     aliases: ['strategy'],
     fallback: '`parallel`',
   }),

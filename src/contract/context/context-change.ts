@@ -61,7 +61,7 @@ const revertFields = {
 export interface RevertRecord extends FieldsOf<typeof revertFields> {}
 export const revertRecord: ShapeOf<RevertRecord> = object<RevertRecord>(revertFields)
 
-export const revertPolicyFields = {
+const revertPolicyFields = {
   /** Default 5. */
   windowTurns: aNumberFromZero,
   /** Default 3. */

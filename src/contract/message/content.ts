@@ -20,7 +20,7 @@ const providerStateFields = {
  * Source: docs/concepts/messages.md
  */
 export interface ProviderState extends FieldsOf<typeof providerStateFields> {}
-export const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
+const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
 
 const textFields = { type: oneOf('text'), text: aText, providerState: optional(providerState) }
 

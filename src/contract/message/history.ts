@@ -63,6 +63,6 @@ export function parseMessages(text: string): AgentMessage[] {
 }
 
 /** As {@link parseMessages}, for a value that has been read already; `path` says where it was found. */
-export function checkHistory(value: unknown, path: string): AgentMessage[] {
+function checkHistory(value: unknown, path: string): AgentMessage[] {
   return readStored(messages, value, path).map(withId)
 }

@@ -29,7 +29,7 @@ export interface Usage extends FieldsOf<typeof usageFields> {}
 /** A caller may leave out what is zero. */
 export const usage: GivenShape<Usage, GivenOf<typeof usageFields>> = object<Usage>(usageFields, [])
 
-const costFields = {
+export const costFields = {
   inputPerMillion: aNumberFromZero,
   outputPerMillion: aNumberFromZero,
   cacheReadPerMillion: aNumberFromZero,

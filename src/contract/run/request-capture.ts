@@ -8,7 +8,7 @@ const httpFields = { url: aText, headers: texts, body: aText }
 
 /** The HTTP request of a turn as it goes out, every secret replaced. */
 export interface CapturedHttp extends FieldsOf<typeof httpFields> {}
-export const capturedHttp: ShapeOf<CapturedHttp> = object<CapturedHttp>(httpFields)
+const capturedHttp: ShapeOf<CapturedHttp> = object<CapturedHttp>(httpFields)
 
 const requestFields = {
   systemPrompt: aText,

@@ -251,7 +251,7 @@ export function required<S extends Shape>(shape: S): S {
 
 /** `shape`, of which `inside` may find something else wrong. */
 /* @__NO_SIDE_EFFECTS__ */
-export function withInside<S extends Shape>(shape: S, inside: (value: unknown, path: string) => string | undefined): S {
+function withInside<S extends Shape>(shape: S, inside: (value: unknown, path: string) => string | undefined): S {
   return { ...shape, inside: (value: unknown, path: string) => withStop(inside(value, path)) }
 }
 

@@ -1,5 +1,6 @@
-import type { ContextChange, RevertCategory } from '../../contract/context/context-change.ts'
+import { type ContextChange, revertCategory } from '../../contract/context/context-change.ts'
 import { ConfigError } from '../../contract/errors.ts'
+import { fits } from '../../contract/shape/read.ts'
 
 /** Throws `ConfigError` `invalidOption` unless `event` has what every event has. O(1): it comes with every delta of a child. */
 export function checkChildEvent(event: unknown): void {
@@ -11,15 +12,13 @@ export function checkChildEvent(event: unknown): void {
 
 type EventFields = Partial<Record<'type' | 'runId' | 'loopId' | 'sessionId' | 'seq' | 'at' | 'event', unknown>>
 
-const categories: readonly RevertCategory[] = ['failure', 'tangent', 'completion', 'stepSummary']
-
 /** A copy of `change`. Throws `ConfigError` `invalidOption` for what is none: applied, it would end the run. */
 export function checkChange(change: unknown): ContextChange {
   const { type, tokens, memo, category, targetNodeId, summary }: ChangeFields = Object(change)
   if (type === 'prune' && isFigure(tokens) && isOptionalText(memo)) {
     return { type, tokens, ...(memo !== undefined && { memo }) }
   }
-  if (type === 'revert' && isCategory(category) && isFigure(targetNodeId) && isOptionalText(summary)) {
+  if (type === 'revert' && fits(revertCategory, category) && isFigure(targetNodeId) && isOptionalText(summary)) {
     return { type, category, targetNodeId, ...(summary !== undefined && { summary }) }
   }
   throw wrong('changeContext', change, "{ type: 'prune', tokens, memo? } or { type: 'revert', category, targetNodeId, summary? }")
@@ -33,10 +32,6 @@ function isFigure(value: unknown): value is number {
 
 function isOptionalText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string'
-}
-
-function isCategory(value: unknown): value is RevertCategory {
-  return categories.some((category) => category === value)
 }
 
 function wrong(name: string, value: unknown, allowed: string): ConfigError {

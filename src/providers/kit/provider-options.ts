@@ -1,17 +1,16 @@
 import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
+import { capabilityFields, compatFields } from '../../contract/model/model-config.ts'
 import type { CostConfig } from '../../contract/model/usage.ts'
+import { costFields } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
-  aNumberFromZero,
   aPositiveNumber,
   aText,
   either,
   kind,
-  listOf,
   type OptionTable,
-  oneOf,
   options,
   type Shape,
   texts,
@@ -70,37 +69,6 @@ export const transportTable: OptionTable<TransportOptions> = {
   maxEventChars: aPositiveNumber,
 }
 
-const costTable: OptionTable<CostConfig> = {
-  inputPerMillion: aNumberFromZero,
-  outputPerMillion: aNumberFromZero,
-  cacheReadPerMillion: aNumberFromZero,
-  cacheWritePerMillion: aNumberFromZero,
-}
-
-const capabilityTable: OptionTable<ModelCapabilities> = {
-  thinking: oneOf('none', 'budget', 'adaptive', 'alwaysOn'),
-  efforts: listOf(aText),
-  sampling: aFlag,
-  forcedToolChoice: aFlag,
-  thinkingOff: aFlag,
-  boundReasoning: aFlag,
-  images: aFlag,
-  imagesInToolResults: aFlag,
-  jsonSchema: aFlag,
-  contextWindow: aPositiveNumber,
-}
-
-const compatTable: OptionTable<OpenAiCompat> = {
-  supportsStore: aFlag,
-  supportsDeveloperRole: aFlag,
-  supportsReasoningEffort: aFlag,
-  supportsUsageInStreaming: aFlag,
-  maxTokensField: oneOf('maxTokens', 'maxCompletionTokens'),
-  requiresToolResultName: aFlag,
-  requiresAssistantAfterToolResult: aFlag,
-  thinkingFormat: oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate'),
-}
-
 /** A key, a function that gives one, or a credential provider. */
 export const aKey: Shape = either(aText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
 
@@ -113,10 +81,10 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   provider: aText,
   contextWindow: aPositiveNumber,
   maxTokens: aPositiveNumber,
-  cost: options(costTable),
+  cost: options<CostConfig>(costFields),
   reasoning: aFlag,
-  compat: options(compatTable),
-  capabilities: options(capabilityTable),
+  compat: options<OpenAiCompat>(compatFields),
+  capabilities: options<ModelCapabilities>(capabilityFields),
 }
 
 /** What every factory takes; {@link chatTable} for those whose service may deviate from OpenAI. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { LoopConfigSnapshot, PendingApproval, RunStatus } from '../../contract/run/run-facts.ts'
+import { runStatus } from '../../contract/run/run-facts.ts'
 import { anyJson, count, fitting, present, readSpec } from '../codec.ts'
 import { jsonObject } from '../content.ts'
 import { continuationSchema, deltaSchema, turnTriggerSchema } from '../loop-words.ts'
@@ -66,7 +67,7 @@ const started: z.ZodType<Omit<EventBody<'agentStart'>, 'configSnapshot'> & { con
     ...present('metadata', metadata),
   }))
 
-const statusSchema = z.enum(['completed', 'error', 'aborted', 'limit', 'paused', 'rejected'])
+const statusSchema = z.enum(runStatus.words)
 const pendingSchema: z.ZodType<PendingApproval[]> = z.array(
   z.looseObject({ toolCallId: z.string(), toolName: z.string(), arguments: jsonObject, argumentsHash: z.string() }),
 )

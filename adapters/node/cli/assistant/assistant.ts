@@ -7,6 +7,7 @@ import {
   type SessionStore,
   type ThinkingLevel,
 } from '../../../../src/index.ts'
+import { thinkingLevel } from '../../../../src/internal.ts'
 import { fileSessionStore } from '../../index.ts'
 import type { CliArguments } from '../args.ts'
 import { demoModel } from '../demo/demo-model.ts'
@@ -178,7 +179,7 @@ async function chosen(wanted: string | true, store: SessionStore): Promise<strin
 }
 
 /** How deep a model can be told to think. */
-export const levels: readonly ThinkingLevel[] = ['off', 'minimal', 'low', 'medium', 'high']
+export const levels: readonly ThinkingLevel[] = thinkingLevel.words
 
 /** Whether `word` says how deep to think. */
 export function isLevel(word: string | undefined): word is ThinkingLevel {
