@@ -1,14 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'
-import {
-  type AgentMessage,
-  endsEmpty,
-  isLlmMessage,
-  type LlmMessage,
-  type PromptInput,
-  textOf,
-  toolCallsOf,
-} from '../contract/message/message.ts'
+import { type AgentMessage, answerOf, isLlmMessage, type LlmMessage, type PromptInput, toolCallsOf } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
@@ -135,13 +127,12 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
     loop.events.emit({ type: 'agentEnd', ...ended, ...(returned.length > 0 && { returned }) })
     const { runId, sessionId, loopId } = ids
-    const isEmpty = ending.status === 'completed' && endsEmpty(loop.added)
-    return { runId, loopId, sessionId, text: finalText(loop.added), ...(isEmpty && { isEmpty }), returned, ...ended }
+    return { runId, loopId, sessionId, ...answerOf(ending.status, loop.added), returned, ...ended }
   }
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   // What stands in other records, or beside each of them, is left out.
-  const { runId, loopId, sessionId, text, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
+  const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result
@@ -199,9 +190,4 @@ function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: Loo
   const named = { agentId: loop.agentId, ...(agentName !== undefined && { agentName }) }
   if (isStarted) loop.events.emit({ type: 'agentStart', ...named, configSnapshot: snapshot, ...start })
   return loop.record({ type: 'loopStart', config: snapshot, ...start })
-}
-
-function finalText(messages: readonly AgentMessage[]): string {
-  const last = messages.findLast((message) => message.role === 'assistant')
-  return last === undefined ? '' : textOf(last.content)
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { Agent, type AgentOptions, defineTool, type Logger, RunError } from '../../src/index.ts'
-import { scripted } from '../../src/providers/scripted/index.ts'
+import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 
 let written: MockInstance<typeof console.warn>
 beforeEach(() => {
@@ -82,15 +82,15 @@ describe('a run that fails while nobody looks', () => {
 })
 
 describe('an answer that is not what was asked for', () => {
-  const answers: [string, Parameters<typeof scripted>[0], string][] = [
+  const answers: [string, ScriptedStep[], string][] = [
     ['was cut by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
     ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
     ['was only thought', [{ thinking: 'Hm.' }], 'answerWithoutText'],
   ]
   it.each(answers)('%s: the run completes, with a warning', async (_, script, event) => {
     const warn = vi.fn<Logger['warn']>()
-    const { status } = await new Agent({ model: scripted(script), logger: { warn } }).prompt('x').result
-    expect(status).toBe('completed')
+    const result = await new Agent({ model: scripted(script), logger: { warn } }).prompt('x').result
+    expect(result).toMatchObject({ status: 'completed', stopReason: script[0]?.stopReason ?? 'stop' })
     expect(warn.mock.calls.map(([name]) => name)).toEqual([event])
   })
 

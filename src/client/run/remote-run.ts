@@ -9,7 +9,7 @@ import {
 } from '../../base/questions.ts'
 import { toRunFailure } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
-import { type AgentMessage, endsEmpty, lastAnswerText, type PromptInput } from '../../contract/message/message.ts'
+import { type AgentMessage, answerOf, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
@@ -288,7 +288,6 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.log.close(failure)
     const { id: runId, loopId, sessionId } = this
     const { status, messages } = outcome
-    const isEmpty = status === 'completed' && endsEmpty(messages)
-    this.#resolve({ runId, loopId, sessionId, text: lastAnswerText(messages), ...(isEmpty && { isEmpty }), ...outcome })
+    this.#resolve({ runId, loopId, sessionId, ...answerOf(status, messages), ...outcome })
   }
 }

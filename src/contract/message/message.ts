@@ -227,10 +227,12 @@ export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 's
   return isSaid && content.every((block) => block.type === 'text' && block.text.trim() === '' && block.providerState === undefined)
 }
 
-/** Whether the last answer of a model says nothing. */
-export function endsEmpty(messages: readonly AgentMessage[]): boolean {
+/** What the result of a run says of the last answer among `messages`, which it added. */
+export function answerOf(status: string, messages: readonly AgentMessage[]): { text: string; stopReason?: StopReason; isEmpty?: true } {
   const last = messages.findLast((message) => message.role === 'assistant')
-  return last !== undefined && isEmptyAnswer(last)
+  if (last === undefined) return { text: '' }
+  const { content, stopReason } = last
+  return { text: textOf(content), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
 }
 
 /** The tool calls of `content`, in order. */

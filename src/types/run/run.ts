@@ -2,7 +2,7 @@
 // Programs that use this package need not name the library of `await using`.
 
 import { PhiError } from '../../contract/errors.ts'
-import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { AgentMessage, PromptInput, StopReason } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
@@ -25,6 +25,8 @@ export interface RunResult {
   status: RunStatus
   /** Text of the last assistant message of the run; empty if there is none. */
   text: string
+  /** Why the last answer ended: `length` where it was cut at `maxTokens`, `guardRail` where it was refused. Absent where there is no answer. */
+  stopReason?: StopReason
   /** The run completed and its last answer has no content, although it was asked for twice. */
   isEmpty?: true
   /** Messages the run added to the history, in order. */
