@@ -5,12 +5,12 @@ import type {
   ChildEvent,
   ParallelLoopEndEvent,
   ParallelLoopStartEvent,
-} from '../contract/run/event.ts'
-import type { LoopRecord, Session } from '../contract/session/session.ts'
-import { checkOptions } from '../contract/shape/read.ts'
-import { aFlag, aFunction, options as optionsOf } from '../contract/shape/shape.ts'
-import { openedLoop } from '../session/views/loop-builder.ts'
-import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../session/views/navigation.ts'
+} from '../../contract/run/event.ts'
+import type { LoopRecord, Session } from '../../contract/session/session.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFlag, aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
+import { openedLoop } from '../../session/views/loop-builder.ts'
+import { linkChild, linkParent, type SpawnOrigin, sessionOfChild } from '../../session/views/navigation.ts'
 import { type KeptEvents, LoopEvents } from './loop-events.ts'
 
 /** What a recorder keeps, and whom it tells. Functions are called synchronously, at the end of the call that causes them; what they throw comes out of it. */

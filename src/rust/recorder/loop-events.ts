@@ -1,6 +1,6 @@
-import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../contract/run/event.ts'
-import type { LoopRecord } from '../contract/session/session.ts'
-import { LoopBuilder } from '../session/views/loop-builder.ts'
+import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../../contract/run/event.ts'
+import type { LoopRecord } from '../../contract/session/session.ts'
+import { LoopBuilder } from '../../session/views/loop-builder.ts'
 
 /** Which events of a loop are kept. */
 export interface KeptEvents {
