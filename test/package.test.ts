@@ -12,8 +12,12 @@ import { serveWorker } from './harness/workerd-serve.ts'
 const folder = mkdtempSync(join(tmpdir(), 'phi-package-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const manifest: { engines: { node: string }; devDependencies: Record<string, string>; peerDependencies: Record<string, string> } =
-  JSON.parse(readFileSync('package.json', 'utf8'))
+const manifest: {
+  version: string
+  engines: { node: string }
+  devDependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+} = JSON.parse(readFileSync('package.json', 'utf8'))
 
 /** Runs a program of this repository's node_modules, or npm; returns what it printed. A failure shows it. */
 function run(command: string, flags: string[], cwd = process.cwd()): string {
@@ -107,6 +111,33 @@ describe('the package', () => {
       const [lowered, same] = await Promise.all([transform(code, { target, supported }), transform(code, { target: 'esnext' })])
       expect(lowered.code === same.code, path).toBe(true)
     }
+  })
+
+  it('tells an old Node in one line which one the command phi needs', () => {
+    const lowest = manifest.engines.node.replace('>=', '')
+    const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: 'VERSION' } })"
+    const [major, minor] = lowest.split('.').map(Number)
+    for (const version of ['16.20.2', '20.20.2', `${major}.${(minor ?? 0) - 1}.0`]) {
+      const preload = join(folder, 'old-node.cjs')
+      writeFileSync(preload, old.replace('VERSION', version))
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', preload, 'dist/cli.js', '--version'], {
+        encoding: 'utf8',
+      })
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+      expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(`needs Node ${lowest} or newer; this is Node ${version}`)])
+    }
+  })
+
+  it('has a command that says which version it is', () => {
+    const { stdout } = spawnSync(process.execPath, ['dist/cli.js', '--version'], { encoding: 'utf8' })
+    expect(stdout.trim()).toBe(manifest.version)
+  })
+
+  it('has a command whose own file Node 16 can read, and imports nothing at once', async () => {
+    const code = readFileSync('dist/cli.js', 'utf8')
+    const [lowered, same] = await Promise.all([transform(code, { target: 'node16' }), transform(code, { target: 'esnext' })])
+    expect(lowered.code).toBe(same.code)
+    expect(code).not.toMatch(/^import\b(?!\()/m)
   })
 
   it('passes publint', () => {

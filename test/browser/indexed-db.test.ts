@@ -222,6 +222,7 @@ describe('IndexedDB', () => {
     vi.spyOn(indexedDB, 'open').mockImplementation(() => {
       throw new DOMException('The user denied permission to access the database.', 'SecurityError')
     })
-    await expect(newStore().listIds()).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('memorySessionStore()') })
+    const advice = expect.stringContaining('memorySessionStore()')
+    await expect(newStore().listIds()).rejects.toMatchObject({ code: 'io', hint: advice })
   })
 })

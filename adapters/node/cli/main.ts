@@ -92,7 +92,7 @@ async function promptFrom({ print, demo }: CliArguments, screen: Screen): Promis
 
 function version(): string {
   // Beside the built file, and beside the sources.
-  for (const place of ['../package.json', '../../../package.json']) {
+  for (const place of ['../../package.json', '../../../package.json']) {
     try {
       const { name, version: number }: { name: string; version: string } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'))
       if (name === 'phi-core') return number
