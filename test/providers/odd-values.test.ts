@@ -150,19 +150,19 @@ describe('text in another form is kept', () => {
 
 const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] }
 
-describe('calls of an answer that cannot be put together', () => {
+describe('calls of an answer in odd pieces', () => {
   const call = (index: unknown, fields: Json) => chat({ tool_calls: [{ index, ...fields }] })
   const run = async (...events: Json[]) =>
     (await played(openai('m', { fetch: answering(sse([...events, finish])) }))).message?.content.map((each) =>
       each.type === 'toolCall' && each.invalidArguments === undefined ? each.arguments : 'refused',
     )
 
-  it('are not run where a piece belongs to none of them', async () => {
+  it('go on with a piece that opens none: it has an index of its own, and neither id nor name', async () => {
     const open = call(0, { id: 'a', function: { name: 'f', arguments: '' } })
-    expect(await run(open, call(1, { function: { arguments: '{"a":1}' } }))).toEqual(['refused', 'refused'])
+    expect(await run(open, call(1, { function: { arguments: '{"a":1}' } }))).toEqual([{ a: 1 }])
     const text = call(0, { id: 'a', function: { name: 'f', arguments: '{"city":"San F' } })
     const rest = call(0, { function: { arguments: 'sco"}' } })
-    expect(await run(text, call(7, { function: { arguments: 'ranci' } }), rest)).toEqual(['refused', 'refused'])
+    expect(await run(text, call(7, { function: { arguments: 'ranci' } }), rest)).toEqual([{ city: 'San Francisco' }])
   })
 
   it('go on where an index is none', async () => {

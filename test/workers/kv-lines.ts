@@ -1,8 +1,9 @@
 import type { KvNamespace } from '../../adapters/cloudflare/index.ts'
+import { listKeys } from '../../adapters/cloudflare/session/kv/kv-namespace.ts'
 
 /** Puts what `how` makes of them in place of the lines of a session, one value per line. */
 export async function damageKv(namespace: KvNamespace, sessionId: string, how: (lines: string[]) => string[]): Promise<void> {
-  const { keys } = await namespace.list({ prefix: `s/${sessionId}/` })
+  const keys = await listKeys(namespace, `s/${sessionId}/`)
   const values = new Map(await Promise.all(keys.map(async ({ name }) => [name, (await namespace.get(name)) ?? ''] as const)))
   const lines = [...values.values()].flatMap((value) => value.split('\n'))
   for (const name of values.keys()) await namespace.delete(name)
