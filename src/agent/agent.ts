@@ -180,18 +180,10 @@ export class Agent {
     return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input))
   }
 
-  /** Gives back the steering messages that wait. */
-  clearSteering(): void {
-    this.#steering.clear()
-  }
-  /** Gives back all waiting follow-ups. */
-  clearFollowUps(): void {
-    this.#followUps.clear()
-  }
-  /** Gives back everything that waits. */
+  /** Gives back everything that waits, steering and follow-ups. */
   clearQueues(): void {
-    this.clearSteering()
-    this.clearFollowUps()
+    this.#steering.clear()
+    this.#followUps.clear()
   }
 
   setSteeringMode(mode: QueueMode): void {
@@ -232,22 +224,13 @@ export class Agent {
   get thinking(): ThinkingLevel {
     return this.#settings.thinking ?? 'off'
   }
-  set thinking(thinking: ThinkingLevel) {
-    this.configure({ thinking })
-  }
   /** Tokens per answer; `undefined` means the model's own limit. */
   get maxTokens(): number | undefined {
     return this.#settings.maxTokens
   }
-  set maxTokens(value: number | undefined) {
-    this.configure({ maxTokens: value })
-  }
   /** Sampling temperature; `undefined` means the service's default. */
   get temperature(): number | undefined {
     return this.#settings.temperature
-  }
-  set temperature(value: number | undefined) {
-    this.configure({ temperature: value })
   }
 
   get workspace(): Workspace | undefined {
@@ -267,15 +250,10 @@ export class Agent {
     this.#conversation.append(message)
   }
 
-  /** Replaces the history. Throws `AgentBusyError` while a run is on. */
+  /** Replaces the history; `[]` empties it. Throws `AgentBusyError` while a run is on. */
   replaceMessages(messages: readonly MessageInput[]): void {
     this.#assertIdle()
     this.#conversation.replace(messages)
-  }
-
-  /** Empties the history. Throws `AgentBusyError` while a run is on. */
-  clearMessages(): void {
-    this.replaceMessages([])
   }
 
   /** The history as JSON; `restoreMessages` reads it back, in this or another process. */

@@ -42,17 +42,17 @@ describe('settings', () => {
     const agent = new Agent({ model, systemPrompt: 'Be brief.' })
     await agent.prompt('go').result
     agent.configure({ systemPrompt: 'Be kind.' })
-    agent.thinking = 'high'
-    agent.maxTokens = 99
-    agent.temperature = 0.1
+    agent.configure({ thinking: 'high' })
+    agent.configure({ maxTokens: 99 })
+    agent.configure({ temperature: 0.1 })
     agent.setTools([add])
     await agent.prompt('go').result
     const [first, second] = model.provider.requests
     expect(first).toMatchObject({ systemPrompt: 'Be brief.', thinkingLevel: 'off', tools: [] })
     expect(second).toMatchObject({ systemPrompt: 'Be kind.', thinkingLevel: 'high', maxTokens: 99, temperature: 0.1 })
     expect(second?.tools.map((tool) => tool.name)).toEqual(['add'])
-    agent.maxTokens = undefined
-    agent.temperature = undefined
+    agent.configure({ maxTokens: undefined })
+    agent.configure({ temperature: undefined })
     expect([agent.maxTokens, agent.temperature, agent.thinking, agent.systemPrompt]).toEqual([undefined, undefined, 'high', 'Be kind.'])
   })
 
@@ -81,7 +81,7 @@ describe('one run at a time', () => {
     expect(() => agent.prompt('second')).toThrow(AgentBusyError)
     expect(() => agent.continueLoop()).toThrow(AgentBusyError)
     expect(() => agent.appendMessage(userMessage('x'))).toThrow(AgentBusyError)
-    expect(() => agent.clearMessages()).toThrow(AgentBusyError)
+    expect(() => agent.replaceMessages([])).toThrow(AgentBusyError)
     expect(() => agent.restoreMessages('[]')).toThrow(AgentBusyError)
     expect(agent.messages).toHaveLength(before)
     expect(agent.currentRun).toBe(run)
@@ -148,7 +148,7 @@ describe('history', () => {
     expect((await agent.continueLoop().result).text).toBe('a')
     agent.replaceMessages([userMessage('r')])
     expect(agent.messages).toHaveLength(1)
-    agent.clearMessages()
+    agent.replaceMessages([])
     expect(() => agent.continueLoop()).toThrow(/empty/)
   })
 

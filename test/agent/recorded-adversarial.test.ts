@@ -198,7 +198,7 @@ describe('a recorded agent goes on after', () => {
     isFull = true
     await agent.prompt('two').result
     isFull = false
-    agent.clearMessages()
+    agent.replaceMessages([])
     expect((await agent.prompt('three').result).status).toBe('completed')
     expect(await resumedMessages(store, agent.sessionId)).toEqual(agent.messages)
   })
@@ -209,12 +209,12 @@ describe('a recorded agent goes on after', () => {
     await agent.prompt('one').result
     const first = agent.fork()
     for (let count = 0; count < 110; count += 1) {
-      agent.clearMessages()
+      agent.replaceMessages([])
       await agent.prompt('again').result
     }
     await first.prompt('two').result
     expect(await resumedMessages(store, agent.sessionId)).toEqual(first.messages)
-    first.clearMessages()
+    first.replaceMessages([])
     await first.prompt('three').result
     expect(await resumedMessages(store, agent.sessionId)).toEqual(first.messages)
   })

@@ -258,7 +258,7 @@ describe('steering', () => {
       model: scripted([{ text: 'a' }]),
       inputFilters: [
         (said) => {
-          if (said === 'oops') agent.clearSteering()
+          if (said === 'oops') agent.clearQueues()
           return { type: 'pass' }
         },
       ],

@@ -140,7 +140,7 @@ describe('1,000 turns with compaction', () => {
     expect(sizes).toHaveLength(1000)
     expect(Math.max(...sizes)).toBeLessThan(trigger)
     const historyBytes = checkCheckpoint(agent)
-    agent.clearMessages()
+    agent.replaceMessages([])
     // Without the history next to nothing is left: every run with its events is gone.
     expect((await heapBytes()) - before).toBeLessThan(historyBytes / 2)
     expect(ended.filter((run) => run.deref() !== undefined)).toEqual([])

@@ -252,7 +252,7 @@ describe('history', () => {
   it('that is replaced, cleared or reset is sent whole', async () => {
     for (const change of [
       (agent: Agent) => agent.replaceMessages(longHistory(3, 10, 'new')),
-      (agent: Agent) => agent.clearMessages(),
+      (agent: Agent) => agent.replaceMessages([]),
       (agent: Agent) => agent.reset(),
     ]) {
       const { agent, model } = await playLong({}, [{ text: 'one' }, { text: 'two' }])

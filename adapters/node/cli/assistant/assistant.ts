@@ -59,7 +59,7 @@ export async function openAssistant(args: CliArguments, { isLive, logger }: Surr
   const beginning = args.demo === true ? demo(args, { isLive, logger }) : await own(args, logger)
   const assistant = new OpenAssistant(beginning)
   try {
-    if (isLevel(args.thinking)) assistant.agent.thinking = args.thinking
+    if (isLevel(args.thinking)) assistant.agent.configure({ thinking: args.thinking })
     if (args.resume !== undefined) assistant.notes.push(...(await assistant.reopen(await chosen(args.resume, beginning.store))))
     else assistant.enter()
     return assistant

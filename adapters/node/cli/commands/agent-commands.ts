@@ -26,7 +26,7 @@ export const thinking: Command = {
   run({ assistant: { agent }, screen }, level) {
     if (level !== '' && !isLevel(level))
       throw new ConfigError('invalidOption', `"${level}" is no level of thinking. Known: ${levels.join(', ')}.`)
-    if (isLevel(level)) agent.thinking = level
+    if (isLevel(level)) agent.configure({ thinking: level })
     screen.line(screen.paint.plain(`  thinking: ${agent.thinking}`))
   },
 }
