@@ -13,6 +13,7 @@ export async function startDeployment(state: string): Promise<RunningWorker> {
     WRANGLER_SEND_METRICS: 'false',
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
     WRANGLER_HIDE_BANNER: 'true',
+    WRANGLER_LOG: 'log',
     XDG_CONFIG_HOME: state,
   }
   const flags = ['dev', '--port', String(port), '--ip', '127.0.0.1', '--persist-to', state, '--inspector-port', String(await freePort())]

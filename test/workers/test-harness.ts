@@ -41,13 +41,14 @@ export function startConfigured(configPath: string, secrets: Record<string, stri
 
 async function startWith(options: TestHarnessOptions): Promise<RunningWorker> {
   const scratch = await mkdtemp(join(tmpdir(), 'phi-worker-'))
-  // wrangler runs in this process, and reads these when it is loaded.
+  // wrangler runs in this process and reads these. Other files of tests share the process: what is silent here must speak there.
   const offline = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
-  Object.assign(process.env, offline, { WRANGLER_LOG: 'none', WRANGLER_WRITE_LOGS: 'false', XDG_CONFIG_HOME: scratch })
+  const restore = setEnvironment({ ...offline, WRANGLER_LOG: 'none', WRANGLER_WRITE_LOGS: 'false', XDG_CONFIG_HOME: scratch })
   const { createTestHarness } = await import('wrangler')
   const harness = createTestHarness(options)
   const close = async (): Promise<void> => {
     await harness.close()
+    restore()
     await rm(scratch, { recursive: true, force: true })
   }
   try {
@@ -55,5 +56,17 @@ async function startWith(options: TestHarnessOptions): Promise<RunningWorker> {
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** Sets variables of this process; returns how to put back what was there. */
+function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, variables)
+  return () => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
   }
 }

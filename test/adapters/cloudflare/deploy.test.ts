@@ -11,7 +11,14 @@ it('the Worker of this repository can be deployed as it is, and says how large i
   const scratch = await mkdtemp(join(tmpdir(), 'phi-deploy-'))
   try {
     await mkdir('dist-playground', { recursive: true })
-    const env = { ...process.env, XDG_CONFIG_HOME: scratch, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', WRANGLER_HIDE_BANNER: 'true' }
+    const env = {
+      ...process.env,
+      XDG_CONFIG_HOME: scratch,
+      WRANGLER_SEND_METRICS: 'false',
+      NO_COLOR: '1',
+      WRANGLER_HIDE_BANNER: 'true',
+      WRANGLER_LOG: 'log',
+    }
     const flags = ['deploy', '--dry-run', '--outdir', join(scratch, 'out')]
     const { stdout } = await run(process.execPath, [resolve('node_modules/wrangler/bin/wrangler.js'), ...flags], { env })
     const [, size] = /gzip: ([\d.]+) KiB/.exec(stdout) ?? []

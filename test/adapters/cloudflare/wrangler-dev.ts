@@ -36,6 +36,7 @@ export async function wranglerDev(vars: Record<string, string> = {}, script?: st
         WRANGLER_SEND_METRICS: 'false',
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
         WRANGLER_HIDE_BANNER: 'true',
+        WRANGLER_LOG: 'log',
         NO_COLOR: '1',
       },
     },
