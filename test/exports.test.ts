@@ -137,11 +137,18 @@ const expected: Record<string, string> = {
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
     EventDefaults EventRecorderOptions LedgerStatus SpecCodec SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable ScriptHookError bashTool connectMcpStdio defaultDenyPatterns deleteSession fileSessionStore listSessionIds
-    loadConfigFile loadSession loadSessionsForAgent nodeTools nodeWorkspace ripgrepSearcher saveSession scriptHooks toNodeHandler
-    BashLimits BashOptions BashTool Confinement FetchHandler HookScripts HostPrograms Interpreters LoadConfigOptions LoadedConfig
-    McpStdioOptions NodeEnv NodeHandler NodeIncoming NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions
-    ScriptHookErrorCode ScriptHookOptions`,
+    SandboxUnavailable ScriptHookError bashTool defaultDenyPatterns fileSessionStore nodeTools nodeWorkspace ripgrepSearcher
+    scriptHooks toNodeHandler
+    BashLimits BashOptions BashTool Confinement FetchHandler HookScripts HostPrograms Interpreters NodeEnv NodeHandler NodeIncoming
+    NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions ScriptHookErrorCode ScriptHookOptions`,
+  './adapters/node/config': `
+    loadConfigFile
+    LoadConfigOptions LoadedConfig`,
+  './adapters/node/mcp': `
+    connectMcpStdio
+    McpStdioOptions`,
+  './adapters/node/rust': `
+    deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
   './adapters/http': `
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     runResponse tooManyRuns

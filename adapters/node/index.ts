@@ -1,9 +1,8 @@
-// The entry `./adapters/node`: named exports only, each with its contract in TSDoc.
+// The entry `./adapters/node`: named exports only, each with its contract in TSDoc. It needs no optional peer: what needs one is an entry of its own.
 export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/bash-settings.ts'
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
-export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './config/load-config-file.ts'
 export {
   type FetchHandler,
   type NodeEnv,
@@ -12,7 +11,6 @@ export {
   type NodeOutgoing,
   toNodeHandler,
 } from './http/to-node-handler.ts'
-export { connectMcpStdio, type McpStdioOptions } from './mcp/connect-mcp-stdio.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
 export type { HostPrograms } from './policy/programs.ts'
 export type { ProtectionOptions } from './policy/workspace-policy.ts'
@@ -21,5 +19,4 @@ export type { Interpreters } from './script-hooks/script-file.ts'
 export { type HookScripts, type ScriptHookOptions, scriptHooks } from './script-hooks/script-hooks.ts'
 export { type RipgrepOptions, ripgrepSearcher } from './search/ripgrep.ts'
 export { fileSessionStore } from './session/file-session-store.ts'
-export { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from './session/ledger-files.ts'
 export { nodeWorkspace } from './workspace/node-workspace.ts'

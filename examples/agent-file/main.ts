@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { textOf } from 'phi-core'
-import { loadConfigFile } from 'phi-core/adapters/node'
+import { loadConfigFile } from 'phi-core/adapters/node/config'
 import { agentsFromConfig } from 'phi-core/config'
 import { scriptedTeam } from './scripted-team.ts'
 

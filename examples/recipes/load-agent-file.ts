@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Agent } from 'phi-core'
-import { loadConfigFile } from 'phi-core/adapters/node'
+import { loadConfigFile } from 'phi-core/adapters/node/config'
 import { agentFromConfig, type TrustRequest, trustRequests } from 'phi-core/config'
 
 /** The agent of a file, once a person has seen what the file wants. */

@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { connectMcpStdio } from 'phi-core/adapters/node'
+import { connectMcpStdio } from 'phi-core/adapters/node/mcp'
 import { mcpTools } from 'phi-core/mcp'
 
 /** An agent with the tools of an MCP server over `folder`. `serverPath` is the program, here `@modelcontextprotocol/server-filesystem`. */

@@ -1,5 +1,5 @@
 import { Agent, memorySessionStore, resumeAgent } from 'phi-core'
-import { listSessionIds, loadSession, saveSession } from 'phi-core/adapters/node'
+import { listSessionIds, loadSession, saveSession } from 'phi-core/adapters/node/rust'
 import { scripted } from 'phi-core/providers/scripted'
 
 /** A session goes into a file of the Rust crate below `directory`, and comes back. Needs zod. Models are scripted. */

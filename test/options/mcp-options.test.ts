@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { connectMcp, type McpHttpOptions } from '../../adapters/mcp/index.ts'
-import { connectMcpStdio, type McpStdioOptions } from '../../adapters/node/index.ts'
+import { connectMcpStdio, type McpStdioOptions } from '../../adapters/node/mcp/index.ts'
 import { Agent, ConfigError } from '../../src/index.ts'
 import { type McpClientLike, type McpToolsOptions, mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'

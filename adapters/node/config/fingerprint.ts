@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { constants, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { AgentConfig } from '../../../src/config/index.ts'
+import { type AgentConfig, trustRequests } from '../../../src/config/index.ts'
 
 /** Bytes of one file that are looked at; of a larger one its size counts as well, and when it was changed. */
 const maxBytes = 16 * 1024 * 1024
@@ -14,7 +14,6 @@ const maxBytes = 16 * 1024 * 1024
  */
 export async function fingerprintOf(text: string, config: AgentConfig, root: string): Promise<string> {
   const hash = createHash('sha256').update(text)
-  const { trustRequests } = await import('../../../src/config/index.ts')
   const requests = trustRequests(config)
   if (requests.length === 0) return hash.digest('hex')
   hash.update(`\0${realpathSync(root)}`)

@@ -1,5 +1,5 @@
 import { extname, resolve } from 'node:path'
-import type { ConfigFormat, ConfigHost, ParsedConfig } from '../../../src/config/index.ts'
+import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { aText, checkOptions } from '../../../src/internal.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -55,8 +55,6 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
     )
   }
   const text = await textOfFile(path)
-  // Only who reads a file needs zod and the parsers.
-  const { parseConfig } = await import('../../../src/config/index.ts')
   const parsed = await parseConfig(text, format)
   const root = resolve(options.root ?? '.')
   return { ...parsed, path: resolve(path), fingerprint: () => fingerprintOf(text, parsed.config, root), host: hostOfNode(options) }

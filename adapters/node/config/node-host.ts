@@ -7,8 +7,7 @@ import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, 
 import type { LoopHooks } from '../../../src/loop/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
 import type { Workspace } from '../../../src/tools/index.ts'
-import type { McpConnectOptions } from '../../mcp/index.ts'
-import { connectMcpStdio } from '../mcp/connect-mcp-stdio.ts'
+import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
 import { type NodeToolsOptions, nodeTools, nodeToolTable } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
 import { type HookScripts, scriptHooks } from '../script-hooks/script-hooks.ts'
@@ -118,16 +117,7 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger, o
   const { name, include, timeoutMs } = server
   const log = logger ? { logger } : {}
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
-  const client =
-    server.transport === 'stdio'
-      ? await connectMcpStdio({
-          ...shared,
-          command: server.command,
-          args: server.args,
-          env: { ...server.env },
-          cwd: directoryAt(root, server.cwd),
-        })
-      : await connectOverHttp({ ...shared, url: server.url, headers: { ...server.headers }, ...(fetch !== undefined && { fetch }) })
+  const client = await connectTo(server, root, { ...shared, ...(fetch !== undefined && { fetch }) })
   try {
     const { mcpTools } = await import('../../../src/mcp/index.ts')
     return await mcpTools(client, {
@@ -143,7 +133,17 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger, o
 }
 
 /** Only who connects needs the SDK. */
-async function connectOverHttp(options: Parameters<typeof import('../../mcp/index.ts')['connectMcp']>[0]) {
+async function connectTo(
+  server: McpServerConfig,
+  root: string,
+  options: McpConnectOptions & { fetch?: typeof globalThis.fetch },
+): Promise<McpConnection> {
+  if (server.transport === 'stdio') {
+    const { fetch: _, ...others } = options
+    const { command, args, env, cwd } = server
+    const { connectMcpStdio } = await import('../mcp/index.ts')
+    return connectMcpStdio({ ...others, command, args, env: { ...env }, cwd: directoryAt(root, cwd) })
+  }
   const { connectMcp } = await import('../../mcp/index.ts')
-  return connectMcp(options)
+  return connectMcp({ ...options, url: server.url, headers: { ...server.headers } })
 }

@@ -11,7 +11,7 @@ import {
   required,
 } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store/index.ts'
-import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
+import { connectMcpOver, type McpConnection, type McpConnectOptions } from '../../mcp/index.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'
 
 /** Which server to start, and how. */
@@ -33,7 +33,7 @@ const stdioOptions = optionsOf<McpStdioOptions>({
   env: recordOf(aText),
   cwd: aText,
   stderr: aFunction,
-  // Checked by the connection, which is loaded late.
+  // Checked by the connection.
   clientInfo: anything,
   connectTimeoutMs: anything,
   onElicit: anything,
@@ -56,7 +56,7 @@ const maxStderrLines = 1000
  * - It gets the few variables of our environment that programs need, and those of `env`. Values of `env` stand in no error and no log.
  * - When it ends, the next call starts it again, once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group; nothing of it is
  *   left then.
- * - Needs `@modelcontextprotocol/sdk`. Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself.
+ * - Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself.
  *
  * Source: docs/concepts/mcp.md
  *
@@ -75,8 +75,6 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
     ...(cwd !== undefined && { cwd }),
     onStderr: boundedLines(secrets, stderr ?? ((line) => logWarning(others.logger, 'mcpStderr', { line }))),
   }
-  // Only who connects needs the SDK.
-  const { connectMcpOver } = await import('../../mcp/index.ts')
   return connectMcpOver({ open: () => transportTo(server), secrets: () => secrets }, others)
 }
 

@@ -1,6 +1,6 @@
 import { type AgentConfig, agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
-import { loadConfigFile } from '../../index.ts'
+import { loadConfigFile } from '../../config/index.ts'
 import { askTrust } from '../trust/ask-trust.ts'
 import { trustedFiles } from '../trust/trusted-files.ts'
 import type { Project } from './project.ts'

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadConfigFile } from '../../../../adapters/node/index.ts'
+import { loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig, agentsFromConfig } from '../../../../src/config/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 

@@ -1,16 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import {
-  deleteSession,
-  fileSessionStore,
-  listSessionIds,
-  loadSession,
-  loadSessionsForAgent,
-  saveSession,
-} from '../../../../adapters/node/index.ts'
+import { fileSessionStore } from '../../../../adapters/node/index.ts'
+import { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from '../../../../adapters/node/rust/index.ts'
 import { sessionToSpecJson } from '../../../../src/rust/index.ts'
 import { loop, session, user } from '../../../session/tree.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
@@ -122,19 +114,5 @@ describe('sessions in the files of the Rust implementation', () => {
     expect(readdirSync(root)).toEqual(['s1.json'])
     writeFileSync(join(outside, 'file'), '')
     expect(await failureOf(saveSession(one('s1'), join(outside, 'file')))).toBe('io')
-  })
-
-  it('need zod only when one is read or written', () => {
-    const { root } = temporaryRoot()
-    const entry = pathToFileURL('adapters/node/index.ts').href
-    const program = `
-      import { registerHooks } from 'node:module'
-      registerHooks({ resolve: (name, context, next) => { if (/^zod/.test(name)) throw new Error('no ' + name); return next(name, context) } })
-      const node = await import('${entry}')
-      const writer = await node.fileSessionStore('${root}').open('s1', { agentId: 'a' })
-      await writer.close()
-      console.log(await node.listSessionIds('${root}'))
-      await node.loadSession('s1', '${root}').catch((error) => console.log(error.code))`
-    expect(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })).toBe('[]\nnotFound\n')
   })
 })

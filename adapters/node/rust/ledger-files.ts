@@ -1,11 +1,12 @@
 import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { sessionFromSpecJson, sessionToSpecJson } from '../../../src/rust/index.ts'
 import { assertSessionId, checkSession, type Session, SessionError } from '../../../src/session/index.ts'
+import { makeDurableDirectory } from '../session/durable-directory.ts'
+import { isAbsent } from '../session/epoch-files.ts'
+import { createPrivate, nodeFileOperations, syncDirectory } from '../session/file-operations.ts'
+import { reported } from '../session/session-failure.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
-import { makeDurableDirectory } from './durable-directory.ts'
-import { isAbsent } from './epoch-files.ts'
-import { createPrivate, nodeFileOperations, syncDirectory } from './file-operations.ts'
-import { reported } from './session-failure.ts'
 
 const ending = '.json'
 
@@ -18,7 +19,7 @@ const ending = '.json'
  *   session at once each succeeds, and one of them is what stays.
  * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what is no session, with its path, and for what the format cannot hold,
  *   `quota`, `io`.
- * - Needs zod 4, as `phi-core/rust` does. Its cost grows with the session; while an agent runs, use `fileSessionStore`.
+ * - Its cost grows with the session; while an agent runs, use `fileSessionStore`.
  *
  * Source: docs/concepts/session-tree.md
  */
@@ -26,7 +27,6 @@ export async function saveSession(session: Session, directory: string): Promise<
   assertSessionId(checkSession(session).sessionId)
   // Before anything is awaited: what the caller changes from now on does not count.
   const copy = structuredClone(session)
-  const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
   const text = sessionToSpecJson(copy)
   const target = fileOf(session.sessionId, directory)
   await reported(`save session ${session.sessionId}`, async () => {
@@ -44,12 +44,11 @@ export async function saveSession(session: Session, directory: string): Promise<
 
 /**
  * Reads `<directory>/<session id>.json`, also one that the Rust implementation wrote. Rejects with `SessionError`: `invalidId`, `notFound`,
- * `invalidSession` for what is no such file, `io`. Needs zod 4.
+ * `invalidSession` for what is no such file, `io`.
  */
 export async function loadSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
   const text = await reported(`load session ${sessionId}`, () => readFile(fileOf(sessionId, directory), 'utf8').catch(absentAs(sessionId)))
-  const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
   try {
     return sessionFromSpecJson(text)
   } catch (error) {
