@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
+import { Agent } from '../src/agent/agent.ts'
 import { agentEvent } from '../src/contract/run/event.ts'
 import { tagsOf } from '../src/contract/shape/shape.ts'
 import { blocksOf, pages, snippet } from './docs/snippets.ts'
@@ -166,6 +167,15 @@ it('test/divergences.md names only tests that exist', () => {
   expect(named.length).toBeGreaterThan(40)
   const wrong = named.filter(([, path = '', title = '']) => !existsSync(path) || !read(path).includes(title))
   expect(wrong.map(([whole]) => whole)).toEqual([])
+})
+
+it('the table of members tells every member of an agent, and why it is there', () => {
+  const page = read('docs/concepts/agent-and-run.md')
+  const told = [...page.matchAll(/^\| (`.+) \| (.+) \|$/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`(\w+)/g)].map(([, name]) => name),
+  )
+  const members = Object.getOwnPropertyNames(Agent.prototype).filter((name) => name !== 'constructor')
+  expect(members.filter((name) => !told.includes(name))).toEqual([])
 })
 
 describe('this test can fail', () => {

@@ -39,7 +39,7 @@ export async function fromFile(write: (line: string) => void): Promise<void> {
       ]),
   })
   for (const [name, agent] of agents) {
-    write(`${name}: ${JSON.stringify(agent.systemPrompt)}, temperature ${agent.temperature}`)
+    write(`${name}: ${JSON.stringify(agent.settings.systemPrompt)}, temperature ${agent.settings.temperature}`)
     write(await agent.prompt('Review a.ts.').text())
   }
 }

@@ -17,6 +17,6 @@ export async function agentWithService(
     logger,
   })
   const agent = new Agent({ model, tools: [...own, ...service], owns: [service] })
-  service.subscribe(() => agent.setTools([...own, ...service]))
+  service.subscribe(() => agent.configure({ tools: [...own, ...service] }))
   return agent
 }

@@ -1,4 +1,5 @@
 import { Agent, type AgentTool, type Model, type PendingApproval } from 'phi-core'
+import { parseMessages, serializeMessages } from 'phi-core/session'
 
 // #region pause
 /** Waits a moment for a decision, then ends `paused` and hands over what must be stored until somebody decides. */
@@ -9,15 +10,14 @@ export async function runUntilPaused(
 ): Promise<{ history: string; pending: PendingApproval[] }> {
   const agent = new Agent({ model, tools, approvalTimeoutMs: 1 })
   const { pendingApprovals = [] } = await agent.prompt(prompt).result
-  return { history: agent.saveMessages(), pending: pendingApprovals }
+  return { history: serializeMessages(agent.messages), pending: pendingApprovals }
 }
 // #endregion pause
 
 // #region continue
 /** Later, perhaps in another process: the waiting calls are asked for again, and this time somebody answers. */
 export async function continueApproved(model: Model, tools: AgentTool[], history: string): Promise<string> {
-  const agent = new Agent({ model, tools })
-  agent.restoreMessages(history)
+  const agent = new Agent({ model, tools, messages: parseMessages(history) })
   const run = agent.continueLoop()
   for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
   return run.text()

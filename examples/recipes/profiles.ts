@@ -18,8 +18,10 @@ export async function profiled(write: (line: string) => void): Promise<void> {
   const run = agent.prompt('Review this.')
   await run.result
   write(model.provider.requests[0]?.systemPrompt ?? '')
-  write(`${run.loopId}, thinking ${agent.thinking}, temperature ${agent.temperature}`)
+  write(`${run.loopId}, thinking ${agent.settings.thinking}, temperature ${agent.settings.temperature}`)
 
   const session = agent.newSession()
-  write(`new session: ${session !== 's1'}, messages: ${agent.messages.length}, rotated: ${agent.checkAndRotate(3_600_000) !== undefined}`)
+  write(
+    `new session: ${session !== 's1'}, messages: ${agent.messages.length}, rotated: ${agent.newSession({ afterIdleMs: 3_600_000 }) !== session}`,
+  )
 }

@@ -1,4 +1,5 @@
 import { Agent, type Model, resumeAgent, type SessionStore } from 'phi-core'
+import { parseMessages, serializeMessages } from 'phi-core/session'
 
 // #region store
 /** Answers within a stored conversation, which the first prompt begins. What was said is durable before the run goes on. */
@@ -13,9 +14,7 @@ export async function answerInSession(store: SessionStore, sessionId: string, mo
 // #region json
 /** The history as text, for a file or a column; and back, in another process. */
 export function clone(agent: Agent): Agent {
-  const json = agent.saveMessages()
-  const other = new Agent({ model: agent.model })
-  other.restoreMessages(json)
-  return other
+  const json = serializeMessages(agent.messages)
+  return new Agent({ model: agent.settings.model, messages: parseMessages(json) })
 }
 // #endregion json

@@ -10,6 +10,7 @@ import type { QueueMode } from '../contract/run/settings.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
+  aNumberFromZero,
   anything,
   aPositiveNumber,
   aSchema,
@@ -73,7 +74,7 @@ export interface AgentOptions extends LoopSettings {
 }
 
 /** The settings an agent keeps beside its history and identity. */
-export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'steeringMode' | 'followUpMode' | 'owns'>
+export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'owns'>
 
 /** What a caller may say about one run. */
 export interface PromptOptions {
@@ -87,6 +88,12 @@ export interface PromptOptions {
   kind?: ContinuationKind
   /** What form the answers of this run must have, instead of what the agent's settings say. */
   responseFormat?: ResponseFormatInput
+}
+
+/** What a caller may say about a new session. */
+export interface NewSessionOptions {
+  /** Only when the last run began longer ago than this, in ms. Default: at once. */
+  afterIdleMs?: number
 }
 
 /** What a caller may say about a compaction. */
@@ -137,15 +144,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   responseFormat: aSchema,
 }
 
-const {
-  messages: _history,
-  agentId: _agent,
-  sessionId: _session,
-  steeringMode: _mode,
-  followUpMode: _otherMode,
-  owns: _owned,
-  ...settingsOfAgent
-} = agentTable
+const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, ...settingsOfAgent } = agentTable
 const agentOptions = options<AgentOptions>(agentTable)
 const agentSettings = options<AgentSettings>(settingsOfAgent)
 const promptOptions = options<PromptOptions>(promptTable)
@@ -181,6 +180,13 @@ export function checkPromptOptions(given: PromptOptions): void {
 /** As {@link checkPromptOptions}, for `compact`. */
 export function checkCompactOptions(given: CompactOptions): void {
   checkOptions(given, compactOptions)
+}
+
+const newSessionOptions = options<NewSessionOptions>({ afterIdleMs: aNumberFromZero })
+
+/** As {@link checkPromptOptions}, for `newSession`. */
+export function checkNewSession(given: NewSessionOptions): void {
+  checkOptions(given, newSessionOptions)
 }
 
 /** Throws `ConfigError` `invalidTool` for two tools of one name. */

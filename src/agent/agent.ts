@@ -1,21 +1,14 @@
 import { AgentBusyError } from '../contract/errors.ts'
-import { parseMessages, serializeMessages } from '../contract/message/history.ts'
-import { type AgentMessage, type MessageInput, now, type PromptInput } from '../contract/message/message.ts'
-import type { ThinkingLevel } from '../contract/model/model-config.ts'
+import type { AgentMessage, MessageInput, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
-import type { QueueMode } from '../contract/run/settings.ts'
-import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { anObject } from '../contract/shape/shape.ts'
 import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/intake.ts'
-import type { Model } from '../types/model/model.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
-import type { AgentTool } from '../types/tool/tool.ts'
-import type { Workspace } from '../types/tool/workspace.ts'
 import { AgentListeners } from './agent-listeners.ts'
 import {
   type AgentOptions,
@@ -23,7 +16,9 @@ import {
   type CompactOptions,
   checkAgentOptions,
   checkCompactOptions,
+  checkNewSession,
   checkSettings,
+  type NewSessionOptions,
   type PromptOptions,
 } from './agent-options.ts'
 import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
@@ -50,8 +45,8 @@ import type { RunHandle } from './run-handle.ts'
 export class Agent {
   #settings: AgentSettings
   readonly #conversation: Conversation
-  readonly #steering: MessageQueue
-  readonly #followUps: MessageQueue
+  readonly #steering = new MessageQueue()
+  readonly #followUps = new MessageQueue()
   readonly #listeners = new AgentListeners()
   readonly #owned: readonly { close(): unknown }[]
   #run: RunHandle | undefined
@@ -59,12 +54,10 @@ export class Agent {
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
   constructor(options: AgentOptions) {
     checkAgentOptions(options)
-    const { messages = [], agentId, sessionId, steeringMode = 'oneAtATime', followUpMode = 'oneAtATime', owns = [], ...settings } = options
+    const { messages = [], agentId, sessionId, owns = [], ...settings } = options
     this.#owned = owns
     this.#settings = settings
     this.#conversation = new Conversation(messages, agentId, sessionId)
-    this.#steering = new MessageQueue(steeringMode)
-    this.#followUps = new MessageQueue(followUpMode)
   }
 
   // Running
@@ -147,7 +140,7 @@ export class Agent {
 
   /** Calls that wait for a person: in the run that is on, or since the last one ended; `continueLoop` asks for these again. */
   pendingApprovals(): PendingApproval[] {
-    return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.tools)
+    return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.#settings.tools ?? [])
   }
 
   /** Stops the run that is on, if any. */
@@ -186,13 +179,6 @@ export class Agent {
     this.#followUps.clear()
   }
 
-  setSteeringMode(mode: QueueMode): void {
-    this.#steering.mode = mode
-  }
-  setFollowUpMode(mode: QueueMode): void {
-    this.#followUps.mode = mode
-  }
-
   // Settings: read at any time, changed from the next run on
 
   /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
@@ -202,39 +188,9 @@ export class Agent {
     this.#settings = settings
   }
 
-  /** The settings in force for the next run. */
+  /** The settings of the next run, as they were given: what is left out has its default. */
   get settings(): Readonly<AgentSettings> {
     return this.#settings
-  }
-
-  get model(): Model {
-    return this.#settings.model
-  }
-  get systemPrompt(): string {
-    return this.#settings.systemPrompt ?? ''
-  }
-  get tools(): readonly AgentTool[] {
-    return this.#settings.tools ?? []
-  }
-  /** Replaces the tools from the next run on. */
-  setTools(tools: readonly AgentTool[]): void {
-    this.configure({ tools })
-  }
-
-  get thinking(): ThinkingLevel {
-    return this.#settings.thinking ?? 'off'
-  }
-  /** Tokens per answer; `undefined` means the model's own limit. */
-  get maxTokens(): number | undefined {
-    return this.#settings.maxTokens
-  }
-  /** Sampling temperature; `undefined` means the service's default. */
-  get temperature(): number | undefined {
-    return this.#settings.temperature
-  }
-
-  get workspace(): Workspace | undefined {
-    return this.#settings.workspace
   }
 
   // History: changed only between runs
@@ -250,24 +206,10 @@ export class Agent {
     this.#conversation.append(message)
   }
 
-  /** Replaces the history; `[]` empties it. Throws `AgentBusyError` while a run is on. */
+  /** Replaces the history; `[]` empties it, and `parseMessages` reads what `serializeMessages` wrote. Throws `AgentBusyError` while a run is on. */
   replaceMessages(messages: readonly MessageInput[]): void {
     this.#assertIdle()
     this.#conversation.replace(messages)
-  }
-
-  /** The history as JSON; `restoreMessages` reads it back, in this or another process. */
-  saveMessages(): string {
-    return serializeMessages(this.messages)
-  }
-
-  /**
-   * Replaces the history with what `saveMessages` wrote. Throws `SessionError` `invalidMessages`, and keeps the present history, when `json`
-   * is something else; `AgentBusyError` while a run is on.
-   */
-  restoreMessages(json: string): void {
-    this.#assertIdle()
-    this.#conversation.replace(parseMessages(json))
   }
 
   /** Everything needed to go on from here, in this or another process, as plain JSON without secrets. Messages that wait in queues are not in it. */
@@ -304,10 +246,14 @@ export class Agent {
     return this.#conversation.lastActiveAt
   }
 
-  /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. Throws `AgentBusyError` while a run is on. */
-  newSession(formation: SessionFormation = { type: 'explicit', at: now() }): string {
+  /**
+   * Goes on under a new session id, with the same history, and returns it. With `afterIdleMs`, only when the last run began longer ago than that; else
+   * the session stays, and its id is returned. Throws `AgentBusyError` while a run is on.
+   */
+  newSession(options: NewSessionOptions = {}): string {
     this.#assertIdle()
-    return this.#conversation.rotate(formation)
+    checkNewSession(options)
+    return this.#conversation.rotate(options.afterIdleMs)
   }
 
   /**
@@ -318,17 +264,10 @@ export class Agent {
     return this.#conversation.rename(title)
   }
 
-  /** A new session when the last run began more than `idleMs` ago; its id, or `undefined` when the session stays. Throws as `newSession`. */
-  checkAndRotate(idleMs: number): string | undefined {
-    const formation = this.#conversation.idleFormation(idleMs)
-    return formation && this.newSession(formation)
-  }
-
   /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
   with(overrides: Partial<AgentOptions>): Agent {
     checkOptions(overrides, anObject, 'overrides')
-    const modes = { steeringMode: this.#steering.mode, followUpMode: this.#followUps.mode }
-    const agent = new Agent({ ...this.#settings, ...modes, messages: this.messages, ...overrides })
+    const agent = new Agent({ ...this.#settings, messages: this.messages, ...overrides })
     if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
     return agent
   }

@@ -66,7 +66,10 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   checkCostLimit(false, settings.model, given.budget)
   const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, responseFormat, ...options } = given
-  const queues = { steering: new RunQueue(agent.steering), followUps: new RunQueue(agent.followUps) }
+  const queues = {
+    steering: new RunQueue(agent.steering, settings.steeringMode),
+    followUps: new RunQueue(agent.followUps, settings.followUpMode),
+  }
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
   const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...(responseFormat !== undefined && { responseFormat }) }

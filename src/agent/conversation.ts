@@ -163,17 +163,15 @@ export class Conversation {
     await journal.append({ ...record, entry: { type: 'title', title } }, this.context)
   }
 
-  /** Why another session begins when the last run began more than `idleMs` ago; `undefined` when this one stays. */
-  idleFormation(idleMs: number): SessionFormation | undefined {
+  /** Goes on under a new session id, with the same history, and returns it; with `idleMs`, only when the last run began longer ago. */
+  rotate(idleMs?: number): string {
+    const { messages, state, agentId, sessionId: previousSessionId } = this.context
     const at = now()
-    if (this.lastActiveAt === undefined || at - this.lastActiveAt <= idleMs) return undefined
-    const { sessionId: previousSessionId } = this.context
-    return { type: 'inactivityTimeout', at, thresholdSecs: Math.floor(idleMs / 1000), previousSessionId }
-  }
-
-  /** Goes on under a new session id, with the same history, and returns it. `formation` is kept with it. */
-  rotate(formation: SessionFormation): string {
-    const { messages, state, agentId } = this.context
+    if (idleMs !== undefined && at - (this.lastActiveAt ?? at) <= idleMs) return previousSessionId
+    const formation: SessionFormation =
+      idleMs === undefined
+        ? { type: 'explicit', at }
+        : { type: 'inactivityTimeout', at, thresholdSecs: Math.floor(idleMs / 1000), previousSessionId }
     const sessionId = newId()
     this.context = { ...blank, messages, agentId, sessionId, formation, ...(state !== undefined && { state }) }
     this.lastLoopId = this.lastActiveAt = undefined

@@ -45,12 +45,7 @@ class QueuedMessage implements Receipt {
  * Source: docs/concepts/steering-and-follow-ups.md
  */
 export class MessageQueue {
-  mode: QueueMode
   #items: QueuedMessage[] = []
-
-  constructor(mode: QueueMode) {
-    this.mode = mode
-  }
 
   /** Queues `messages` for the run of `owner`, or for the next one. The receipt is that of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
@@ -63,11 +58,11 @@ export class MessageQueue {
     return this.#items.length > 0
   }
 
-  /** What one checkpoint delivers. */
-  next(): AgentMessage[] {
+  /** What one checkpoint delivers: all of it, or what was said together first. */
+  next(mode: QueueMode): AgentMessage[] {
     if (!this.isWaiting) return []
     const next = this.#items[0]?.input
-    return this.#items.filter(({ input }) => this.mode === 'all' || input === next).map((item) => item.message)
+    return this.#items.filter(({ input }) => mode === 'all' || input === next).map((item) => item.message)
   }
 
   /** Takes out those that `goes` names, and settles their receipts. */
@@ -89,10 +84,12 @@ export class RunQueue implements MessageSupplier {
   /** What was queued for this run and given back, in order. */
   readonly returned: AgentMessage[] = []
   readonly #queue: MessageQueue
+  readonly #mode: QueueMode
   #isClosed = false
 
-  constructor(queue: MessageQueue) {
+  constructor(queue: MessageQueue, mode: QueueMode = 'oneAtATime') {
     this.#queue = queue
+    this.#mode = mode
   }
 
   /** Queues `messages` for this run; once it is closed they are returned at once. */
@@ -113,7 +110,7 @@ export class RunQueue implements MessageSupplier {
   }
 
   peek(): AgentMessage[] {
-    return this.#queue.next()
+    return this.#queue.next(this.#mode)
   }
 
   take(only: readonly AgentMessage[] = this.peek()): AgentMessage[] {

@@ -51,7 +51,7 @@ export interface McpToolChange {
 export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
   /** Reads the list again. Rejects with `McpError`, and changes nothing, when it cannot be read. */
   refresh(): Promise<McpToolChange>
-  /** Calls `listener` after every change; returns how to stop. For agents that were given a copy: `agent.setTools([...own, ...set])`. */
+  /** Calls `listener` after every change; returns how to stop. For agents that were given a copy: `agent.configure({ tools: [...own, ...set] })`. */
   subscribe(listener: (change: McpToolChange) => void): () => void
   /** Stops following the server and closes the client. */
   close(): Promise<void>

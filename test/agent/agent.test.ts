@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, AgentBusyError, type AgentEvent, ConfigError, userMessage } from '../../src/index.ts'
 import { defaultLimits, defaultRetry } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { SessionError } from '../../src/session/index.ts'
+import { parseMessages, SessionError, serializeMessages } from '../../src/session/index.ts'
 import { add, gate, ofType, play } from '../support/play.ts'
 
 const waiting = () => new Agent({ model: scripted([{ text: 'x' }], { gate: () => new Promise(() => undefined) }) })
@@ -45,7 +45,7 @@ describe('settings', () => {
     agent.configure({ thinking: 'high' })
     agent.configure({ maxTokens: 99 })
     agent.configure({ temperature: 0.1 })
-    agent.setTools([add])
+    agent.configure({ tools: [add] })
     await agent.prompt('go').result
     const [first, second] = model.provider.requests
     expect(first).toMatchObject({ systemPrompt: 'Be brief.', thinkingLevel: 'off', tools: [] })
@@ -53,19 +53,24 @@ describe('settings', () => {
     expect(second?.tools.map((tool) => tool.name)).toEqual(['add'])
     agent.configure({ maxTokens: undefined })
     agent.configure({ temperature: undefined })
-    expect([agent.maxTokens, agent.temperature, agent.thinking, agent.systemPrompt]).toEqual([undefined, undefined, 'high', 'Be kind.'])
+    expect([agent.settings.maxTokens, agent.settings.temperature, agent.settings.thinking, agent.settings.systemPrompt]).toEqual([
+      undefined,
+      undefined,
+      'high',
+      'Be kind.',
+    ])
   })
 
   it('are unchanged by a change that cannot work', () => {
     const agent = new Agent({ model: scripted([]), maxTokens: 5 })
     expect(() => agent.configure({ maxTokens: -1, systemPrompt: 'new' })).toThrow(ConfigError)
-    expect([agent.maxTokens, agent.systemPrompt]).toEqual([5, ''])
+    expect([agent.settings.maxTokens, agent.settings.systemPrompt]).toEqual([5, ''])
   })
 
   it('are copied by with(), with history and an identity of its own', async () => {
     const { agent } = await play([{ text: 'a' }, { text: 'b' }], { systemPrompt: 'one', tools: [add] })
     const copy = agent.with({ systemPrompt: 'two' })
-    expect([copy.systemPrompt, copy.tools.length, copy.messages.length]).toEqual(['two', 1, 2])
+    expect([copy.settings.systemPrompt, copy.settings.tools?.length, copy.messages.length]).toEqual(['two', 1, 2])
     expect(copy.sessionId).not.toBe(agent.sessionId)
     await copy.prompt('more').result
     expect([agent.messages.length, copy.messages.length]).toEqual([2, 4])
@@ -82,7 +87,7 @@ describe('one run at a time', () => {
     expect(() => agent.continueLoop()).toThrow(AgentBusyError)
     expect(() => agent.appendMessage(userMessage('x'))).toThrow(AgentBusyError)
     expect(() => agent.replaceMessages([])).toThrow(AgentBusyError)
-    expect(() => agent.restoreMessages('[]')).toThrow(AgentBusyError)
+    expect(() => agent.replaceMessages(parseMessages('[]'))).toThrow(AgentBusyError)
     expect(agent.messages).toHaveLength(before)
     expect(agent.currentRun).toBe(run)
     run.abort()
@@ -124,10 +129,10 @@ describe('input', () => {
 describe('history', () => {
   it('is saved and restored, and the next prompt sees all of it', async () => {
     const { agent } = await play([{ thinking: 'hm', text: 'Hello Ada' }], {}, 'I am Ada')
-    const json = agent.saveMessages()
+    const json = serializeMessages(agent.messages)
     const model = scripted([{ text: 'Ada' }])
     const other = new Agent({ model })
-    other.restoreMessages(json)
+    other.replaceMessages(parseMessages(json))
     expect(other.messages).toEqual(agent.messages)
     await other.prompt('Who am I?').result
     expect(model.provider.requests[0]?.messages).toHaveLength(3)
@@ -137,7 +142,7 @@ describe('history', () => {
   it('is kept when what should be restored is broken', async () => {
     const { agent } = await play([{ text: 'a' }])
     for (const json of ['', '{}', '[1]', '[{"role":"system","content":[]}]']) {
-      expect(() => agent.restoreMessages(json), json).toThrow(SessionError)
+      expect(() => agent.replaceMessages(parseMessages(json)), json).toThrow(SessionError)
     }
     expect(agent.messages).toHaveLength(2)
   })

@@ -55,8 +55,8 @@ describe('exploreBranches', () => {
     const branches = exploreBranches(agent, [says('a'), { ...says('b'), systemPrompt: 'other rules', tools: [] }])
     await eventsOf(branches)
     expect({ ...agent.checkpoint(), createdAt: 0, loopCounts: {} }).toEqual({ ...before, createdAt: 0, loopCounts: {} })
-    expect([agent.systemPrompt, agent.isStreaming]).toEqual(['rules', false])
-    expect(branches.map(({ agent: fork }) => [fork.systemPrompt, fork.tools.length, fork.messages.length])).toEqual([
+    expect([agent.settings.systemPrompt, agent.isStreaming]).toEqual(['rules', false])
+    expect(branches.map(({ agent: fork }) => [fork.settings.systemPrompt, fork.settings.tools?.length, fork.messages.length])).toEqual([
       ['rules', 1, 4],
       ['other rules', 0, 4],
     ])

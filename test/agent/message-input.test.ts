@@ -3,6 +3,7 @@ import { emptyUsage, extensionMessage } from '../../src/context/index.ts'
 import { Agent, type AgentMessage, ConfigError, type MessageInput, type PromptInput } from '../../src/index.ts'
 import { agentLoop, continueLoop } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseMessages } from '../../src/session/index.ts'
 
 const agentOn = (messages?: readonly MessageInput[]) =>
   new Agent({ model: scripted(() => ({ text: 'ok' })), ...(messages && { messages }) })
@@ -121,7 +122,7 @@ describe('a history as people write it', () => {
         { role: 'user', content: 7 as never },
       ]),
     ).toThrow('messages[1].content is 7')
-    expect(() => agent.restoreMessages(JSON.stringify([extensionMessage('n', deep(300) as never)]))).toThrow(
+    expect(() => agent.replaceMessages(parseMessages(JSON.stringify([extensionMessage('n', deep(300) as never)])))).toThrow(
       expect.objectContaining({ code: 'invalidMessages' }),
     )
     expect(agent.messages).toEqual(before)

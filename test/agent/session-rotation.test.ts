@@ -40,11 +40,11 @@ describe('newSession', () => {
   })
 })
 
-describe('checkAndRotate (basic_agent_check_and_rotate)', () => {
+describe('newSession after idle time (basic_agent_check_and_rotate)', () => {
   it('keeps the session of an agent that never spoke', () => {
     const agent = new Agent({ model: scripted([]) })
     const { sessionId } = agent
-    expect(agent.checkAndRotate(0)).toBeUndefined()
+    expect(agent.newSession({ afterIdleMs: 0 })).toBe(sessionId)
     expect([agent.sessionId, agent.lastActiveAt]).toEqual([sessionId, undefined])
   })
 
@@ -55,17 +55,17 @@ describe('checkAndRotate (basic_agent_check_and_rotate)', () => {
       const { sessionId } = agent
       expect(agent.lastActiveAt).toBe(1_000_000)
       vi.setSystemTime(1_000_000 + 1_800_000)
-      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+      expect(agent.newSession({ afterIdleMs: 1_800_000 })).toBe(sessionId)
       expect(agent.sessionId).toBe(sessionId)
       vi.setSystemTime(1_000_000 + 1_800_001)
-      const rotated = agent.checkAndRotate(1_800_000)
+      const rotated = agent.newSession({ afterIdleMs: 1_800_000 })
       expect(rotated).toBe(agent.sessionId)
       expect(rotated).not.toBe(sessionId)
       // The new session is empty of runs: it is not idle.
-      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+      expect(agent.newSession({ afterIdleMs: 1_800_000 })).toBe(rotated)
       await agent.prompt('next').result
       expect(agent.sessionId).toBe(rotated)
-      expect(agent.checkAndRotate(1_800_000)).toBeUndefined()
+      expect(agent.newSession({ afterIdleMs: 1_800_000 })).toBe(rotated)
     } finally {
       vi.useRealTimers()
     }

@@ -91,7 +91,7 @@ describe('what watches over a run watches over its sub-agents', () => {
       [{ needsApproval: false }, []],
     ] as const) {
       const { agent, ran, events, helper } = setup({}, {}, rule)
-      agent.setTools([guarded, helper])
+      agent.configure({ tools: [guarded, helper] })
       const run = agent.prompt('go')
       run.subscribe((event) => event.type === 'approvalRequested' && run.deny(event))
       await run.result
@@ -200,7 +200,7 @@ describe('an approval that a sub-agent needs', () => {
       model: scripted((request) => (request.messages.length === 1 ? (childScript[0] as never) : { text: 'child done' })),
       tools: [remove],
     })
-    agent.setTools([helper])
+    agent.configure({ tools: [helper] })
     const run = agent.prompt('go')
     run.subscribe((event) => {
       if (event.type !== 'approvalRequested') return

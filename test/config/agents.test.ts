@@ -33,13 +33,18 @@ describe('an agent', () => {
   it('may be written as an object, which is checked as a file is', async () => {
     const config = { provider: { model: 'm', api_key: 'k' }, agent: { system_prompt: 'hi', profile: { thinking_level: 'high' } } }
     const agent = await agentFromConfig(config)
-    expect([agent.systemPrompt, agent.thinking, agent.model.config.id]).toEqual(['hi', 'high', 'm'])
+    expect([agent.settings.systemPrompt, agent.settings.thinking, agent.settings.model.config.id]).toEqual(['hi', 'high', 'm'])
     expect(await refusalOf({ provider: { model: 5 as never } })).toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
 
   it('has the settings of its profile, in any case of the words', async () => {
     const agent = await agentOf(profiles)
-    expect([agent.systemPrompt, agent.thinking, agent.temperature, agent.maxTokens]).toEqual(['base', 'high', 0.2, 100])
+    expect([agent.settings.systemPrompt, agent.settings.thinking, agent.settings.temperature, agent.settings.maxTokens]).toEqual([
+      'base',
+      'high',
+      0.2,
+      100,
+    ])
   })
 
   it('has those of a variation where it says something, never overwritten by the profile', async () => {
@@ -54,7 +59,13 @@ system_prompt = "own"
 profile = { temperature = 1 }
 [[agent.instances]]
 name = "c"`)
-    const shown = [...agents].map(([name, agent]) => [name, agent.systemPrompt, agent.thinking, agent.temperature, agent.maxTokens])
+    const shown = [...agents].map(([name, agent]) => [
+      name,
+      agent.settings.systemPrompt,
+      agent.settings.thinking,
+      agent.settings.temperature,
+      agent.settings.maxTokens,
+    ])
     expect(shown).toEqual([
       ['a', 'reviewer', 'low', 0, 100],
       ['b', 'own', 'low', 1, 100],
@@ -65,13 +76,13 @@ name = "c"`)
   it('says what [agent] says before what profiles say; an empty prompt says nothing', async () => {
     const several = '[[agent.instances]]\nname = "a"\nagent_profile = "reviewer"\n[[agent.instances]]\nname = "b"\nsystem_prompt = "mine"'
     const agents = await agentsOf(`agent.system_prompt = "all"\n${profiles}${several}`)
-    expect([...agents.values()].map(({ systemPrompt }) => systemPrompt)).toEqual(['all', 'mine'])
-    expect((await agentOf(`agent.system_prompt = ""\n${profiles}`)).systemPrompt).toBe('base')
+    expect([...agents.values()].map(({ settings }) => settings.systemPrompt)).toEqual(['all', 'mine'])
+    expect((await agentOf(`agent.system_prompt = ""\n${profiles}`)).settings.systemPrompt).toBe('base')
   })
 
   it('has what the session says before what profiles say', async () => {
     const agent = await agentOf(`${profiles}[session]\nthinking_level = "off"\ntemperature = 1`)
-    expect([agent.thinking, agent.temperature]).toEqual(['off', 1])
+    expect([agent.settings.thinking, agent.settings.temperature]).toEqual(['off', 1])
   })
 
   it('is not called as another', async () => {
@@ -141,12 +152,12 @@ name = "three"
 workspace = "."`,
       host,
     )
-    expect([...agents.values()].map(({ systemPrompt }) => systemPrompt)).toEqual(['from a', 'from b', 'from the root'])
+    expect([...agents.values()].map(({ settings }) => settings.systemPrompt)).toEqual(['from a', 'from b', 'from the root'])
   })
 
   it('of a file are text, whatever stands in it', async () => {
     const agent = await agentOf(`${provider}[agent]\nworkspace = "a"\nsystem_prompt = "file:trick.md"`, { ...host, env: { KEY: 'k' } })
-    expect(agent.systemPrompt).toBe(files['a/trick.md'])
+    expect(agent.settings.systemPrompt).toBe(files['a/trick.md'])
   })
 
   it('of a file need a workspace, a file, and one that is not too long', async () => {
@@ -174,14 +185,18 @@ first = "file:prompt.md"
 `
 
   it('of blocks are composed in the order of their strategy, cut to length', async () => {
-    expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{system_prompt.p}}"`, host)).systemPrompt).toBe('from the root\n\n1234')
-    expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{%p%}}"`, host)).systemPrompt).toBe('from the root\n\n1234')
+    expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{system_prompt.p}}"`, host)).settings.systemPrompt).toBe(
+      'from the root\n\n1234',
+    )
+    expect((await agentOf(`${blocks}[agent]\nsystem_prompt = "{{%p%}}"`, host)).settings.systemPrompt).toBe('from the root\n\n1234')
   })
 
   it('of blocks without a strategy stand in the order of the file, and two strategies are always there', async () => {
     const own = (type: string) => `${provider}[agent]\nsystem_prompt = "{{p}}"\n[[system_prompt.instances]]\nid = "p"\n${type}`
-    expect((await agentOf(own('b = "2"\na = "1"'))).systemPrompt).toBe('2\n\n1')
-    expect((await agentOf(own('type = "{{system_prompt_strategy.agent}}"\ntools = "t"\nidentity = "i"'))).systemPrompt).toBe('i\n\nt')
+    expect((await agentOf(own('b = "2"\na = "1"'))).settings.systemPrompt).toBe('2\n\n1')
+    expect((await agentOf(own('type = "{{system_prompt_strategy.agent}}"\ntools = "t"\nidentity = "i"'))).settings.systemPrompt).toBe(
+      'i\n\nt',
+    )
     const error = await refusal(own('type = "agent"\nidentityy = "i"'))
     expect(error).toMatchObject({
       code: 'invalidField',
@@ -192,7 +207,7 @@ first = "file:prompt.md"
 
   it('that only look like references are text', async () => {
     for (const text of ['{{}}', 'Dear {{name}}', '{{#if a}}x{{/if}}', '{{ a }} {{ b }}']) {
-      expect((await agentOf(`${provider}[agent]\nsystem_prompt = '${text}'`)).systemPrompt).toBe(text)
+      expect((await agentOf(`${provider}[agent]\nsystem_prompt = '${text}'`)).settings.systemPrompt).toBe(text)
     }
   })
 })
@@ -200,12 +215,12 @@ first = "file:prompt.md"
 describe('tools', () => {
   const tools = toolsNamed('bash', 'read_file', 'write_file', 'web_search')
   const named = async (enabled: string, more = '') =>
-    (await agentOf(`${provider}[tools]\nenabled = [${enabled}]\n${more}`, { tools })).tools.map(({ name }) => name)
+    (await agentOf(`${provider}[tools]\nenabled = [${enabled}]\n${more}`, { tools })).settings.tools?.map(({ name }) => name)
 
   it('are those that the file names, also by the other names of the specification, each once', async () => {
     expect(await named('"bash", "file_read", "read_file", "shell"')).toEqual(['bash', 'read_file'])
     expect(await named('"prun", "revert"')).toEqual(['prun', 'prun_with_memo', 'revert_to_state'])
-    expect((await agentOf(provider, { tools })).tools).toEqual([])
+    expect((await agentOf(provider, { tools })).settings.tools).toEqual([])
   })
 
   it('that nobody has are refused, with those there are', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { agentOf, provider, refusal } from '../support/agent-files.ts'
 
 describe('a model', () => {
-  const modelOf = async (text: string) => (await agentOf(text, { trust: true })).model.config
+  const modelOf = async (text: string) => (await agentOf(text, { trust: true })).settings.model.config
 
   it('is that of the protocol, with what the section says', async () => {
     expect(
@@ -87,7 +87,7 @@ cost = { input_per_million = 3 }`),
   it('keeps its key out of its configuration, and out of errors where a variable gave it', async () => {
     const env = { KEY: 'sk-very-secret-key', RESOURCE: 'not a resource name' }
     const agent = await agentOf('[provider]\nmodel = "m"\napi_key = "${KEY}"', { env })
-    expect(JSON.stringify(agent.model.config)).not.toContain('secret')
+    expect(JSON.stringify(agent.settings.model.config)).not.toContain('secret')
     for (const field of ['api', 'model = ""\napi_key']) {
       const error = await refusal(`[provider]\n${field === 'api' ? 'model = "m"\n' : ''}${field} = "\${KEY}"`, { env })
       expect(JSON.stringify([error, error.message])).not.toContain('secret')

@@ -57,12 +57,12 @@ const agentsWith = (...references: string[]) =>
 describe('a field that refers to something', () => {
   it('takes a qualified reference, one that is unique, an id, and a name', async () => {
     const agents = await agentsWith('{{provider.fast}}', '{{%fast%}}', 'fast', 'Fast one', '{{provider.plain}}', 'plain')
-    expect([...agents.values()].map(({ model }) => model.config.id)).toEqual(['f', 'f', 'f', 'f', 'p', 'p'])
+    expect([...agents.values()].map(({ settings }) => settings.model.config.id)).toEqual(['f', 'f', 'f', 'f', 'p', 'p'])
   })
 
   it('makes it anew, but for what stands between %: that is one for all', async () => {
     const agents = await agentsWith('{{%fast%}}', '{{%provider.fast%}}', '{{fast}}', '{{fast}}')
-    const [a, b, c, d] = [...agents.values()].map(({ model }) => model)
+    const [a, b, c, d] = [...agents.values()].map(({ settings }) => settings.model)
     expect(a).toBe(b)
     expect(new Set([a, c, d]).size).toBe(3)
   })
@@ -97,10 +97,10 @@ describe('a field that refers to something', () => {
 
   it('takes a model of the host by its id', async () => {
     const [agent] = (await agentsWith('fast')).values()
-    const model = agent?.model
+    const model = agent?.settings.model
     if (model === undefined) throw new Error('no agent')
     const text = `[[agent.instances]]\nprovider = "{{#mine#}}"`
-    expect((await agentsOf(text, { models: { mine: model } })).get('unnamed')?.model).toBe(model)
+    expect((await agentsOf(text, { models: { mine: model } })).get('unnamed')?.settings.model).toBe(model)
   })
 })
 

@@ -39,7 +39,7 @@ thinking_level = "high"
         return scripted([{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.md' } }] }, { text: 'About bees.' }])
       },
     })
-    expect(agent.tools.map(({ name }) => name)).toEqual(['researcher', 'coder'])
+    expect(agent.settings.tools?.map(({ name }) => name)).toEqual(['researcher', 'coder'])
     expect(models.toSorted()).toEqual(['m', 'o', 'small'])
     const { text: said, messages } = await agent.prompt('go').result
     expect(said).toBe('Bees.')
@@ -70,7 +70,7 @@ thinking_level = "high"
   it('may be named among the tools; that changes nothing', async () => {
     for (const name of ['coder', '{{sub_agent.coder}}', '{{%coder%}}']) {
       const agent = await agentOf(`${text}[tools]\nenabled = ["${name}"]`, { workspace })
-      expect(agent.tools.map((tool) => tool.name)).toEqual(['researcher', 'coder'])
+      expect(agent.settings.tools?.map((tool) => tool.name)).toEqual(['researcher', 'coder'])
     }
   })
 
@@ -129,7 +129,7 @@ config = { command = "never" }
       { name: 'files', transport: 'stdio', command: 'server', args: ['--here'], env: { TOKEN: 't' }, cwd: '.' },
       { name: 'web', transport: 'http', url: 'https://mcp.test/', headers: { a: 'b' }, include: ['x'], timeoutMs: 2000 },
     ])
-    expect(agent.tools.map(({ name }) => name)).toEqual(['files__x', 'web__x'])
+    expect(agent.settings.tools?.map(({ name }) => name)).toEqual(['files__x', 'web__x'])
     await agent.close()
     await agent.close()
     expect(closed).toEqual(['files__x', 'web__x'])

@@ -186,8 +186,8 @@ describe('trust', () => {
   })
 
   it('lets it happen', async () => {
-    expect((await agentOf(text, { ...host, trust: async () => true })).systemPrompt).toBe('read /a.md')
-    expect((await agentOf(text.replace('/a.md', '../a.md'), { ...host, trust: true })).systemPrompt).toBe('read ./../a.md')
+    expect((await agentOf(text, { ...host, trust: async () => true })).settings.systemPrompt).toBe('read /a.md')
+    expect((await agentOf(text.replace('/a.md', '../a.md'), { ...host, trust: true })).settings.systemPrompt).toBe('read ./../a.md')
   })
 
   it('gives no workspace that the host cannot reach', async () => {

@@ -49,7 +49,7 @@ describe('an agent file', () => {
       return answer
     }
     await expect(loadedAgent(file, answering(false))).rejects.toMatchObject({ code: 'untrusted' })
-    expect((await loadedAgent(file, answering(true))).systemPrompt).toBe('You are trusted.')
+    expect((await loadedAgent(file, answering(true))).settings.systemPrompt).toBe('You are trusted.')
     expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([[prompt], [prompt]])
   })
 })

@@ -22,7 +22,7 @@ describe('mcp', () => {
     writeFileSync(join(folder, 'plan.txt'), 'Rest on Sunday.')
     const serverPath = join('node_modules', '@modelcontextprotocol', 'server-filesystem', 'dist', 'index.js')
     const agent = await agentWithFiles(calling('files__read_text_file', { path: join(folder, 'plan.txt') }), serverPath, folder)
-    expect(agent.tools.map(({ name }) => name)).not.toContain('files__write_file')
+    expect(agent.settings.tools?.map(({ name }) => name)).not.toContain('files__write_file')
     expect(await agent.prompt('What is planned?').text()).toBe('Rest on Sunday.')
     await agent.close()
     expect(await agent.prompt('And now?').text()).toContain('closed')

@@ -121,11 +121,11 @@ describe('a snapshot', () => {
     const agent = new Agent({ model, maxTokens: 100, temperature: 0.5, configId: 'mine' })
     await agent.prompt('x').result
     agent.restore(new Agent({ model }).checkpoint())
-    expect(agent.maxTokens).toBeUndefined()
-    expect(agent.temperature).toBeUndefined()
+    expect(agent.settings.maxTokens).toBeUndefined()
+    expect(agent.settings.temperature).toBeUndefined()
     expect(agent.settings.configId).toBeUndefined()
     expect(agent.lastActiveAt).toBeUndefined()
-    expect(agent.checkAndRotate(0)).toBeUndefined()
+    expect(agent.newSession({ afterIdleMs: 0 })).toBe(agent.sessionId)
   })
 
   it('that holds more than it should cannot change other settings', () => {
@@ -187,7 +187,7 @@ describe('what an application writes itself', () => {
 
   it('a profile is applied to a model alone', () => {
     const agent = new Agent(applyProfile({ systemPrompt: 'You review code.', thinking: 'low' }, { model: scripted([]) }))
-    expect([agent.systemPrompt, agent.thinking]).toEqual(['You review code.', 'low'])
+    expect([agent.settings.systemPrompt, agent.settings.thinking]).toEqual(['You review code.', 'low'])
   })
 })
 

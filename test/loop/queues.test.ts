@@ -293,12 +293,12 @@ describe('follow-ups, both modes', () => {
     expect(receipts.map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered'])
   })
 
-  it('come after steering, and a mode may change while something waits', async () => {
+  it('come after steering, and a mode may change for the next run while something waits', async () => {
     const model = scripted(Array.from({ length: 5 }, () => ({ text: 'ok' })))
     const agent = new Agent({ model })
     for (const said of ['a', 'b', 'c']) agent.followUp(said)
     agent.steer('s')
-    agent.subscribe((event) => event.type === 'turnEnd' && agent.setFollowUpMode('all'))
+    agent.configure({ followUpMode: 'all' })
     await agent.prompt('go').result
     expect(model.provider.requests.map((_, at) => lastTexts(model, at)?.join(' '))).toEqual(['go s', 'go s a b c'])
   })

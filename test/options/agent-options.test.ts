@@ -195,14 +195,14 @@ describe('options within options', () => {
     expect(() => new Agent({ model, limits: undefined, toolExecution: undefined } as never)).not.toThrow()
     const agent = new Agent({ model, maxTokens: 5 })
     agent.configure({ maxTokens: undefined })
-    expect(agent.maxTokens).toBeUndefined()
+    expect(agent.settings.maxTokens).toBeUndefined()
   })
 
   it('a setting that cannot be changed later is refused, and nothing changes', () => {
     const agent = new Agent({ model, maxTokens: 5 })
     expect(() => agent.configure({ maxTokens: 6, sessionId: 's' } as never)).toThrow(/sessionId \("s"\) is no option/)
     expect(() => agent.configure({ maxTokens: 6, thinking: 'deep' } as never)).toThrow(/thinking is "deep"/)
-    expect(agent.maxTokens).toBe(5)
+    expect(agent.settings.maxTokens).toBe(5)
   })
 
   it('a controller in place of its signal leaves the agent idle', async () => {

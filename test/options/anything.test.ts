@@ -17,6 +17,7 @@ import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session/index.ts'
 import { createStore } from '../../src/store/index.ts'
 import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, revertTool, searchTool, writeFileTool } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
@@ -72,7 +73,8 @@ const surfaces: Record<string, [object, (given: never) => unknown]> = {
   send: [promptOptions, (given) => agentOn({ messages: history }).send('go', given).result],
   compact: [{ focusMessage: 'f', metadata: 1 }, (given) => agentOn({}).compact(given).result],
   restore: [agentOn({ messages: history }).checkpoint(), (given) => agentOn({}).restore(given)],
-  restoreMessages: [{ text: '[]' }, (given) => agentOn({}).restoreMessages(given)],
+  parseMessages: [{ text: '[]' }, (given) => parseMessages(given)],
+  newSession: [{ afterIdleMs: 5 }, (given) => agentOn({}).newSession(given)],
   'agentLoop config': [
     { model, ...agentOptions, tools: undefined, systemPrompt: undefined, thinking: undefined },
     (given) => agentLoop('go', fresh(), given, { emit, signal }),
@@ -265,8 +267,8 @@ it.each(Object.entries(message))(
           const agent = agentOn({ messages: [given], contextConfig: { maxContextTokens: 200, systemPromptTokens: 0 }, tools: [add] })
           const { status, error } = await agent.prompt('go').result
           expect({ status, error }).toEqual({ status: 'completed', error: undefined })
-          expect(agentOn({ messages: JSON.parse(agent.saveMessages()) }).messages).toHaveLength(agent.messages.length)
-          agent.restoreMessages(agent.saveMessages())
+          expect(agentOn({ messages: JSON.parse(serializeMessages(agent.messages)) }).messages).toHaveLength(agent.messages.length)
+          agent.replaceMessages(parseMessages(serializeMessages(agent.messages)))
         })
         await worksOrRefuses(() => agentOn({}).prompt(given as never).result)
         await worksOrRefuses(() => agentOn({}).steer(given as never))

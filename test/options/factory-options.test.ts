@@ -310,7 +310,7 @@ describe('a key that is missing', () => {
     ]) {
       expect(act).toThrow(/ANTHROPIC_API_KEY/)
     }
-    expect(agent.model.config.id).toBe('scripted')
+    expect(agent.settings.model.config.id).toBe('scripted')
   })
 
   it('is no matter for local servers, for AWS credentials, and for what only describes', async () => {

@@ -54,7 +54,7 @@ describe('an agent from a file', () => {
       const result = await agent?.prompt('What is in a.txt?').result
       expect(result).toMatchObject({ status: 'completed', text: 'Bees.' })
       expect(JSON.stringify(result?.messages)).toContain('about bees')
-      expect(agent?.systemPrompt).toBe('Read.')
+      expect(agent?.settings.systemPrompt).toBe('Read.')
       expect(agent?.settings.skills?.skills.map(({ location }) => location)).toEqual(['skills/bees/SKILL.md'])
       expect((await sessions.list()).sessions).toHaveLength(1)
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent } from '../../src/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session/index.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('restore', () => {
@@ -19,7 +20,7 @@ describe('restore', () => {
 
     const { model, requests } = fixtureModel(wire, 'text')
     const after = new Agent({ model, tools: [tool] })
-    after.restoreMessages(before.saveMessages())
+    after.replaceMessages(parseMessages(serializeMessages(before.messages)))
     expect(after.messages).toEqual(before.messages)
     expect(await after.prompt('And now?').text()).toBe('Hello, world.')
     const [request] = await requests()

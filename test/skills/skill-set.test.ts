@@ -116,7 +116,7 @@ describe('an agent with skills', () => {
   it('keeps them apart from it: copies, checkpoints and changes do not add them twice', async () => {
     const skills = await loadSkills(one, ['s'])
     const { agent, model } = await asked({ skills, systemPrompt: 'Be brief.' })
-    expect(agent.systemPrompt).toBe('Be brief.')
+    expect(agent.settings.systemPrompt).toBe('Be brief.')
     const copy = agent.with({})
     copy.restore(agent.checkpoint())
     await copy.prompt('More.').result

@@ -51,7 +51,7 @@ async function agentWithServers(
   const all = () => [...own, ...servers.sets.flat()]
   const agent = new Agent({ ...options, tools: all(), owns: [servers] })
   // A set that its server changes is another list of tools for the next run.
-  for (const set of servers.sets) set.subscribe(() => agent.setTools(all()))
+  for (const set of servers.sets) set.subscribe(() => agent.configure({ tools: all() }))
   return agent
 }
 

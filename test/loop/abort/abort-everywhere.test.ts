@@ -99,9 +99,9 @@ async function playStopped(stop: Stop): Promise<Played> {
 type Around = <T>(name: string, value: T) => Promise<T>
 
 function everything(around: Around) {
-  const waiting = new MessageQueue('oneAtATime')
+  const waiting = new MessageQueue()
   const steering = new RunQueue(waiting)
-  const followUps = new RunQueue(new MessageQueue('oneAtATime'))
+  const followUps = new RunQueue(new MessageQueue())
   const receipts = [
     steering.add([withId(userMessage('steer'))]),
     followUps.add([withId(userMessage('follow-up'))]),

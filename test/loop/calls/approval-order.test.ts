@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, memorySessionStore, resumeAgent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { parseMessages, serializeMessages } from '../../../src/session/index.ts'
 import { restoredState } from '../../../src/store/index.ts'
 import type { ToolExecutionStrategy } from '../../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
@@ -113,7 +114,7 @@ describe('calls that wait since an earlier run', () => {
     expect(agent.pendingApprovals()).toEqual([])
     const { pendingApprovals } = await agent.prompt('go').result
     const elsewhere = new Agent({ model: scripted([{ text: 'done' }]), tools })
-    elsewhere.restoreMessages(agent.saveMessages())
+    elsewhere.replaceMessages(parseMessages(serializeMessages(agent.messages)))
     const state = restoredState(elsewhere.messages)
     for (const list of [agent.pendingApprovals(), elsewhere.pendingApprovals(), state.approvals]) expect(list).toEqual(pendingApprovals)
     expect(state.tools.migrate).toMatchObject({ status: 'pendingApproval', args: { name: 'migrate' } })

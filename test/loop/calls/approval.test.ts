@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Agent, type AgentEvent, type AgentOptions, type AgentRun, ConfigError, defineTool, textOf } from '../../../src/index.ts'
 import { Approvals, agentLoop } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { parseMessages, serializeMessages } from '../../../src/session/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'
 
@@ -134,7 +135,7 @@ describe('a run that nobody answers', () => {
     const remove = tool('remove', (args) => `removed ${ran.push(args)}`, { needsApproval: true })
     const model = scripted([{ text: 'done' }])
     const elsewhere = new Agent({ model, tools: [remove] })
-    elsewhere.restoreMessages(first.agent.saveMessages())
+    elsewhere.replaceMessages(parseMessages(serializeMessages(first.agent.messages)))
     const run = elsewhere.continueLoop()
     run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
     expect(await run.result).toMatchObject({ status: 'completed', text: 'done' })

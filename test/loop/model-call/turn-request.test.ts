@@ -345,7 +345,7 @@ describe('diffTurnRequests', () => {
   it('names the tool, and the system prompt', async () => {
     const { agent, requests } = await playCaptured([done, done, done])
     agent.subscribe((event) => event.type === 'turnRequest' && requests.push(event.request))
-    agent.setTools([add, tool('more', () => 'more')])
+    agent.configure({ tools: [add, tool('more', () => 'more')] })
     await agent.prompt('two').result
     agent.configure({ systemPrompt: 'new rules' })
     await agent.prompt('three').result

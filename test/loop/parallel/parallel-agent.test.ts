@@ -10,7 +10,7 @@ it('an agent takes part in parallel loops: its conversation goes in, the chosen 
   await agent.prompt('first').result
   const events: AgentEvent[] = []
   const configs = [{ model: scripted([{ text: 'two a' }]) }, { model: scripted([{ text: 'two b' }]) }]
-  const context = contextOf(agent.checkpoint(), agent.tools)
+  const context = contextOf(agent.checkpoint(), agent.settings.tools)
   expect(context).toMatchObject({ systemPrompt: 'be brief', tools: [add], lastLoopId: agent.lastLoopId })
   const { signal } = new AbortController()
   const { selectedContext } = await parallelLoop({
@@ -26,7 +26,7 @@ it('an agent takes part in parallel loops: its conversation goes in, the chosen 
   agent.subscribe((event) => events.push(event))
   await agent.prompt('third').result
   expect(model.provider.requests.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
-  expect(agent.systemPrompt).toBe('be brief')
+  expect(agent.settings.systemPrompt).toBe('be brief')
   const starts = ofType(events, 'agentStart')
   expect(new Set(starts.map(({ loopId }) => loopId)).size).toBe(3)
   expect(new Set(starts.map(({ sessionId }) => sessionId))).toEqual(new Set([agent.sessionId]))

@@ -93,7 +93,7 @@ describe('what the model is sent', () => {
 })
 
 function modelOf(agent: Agent): ReturnType<typeof scripted> {
-  return agent.model as ReturnType<typeof scripted> // made by this test
+  return agent.settings.model as ReturnType<typeof scripted> // made by this test
 }
 
 describe('trigger', () => {

@@ -13,7 +13,7 @@ export const model: Command = {
   isAnytime: false,
   async run({ assistant: { agent }, screen }, name) {
     if (name !== '') agent.configure({ model: await modelNamed(name) })
-    const { provider, id, contextWindow } = agent.model.config
+    const { provider, id, contextWindow } = agent.settings.model.config
     screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context`))
   },
 }
@@ -27,7 +27,7 @@ export const thinking: Command = {
     if (level !== '' && !isLevel(level))
       throw new ConfigError('invalidOption', `"${level}" is no level of thinking. Known: ${levels.join(', ')}.`)
     if (isLevel(level)) agent.configure({ thinking: level })
-    screen.line(screen.paint.plain(`  thinking: ${agent.thinking}`))
+    screen.line(screen.paint.plain(`  thinking: ${agent.settings.thinking ?? 'off'}`))
   },
 }
 
@@ -38,8 +38,8 @@ export const tools: Command = {
   isAnytime: true,
   run({ assistant: { agent }, screen }) {
     const { plain, paint } = screen.paint
-    if (agent.tools.length === 0) screen.line(paint('dim', '  none'))
-    for (const { name, description, needsApproval } of agent.tools) {
+    if ((agent.settings.tools ?? []).length === 0) screen.line(paint('dim', '  none'))
+    for (const { name, description, needsApproval } of agent.settings.tools ?? []) {
       const asks = needsApproval !== undefined && needsApproval !== false ? ' asks first' : ''
       const line = plain(`  ${name.padEnd(14)}${asks.padEnd(12)} ${description.split('\n', 1)[0] ?? ''}`)
       screen.line(cutTo(line, screen.width))
@@ -72,7 +72,7 @@ export const mcp: Command = {
     const { plain, paint } = screen.paint
     if (servers.length === 0) screen.line(paint('dim', '  none; an agent file names them: phi --config agent.toml'))
     for (const server of servers) {
-      const own = agent.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
+      const own = (agent.settings.tools ?? []).filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
       screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
     }
   },
@@ -86,7 +86,7 @@ export const usage: Command = {
   run({ assistant: { agent }, meter, screen }) {
     const { plain } = screen.paint
     const { usage: used } = meter
-    const { contextWindow, cost } = agent.model.config
+    const { contextWindow, cost } = agent.settings.model.config
     const rows = [
       ['input', used.input],
       ['from cache', used.cacheRead],

@@ -39,7 +39,11 @@ export class Meter {
   }
 
   /** Model, context and cost, as the prompt line shows them. */
-  line({ model: { config } }: Pick<Agent, 'model'>): string {
+  line({
+    settings: {
+      model: { config },
+    },
+  }: Pick<Agent, 'settings'>): string {
     const share = `${Math.round((100 * this.#context) / Math.max(1, config.contextWindow))}%`
     return [config.id, share, costOf(this.usage, config.cost)].filter((part) => part !== undefined).join(' · ')
   }

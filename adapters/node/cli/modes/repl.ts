@@ -87,7 +87,7 @@ class Repl implements LineListener, CommandHost {
   #welcome(): void {
     const { paint } = this.screen.paint
     const { agent, root, notes } = this.assistant
-    this.screen.line(joined(paint('bold', 'phi'), paint('dim', `  ${agent.model.config.name} · ${root} · /help`)))
+    this.screen.line(joined(paint('bold', 'phi'), paint('dim', `  ${agent.settings.model.config.name} · ${root} · /help`)))
     for (const note of notes) this.screen.line(paint('yellow', note))
     this.meter.begin(agent)
     if (agent.messages.length > 0)

@@ -65,7 +65,7 @@ enabled = ["file_read"]`
       createModel: ({ api_key }) => (api_key === 'from the environment' ? scripted(script) : undefined),
     })
     const agent = await agentFromConfig(config, host)
-    expect([agent.systemPrompt, agent.tools.map(({ name }) => name)]).toEqual(['From the workspace.', ['read_file']])
+    expect([agent.settings.systemPrompt, agent.settings.tools?.map(({ name }) => name)]).toEqual(['From the workspace.', ['read_file']])
     const { messages } = await agent.prompt('go').result
     expect(JSON.stringify(messages)).toContain('hello')
   })
@@ -73,7 +73,7 @@ enabled = ["file_read"]`
   it('takes variables of this process where no others are given', async () => {
     const text = '[provider]\nmodel = "m"\napi_key = "${PATH}"\n[agent]\nsystem_prompt = "${PATH}"'
     const { config, host } = await loadConfigFile(put('env.toml', text), { trust: ({ kind }) => kind === 'variable' })
-    expect((await agentFromConfig(config, host)).systemPrompt).toBe(process.env.PATH)
+    expect((await agentFromConfig(config, host)).settings.systemPrompt).toBe(process.env.PATH)
   })
 
   it('reads outside of the workspace only with trust, and follows no link there', async () => {
@@ -82,7 +82,7 @@ enabled = ["file_read"]`
     const refused = await loadConfigFile(file, { root })
     await expect(agentFromConfig(refused.config, refused.host)).rejects.toMatchObject({ code: 'untrusted', field: 'agent.system_prompt' })
     const trusted = await loadConfigFile(file, { root, trust: true })
-    expect((await agentFromConfig(trusted.config, trusted.host)).systemPrompt).toBe('From outside.')
+    expect((await agentFromConfig(trusted.config, trusted.host)).settings.systemPrompt).toBe('From outside.')
     for (const path of ['/dev/zero', '/proc/self/mem', outside]) {
       const odd = await loadConfigFile(put('odd.toml', `${provider}[agent]\nsystem_prompt = "file:${path}"`), { root, trust: true })
       await expect(agentFromConfig(odd.config, odd.host)).rejects.toMatchObject({ code: expect.stringMatching(/^(io|parse)$/) })
@@ -119,7 +119,7 @@ name = "a"
 name = "b"`
     const { config, host } = await loadConfigFile(put('servers.toml', text), { root, trust: true })
     const [a, b] = (await agentsFromConfig(config, host)).values()
-    expect(a?.tools.map(({ name }) => name)).toEqual(['files__read_text_file'])
+    expect(a?.settings.tools?.map(({ name }) => name)).toEqual(['files__read_text_file'])
     await a?.close()
     await b?.close()
   })
