@@ -113,7 +113,7 @@ type AgentLoopRequest = LoopRequest & { origin: LoopOrigin & { loopId: string };
  * Takes the right to write, and catches up with what others have written since this history was read: then the run goes on from there. What cannot
  * be opened refuses the first record of the loop too, which ends the run.
  */
-export async function takeOver(request: AgentLoopRequest, journal: SessionJournal, { afterTakeover }: RunStart): Promise<AgentLoopRequest> {
+async function takeOver(request: AgentLoopRequest, journal: SessionJournal, { afterTakeover }: RunStart): Promise<AgentLoopRequest> {
   const { context, config, origin, options } = request
   const { agentId, sessionId } = context
   const { parentLoopId } = origin

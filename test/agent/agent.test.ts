@@ -64,7 +64,7 @@ describe('settings', () => {
   it('are unchanged by a change that cannot work', () => {
     const agent = new Agent({ model: scripted([]), maxTokens: 5 })
     expect(() => agent.configure({ maxTokens: -1, systemPrompt: 'new' })).toThrow(ConfigError)
-    expect([agent.settings.maxTokens, agent.settings.systemPrompt]).toEqual([5, ''])
+    expect([agent.settings.maxTokens, agent.settings.systemPrompt]).toEqual([5, undefined])
   })
 
   it('are copied by with(), with history and an identity of its own', async () => {

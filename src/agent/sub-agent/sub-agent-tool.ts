@@ -222,7 +222,7 @@ function childConfig(
 const brand = Symbol.for('phi-core.subAgent')
 
 /** Marks a tool as a sub-agent. Enumerable: a copy made by spreading is still one. */
-export function markAsSubAgent(tool: object): void {
+function markAsSubAgent(tool: object): void {
   Object.defineProperty(tool, brand, { value: true, enumerable: true })
 }
 

@@ -111,7 +111,7 @@ type ReadFrame = (data: string, name: string | undefined, id: string | undefined
  *
  * Throws `RemoteError` for a frame that is no event of ours: the connection is then taken up again from the last event that was.
  */
-export function createEventReader(): ReadFrame {
+function createEventReader(): ReadFrame {
   const decoder = eventDecoder()
   let newest = 0
   return (data, name, id) => {

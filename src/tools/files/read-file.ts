@@ -1,3 +1,4 @@
+import { toBase64 } from '../../base/base64.ts'
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -120,15 +121,4 @@ async function readText(
   }
   if (page.isPastEnd) throw new ToolError('invalidArguments', `offset ${offset} is past the end of ${path} (${page.seen} lines).`)
   return { content: [{ type: 'text', text: page.text(isComplete) }], details: { path } }
-}
-
-/** Encodes bytes as base64 without a `data:` prefix. */
-export function toBase64(bytes: Uint8Array): string {
-  // In pieces: one call with millions of arguments overflows the stack. Divisible by 3, so that pieces join without padding.
-  const pieceBytes = 0x6000
-  let text = ''
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    text += btoa(String.fromCharCode(...bytes.subarray(start, start + pieceBytes)))
-  }
-  return text
 }

@@ -1,3 +1,4 @@
+import { toBase64 } from '../../base/base64.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { ImageContent, TextContent } from '../../contract/message/content.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -82,10 +83,4 @@ function textOf64(data: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }
