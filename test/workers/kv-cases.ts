@@ -1,5 +1,7 @@
 import { type KvNamespace, kvSessionStore } from '../../adapters/cloudflare/index.ts'
+import { exportSession, importSession } from '../../src/session/index.ts'
 import { describe, expect, it } from '../harness/mini-vitest.ts'
+import { lateKv, undeletingKv } from './kv-wrappers.ts'
 import { failureOf, note, notesIn } from './notes.ts'
 
 const agent = { agentId: 'a' }
@@ -44,6 +46,7 @@ export function kvCases(empty: () => KvNamespace): void {
   describe('KV, looked into', () => {
     writingCases(empty)
     failureCases(empty)
+    lateCases(empty)
   })
 }
 
@@ -173,5 +176,83 @@ function failureCases(empty: () => KvNamespace): void {
     await writer.append([note('2')])
     await writer.close()
     expect([summaries, notesIn((await store.tail('s1')).records)]).toEqual([2, ['1', '2']])
+  })
+}
+
+/** Keys become visible in any order, and their values later still. */
+function lateCases(empty: () => KvNamespace): void {
+  const imported = ['1', 'x'.repeat(900), '3', '4']
+  const options = { maxValueBytes: 400 }
+
+  async function written(inner: KvNamespace, notes: readonly string[]): Promise<string[]> {
+    const { namespace, puts } = watched(inner)
+    const writer = await kvSessionStore(namespace, options).open('s1', agent)
+    for (const each of notes) await writer.append([note(each)])
+    await writer.close()
+    return puts.map(({ key }) => key).filter((key) => key.startsWith('s/'))
+  }
+
+  it('has the old session until all of an import is visible, whichever of its values comes late', async () => {
+    const inner = undeletingKv(empty())
+    await written(inner, ['old', 'older'])
+    const from = empty()
+    await written(from, imported)
+    const { namespace, puts } = watched(inner)
+    await importSession(kvSessionStore(namespace, options), await exportSession(kvSessionStore(from), 's1'), { replace: true })
+    const keys = puts.map(({ key }) => key).filter((key) => key.startsWith('s/'))
+    expect(keys.length > imported.length).toBe(true)
+    for (const key of keys) {
+      for (const isListed of [true, false]) {
+        const late = kvSessionStore(lateKv(inner, key, isListed), options)
+        expect([key, isListed, notesIn((await late.tail('s1')).records)]).toEqual([key, isListed, ['old', 'older']])
+        // That the last key is not there yet looks as if the import had been cut off.
+        const isNoticed = isListed || key !== keys.at(-1)
+        expect([key, isListed, await failureOf(late.open('s1', agent))]).toEqual([key, isListed, isNoticed ? 'io' : 'fulfilled'])
+      }
+    }
+    expect(notesIn((await kvSessionStore(inner).tail('s1')).records)).toEqual(imported)
+  })
+
+  it('shows what is before a record that comes late, and goes on when that is there', async () => {
+    const inner = empty()
+    const keys = [...(await written(inner, ['1', '2', '3'])), ...(await written(inner, ['4', '5', '6']))]
+    // Two pieces each.
+    expect(keys.length).toBe(12)
+    for (const [index, key] of keys.slice(0, -1).entries()) {
+      for (const isListed of [true, false]) {
+        const late = kvSessionStore(lateKv(inner, key, isListed), options)
+        const shown = notesIn((await late.tail('s1')).records)
+        expect([key, isListed, shown]).toEqual([key, isListed, ['1', '2', '3', '4', '5'].slice(0, index >> 1)])
+        expect([key, isListed, await failureOf(late.open('s1', agent))]).toEqual([key, isListed, 'io'])
+      }
+    }
+    await written(inner, ['7'])
+    expect(notesIn((await kvSessionStore(inner).tail('s1')).records)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
+  })
+
+  it('does not take a session of which nothing is visible yet for one that is not there', async () => {
+    const inner = empty()
+    const [first = ''] = await written(inner, ['1'])
+    expect(await failureOf(kvSessionStore(lateKv(inner, first, true)).tail('s1'))).toBe('io')
+  })
+
+  it('opens what an import has replaced, also where its process ended while it deleted that', async () => {
+    for (let deletions = 0; deletions < 3; deletions++) {
+      const inner = empty()
+      await written(inner, ['old', 'older', 'oldest'])
+      const from = empty()
+      await written(from, imported)
+      let left = deletions
+      const ended: KvNamespace = {
+        ...inner,
+        delete: async (key) => {
+          if (left-- <= 0) throw new Error('The process has ended.')
+          await inner.delete(key)
+        },
+      }
+      await importSession(kvSessionStore(ended), await exportSession(kvSessionStore(from), 's1'), { replace: true })
+      const writer = await kvSessionStore(inner).open('s1', agent)
+      expect([deletions, notesIn(writer.records)]).toEqual([deletions, imported])
+    }
   })
 }

@@ -53,3 +53,26 @@ export function delayedKv(namespace: KvNamespace): { namespace: KvNamespace; set
     },
   }
 }
+
+/** A namespace as it is seen where the value of one key is not visible yet, and where that key may not be listed either. */
+export function lateKv(namespace: KvNamespace, late: string, isListed: boolean): KvNamespace {
+  async function get(key: string): Promise<string | null>
+  async function get(keys: string[]): Promise<Map<string, string | null>>
+  async function get(key: string | string[]): Promise<string | null | Map<string, string | null>> {
+    if (typeof key === 'string') return key === late ? null : namespace.get(key)
+    return new Map([...(await namespace.get(key))].map(([name, value]) => [name, name === late ? null : value]))
+  }
+  return {
+    ...namespace,
+    get,
+    list: async (options) => {
+      const page = await namespace.list(options)
+      return { ...page, keys: page.keys.filter(({ name }) => isListed || name !== late) }
+    },
+  }
+}
+
+/** A namespace in which nothing is deleted: the process ends before it is. */
+export function undeletingKv(namespace: KvNamespace): KvNamespace {
+  return { ...namespace, delete: async () => undefined }
+}

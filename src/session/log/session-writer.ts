@@ -120,7 +120,7 @@ export class LogSessionWriter implements SessionWriter {
     const start = whole === undefined ? this.#start : lineStart({ ...this.#place, whole })
     return encoded.map((record) => {
       const seq = this.#next++
-      return { epoch: this.epoch, seq, text: encodeLine(start, seq, record) }
+      return { epoch: this.epoch, seq, text: encodeLine(start, seq, record), ...(whole !== undefined && { whole }) }
     })
   }
 

@@ -223,6 +223,8 @@ export interface LogLine {
   epoch: number
   seq: number
   text: string
+  /** Of a session that is stored as a whole: its last `seq`. Until that line is there, none of them counts; then nothing older does. */
+  whole?: number
 }
 
 /** A writer's claim, as a driver gave it. */

@@ -19,6 +19,10 @@ export interface LogKeyMetadata {
   chars: number
   /** On the last piece, which is written last: how many there are. */
   chunks?: number
+  /** The first `seq` of the writer. Older versions did not write it. */
+  from?: number
+  /** Of a session that was stored as a whole: its last `seq`. */
+  whole?: number
 }
 
 /** Where the log of a session is. Ids have no slash, so no session's prefix begins another's. */

@@ -1,6 +1,6 @@
 import type { LogLine } from '../../../../src/session/index.ts'
 import { splitText } from '../split-text.ts'
-import { type LogKey, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
+import { type LogKey, type LogKeyMetadata, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
 
 /** What one bulk read may ask for, and about how much text it may bring: KV ends at 25 MB. */
@@ -13,6 +13,7 @@ interface LogValue {
   lines: number
   chunk?: number
   chunks?: number
+  whole?: number
   text: string
 }
 
@@ -22,35 +23,36 @@ interface LogValue {
  */
 export async function writeLines(
   namespace: KvNamespace,
-  place: { sessionId: string; epoch: number; writer: string },
+  place: { sessionId: string; epoch: number; writer: string; from: number },
   lines: readonly LogLine[],
   maxValueBytes: number,
 ): Promise<void> {
-  for (const { text, seq, chunk, chunks, lines: count } of valuesOf(lines, maxValueBytes)) {
+  for (const { text, seq, chunk, chunks, whole, lines: count } of valuesOf(lines, maxValueBytes)) {
     const key = { epoch: place.epoch, writer: place.writer, seq, ...(chunk !== undefined && { chunk }) }
-    const metadata = { lines: count, chars: text.length, ...(chunks !== undefined && { chunks }) }
+    const of = { from: place.from, ...(whole !== undefined && { whole }) }
+    const metadata: LogKeyMetadata = { lines: count, chars: text.length, ...(chunks !== undefined && { chunks }), ...of }
     await namespace.put(logKeyName(place.sessionId, key), text, { metadata })
   }
 }
 
 function valuesOf(lines: readonly LogLine[], maxValueBytes: number): LogValue[] {
   const values: LogValue[] = []
-  for (const { seq, text } of lines) {
+  for (const { seq, text, whole } of lines) {
+    const of = { seq, lines: 1, ...(whole !== undefined && { whole }) }
     const pieces = splitText(text, maxValueBytes)
     const last = values.at(-1)
-    if (pieces.length > 1) values.push(...pieces.map((piece, chunk) => chunkOf(seq, piece, chunk, pieces.length)))
+    if (pieces.length > 1) values.push(...pieces.map((piece, chunk) => chunkOf({ ...of, text: piece, chunk }, pieces.length)))
     else if (last !== undefined && last.chunk === undefined && (last.text.length + 1 + text.length) * 3 <= maxValueBytes) {
       last.text += `\n${text}`
       last.lines++
-    } else values.push({ seq, lines: 1, text })
+    } else values.push({ ...of, text })
   }
   return values
 }
 
-function chunkOf(seq: number, text: string, chunk: number, chunks: number): LogValue {
-  const value = { seq, lines: 1, chunk, text }
+function chunkOf(value: LogValue & { chunk: number }, chunks: number): LogValue {
   // Until the piece that says how many there are is there, the line is not.
-  return chunk === chunks - 1 ? { ...value, chunks } : value
+  return value.chunk === chunks - 1 ? { ...value, chunks } : value
 }
 
 /** The keys of a session's log, as far as KV shows them, in the order of epoch, then of writing. */
@@ -62,25 +64,105 @@ export async function logKeys(namespace: KvNamespace, sessionId: string): Promis
 /** What `readLines` found. */
 export interface KvLines {
   lines: string[]
-  /** Keys that were listed, but whose value is not visible here yet. */
-  unseen: number
+  /** Whether there is more than these: a key or a value that is not visible here yet, and what its writer wrote after it. */
+  isLate: boolean
 }
 
-/** The lines behind these keys. Lines of which a piece is missing are left out: nobody was told that they are stored. */
-export async function readLines(namespace: KvNamespace, keys: readonly LogKey[]): Promise<KvLines> {
-  const whole = grouped(keys).filter(isComplete)
+/** What one writer wrote, as far as it is visible without a gap. */
+interface Part {
+  epoch: number
+  from?: number
+  whole?: number
+  /** The pieces of one line, or a value with several, together. */
+  groups: LogKey[][]
+  /** The `seq` that comes next. */
+  next: number
+  isLate: boolean
+}
+
+/**
+ * The lines behind these keys, those up to `after` left out where they share no value with others.
+ *
+ * **Contract**
+ * - Keys and values become visible in any order. Of one writer nothing counts after the first that is not: an import of which a value is missing
+ *   would pass for one that was damaged later.
+ * - A line whose last piece is not there is left out: nobody was told that it is stored.
+ */
+export async function readLines(namespace: KvNamespace, keys: readonly LogKey[], after = 0): Promise<KvLines> {
+  const parts = partsOf(keys)
+  for (const part of parts) part.groups = part.groups.filter((group) => endOf(group) > after + 1)
   const values = new Map<string, string | null>()
-  for (const batch of batchesOf(whole.flat())) {
+  for (const batch of batchesOf(parts.flatMap(({ groups }) => groups.flat()))) {
     for (const [name, value] of await readBatch(namespace, batch)) values.set(name, value)
   }
+  return { lines: parts.flatMap((part) => seenLines(part, values)), isLate: isAnyLate(countingParts(parts)) }
+}
+
+function seenLines(part: Part, values: ReadonlyMap<string, string | null>): string[] {
   const lines: string[] = []
-  let unseen = 0
-  for (const group of whole) {
+  for (const group of part.groups) {
     const texts = group.flatMap((key) => values.get(key.name) ?? [])
-    unseen += group.length - texts.length
-    if (texts.length === group.length) lines.push(...texts.join('').split('\n'))
+    if (texts.length < group.length) {
+      part.next = group[0]?.seq ?? 0
+      part.isLate = true
+      return lines
+    }
+    for (const line of texts.join('').split('\n')) lines.push(line)
   }
-  return { lines, unseen }
+  return lines
+}
+
+/** What is older than the newest session that is here as a whole counts no more, and may be deleted by now. */
+function countingParts(parts: readonly Part[]): Part[] {
+  const since = parts.findLast(({ whole, next }) => whole !== undefined && next > whole)?.epoch ?? 0
+  return parts.filter(({ epoch }) => epoch >= since)
+}
+
+function partsOf(keys: readonly LogKey[]): Part[] {
+  const parts = new Map<string, Part>()
+  for (const group of grouped(keys)) {
+    const [first] = group
+    if (first === undefined) continue
+    const { epoch, seq, writer, metadata } = first
+    const { from = seq, whole } = metadata
+    const part = parts.get(`${epoch} ${writer}`) ?? {
+      epoch,
+      groups: [],
+      next: from,
+      isLate: false,
+      ...(metadata.from !== undefined && { from }),
+      ...(whole !== undefined && { whole }),
+    }
+    parts.set(`${epoch} ${writer}`, part)
+    addGroup(part, group, seq)
+  }
+  return [...parts.values()]
+}
+
+function addGroup(part: Part, group: LogKey[], seq: number): void {
+  const { chunk, metadata } = group.at(-1) ?? {}
+  if (seq !== part.next) part.isLate = true
+  if (part.isLate) return
+  if (chunk === undefined || metadata?.chunks === group.length) {
+    part.groups.push(group)
+    part.next = endOf(group)
+  } else if (metadata?.chunks !== undefined) part.isLate = true
+}
+
+/** The `seq` after the last one in it. */
+function endOf(group: readonly LogKey[]): number {
+  const [first] = group
+  return first === undefined ? 0 : first.seq + first.metadata.lines
+}
+
+/** Whether something is missing within what a writer wrote, or between that and what it goes on from. */
+function isAnyLate(parts: readonly Part[]): boolean {
+  let next = 1
+  for (const { from = 1, whole, next: end, isLate } of parts) {
+    if (isLate || (whole === undefined && from > next)) return true
+    if (whole === undefined || end > whole) next = Math.max(next, end)
+  }
+  return false
 }
 
 /** The pieces of one line together. They follow each other. */
@@ -94,11 +176,6 @@ function grouped(keys: readonly LogKey[]): LogKey[][] {
     else groups.push([key])
   }
   return groups
-}
-
-function isComplete(group: readonly LogKey[]): boolean {
-  const last = group.at(-1)
-  return last?.chunk === undefined || last.metadata.chunks === group.length
 }
 
 function batchesOf(keys: readonly LogKey[]): string[][] {

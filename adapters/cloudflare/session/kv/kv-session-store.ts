@@ -34,6 +34,8 @@ const summaryIntervalMs = 10_000
 interface Writing {
   agentId: string
   writer: string
+  /** The first `seq` that it wrote. */
+  from?: number
   /** What lists say; undefined until the first record is there. */
   summary: SessionSummary | undefined
   /** `lastActiveAt` as it was stored last. */
@@ -45,7 +47,8 @@ interface Writing {
  *
  * **Contract**
  * - An acknowledged record is durable, but readers elsewhere may see it a minute later or more, and lists too. So may a new writer: it must
- *   not be opened while there may be records that it cannot see. One that meets a key whose value it cannot see yet rejects with `io`.
+ *   not be opened while there may be records that it cannot see. Where some are visible that were written after others which are not, `open`
+ *   rejects with `io`, and readers see those before.
  * - Two writers at once are not noticed. Their records have keys of their own, so both are kept, and readers report a fork.
  * - Lists give what is up to 10 s old while a session is written. A title is cut to what the metadata of a key has room for.
  * - `agentId` has at most 900 bytes as JSON; `open` rejects with `invalidSession` otherwise. Throws `ConfigError` `invalidOption` for `maxValueBytes`
@@ -77,8 +80,8 @@ class KvDriver implements LogDriver {
     const bytes = bytesOf(agentId)
     if (bytes > maxAgentIdBytes) throw agentIdTooLong(bytes)
     const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
-    const { lines, unseen } = await kvOutcome('get', readLines(this.#namespace, keys))
-    if (unseen > 0) throw notVisible(sessionId, unseen)
+    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys))
+    if (isLate) throw notVisible(sessionId)
     const claim: LogClaim = { sessionId, epoch: (keys.at(-1)?.epoch ?? 0) + 1, lines }
     const writer = crypto.randomUUID().slice(0, 8)
     const summary = keys.length === 0 ? undefined : await this.#summaryOf(sessionId)
@@ -89,7 +92,9 @@ class KvDriver implements LogDriver {
   async append(claim: LogClaim, lines: readonly LogLine[], digest: SessionDigest = { loops: 0, messages: 0 }): Promise<void> {
     const { sessionId, epoch } = claim
     const writing = this.#writingOf(claim)
-    await kvOutcome('put', writeLines(this.#namespace, { sessionId, epoch, writer: writing.writer }, lines, this.#maxValueBytes))
+    writing.from ??= lines[0]?.seq ?? 1
+    const place = { sessionId, epoch, writer: writing.writer, from: writing.from }
+    await kvOutcome('put', writeLines(this.#namespace, place, lines, this.#maxValueBytes))
     const lastActiveAt = this.#now()
     const mustBeListed = writing.summary?.agentId !== writing.agentId
     const isRenamed = writing.summary?.title !== digest.title
@@ -112,8 +117,9 @@ class KvDriver implements LogDriver {
   async read(sessionId: string, after: number): Promise<readonly string[] | undefined> {
     const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
     if (keys.length === 0) return undefined
-    const later = keys.filter(({ seq, metadata }) => seq + metadata.lines > after + 1)
-    return (await kvOutcome('get', readLines(this.#namespace, later))).lines
+    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys, after))
+    if (isLate && lines.length === 0 && after === 0) throw notVisible(sessionId)
+    return lines
   }
 
   async list(query: LogQuery = {}): Promise<SessionSummary[]> {
@@ -164,6 +170,8 @@ function agentIdTooLong(bytes: number): SessionError {
   return new SessionError('invalidSession', `The agent id has ${bytes} bytes as JSON; Workers KV lists at most ${maxAgentIdBytes}.`)
 }
 
-function notVisible(sessionId: string, unseen: number): SessionError {
-  return new SessionError('io', `${unseen} records of session ${sessionId} cannot be seen here yet. Open it again in a minute.`)
+function notVisible(sessionId: string): SessionError {
+  return new SessionError('io', `Records of session ${sessionId} cannot be seen here yet. Open it again in a minute.`, {
+    hint: 'If that does not help, a deletion of it was cut off: delete it again.',
+  })
 }
