@@ -73,11 +73,11 @@ const expected: Record<string, string> = {
     UnknownEntry`,
   './context': `
     ContextTracker cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
-    emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction
+    contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction
     messageTokens summaryMessage totalTokens turnsOf
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope
     CompactionStrategy ContextChange ContextConfig ContextState ContextTranslation ExtensionMessage LlmCompactionOptions LlmMessage
-    MessageEnvelope ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
+    MessageEnvelope ModelLimits ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
     TurnSpan`,
   './loop': `
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst

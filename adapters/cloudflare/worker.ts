@@ -1,3 +1,4 @@
+import { contextLimitOf } from '../../src/context/index.ts'
 import { Agent, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { callerToken, createModelProxy } from '../http/index.ts'
@@ -88,8 +89,8 @@ const app = createWorker<Bindings>({
 
 /** What the playground says of the model, before it has asked it anything. */
 app.get('/about', (c) => {
-  const { name, contextWindow, maxTokens } = modelOf(c.env).config
-  return c.json({ model: name, isScripted: c.env.ANTHROPIC_API_KEY === undefined, contextTokens: contextWindow - maxTokens })
+  const { config } = modelOf(c.env)
+  return c.json({ model: config.name, isScripted: c.env.ANTHROPIC_API_KEY === undefined, contextTokens: contextLimitOf(config) })
 })
 
 /** For agents that run in the page: this Worker adds the key, and sees to it that nobody spends too much of it. */

@@ -33,9 +33,10 @@ export class ChatTrace {
 
   request({ maxTokens, temperature, responseFormat, model, systemPrompt, messages }: StreamRequest): void {
     if (!this.#operation.isRecording) return
+    const limit = maxTokens ?? model.maxTokens
     const isJson = responseFormat !== undefined && responseFormat.type !== 'text'
     const attributes: Attributes = {
-      'gen_ai.request.max_tokens': maxTokens ?? model.maxTokens,
+      ...(limit > 0 && { 'gen_ai.request.max_tokens': limit }),
       ...(temperature !== undefined && { 'gen_ai.request.temperature': temperature }),
       ...(isJson && { 'gen_ai.output.type': 'json' }),
     }

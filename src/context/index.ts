@@ -44,6 +44,7 @@ export { type LlmCompactionOptions, llmCompaction } from './compaction/llm-compa
 export { summaryMessage } from './compaction/summary-lines.ts'
 export { extractJson } from './extract-json.ts'
 export { diffTurnRequests, type RequestBreak, type RequestDiff } from './requests/request-diff.ts'
+export { contextLimitOf, type ModelLimits } from './tokens/context-limits.ts'
 export { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from './tokens/estimate.ts'
 export { ContextTracker, isContextOverflow } from './tokens/prompt-size.ts'
 export { type ContextTranslation, defaultContextTranslation } from './translation.ts'

@@ -1,4 +1,5 @@
 import { opfsWorkspace } from '../../../adapters/browser/index.ts'
+import { contextLimitOf } from '../../../src/context/index.ts'
 import type { AgentTool, CostConfig } from '../../../src/index.ts'
 import {
   editFileTool,
@@ -25,8 +26,8 @@ export async function agentSetup(settings: Settings): Promise<() => AgentSetup> 
   const [model, workspace] = await Promise.all([makeModel(settings.model), openWorkspace()])
   const plain = plainOptions(settings)
   const tools = toolsOf(settings, workspace)
-  const { name, id, contextWindow, maxTokens, cost } = model.config
-  const contextTokens = settings.compaction.maxContextTokens || contextWindow - maxTokens
+  const { name, id, cost } = model.config
+  const contextTokens = settings.compaction.maxContextTokens || contextLimitOf(model.config)
   const compactsAt = settings.compaction.isOn ? (contextTokens * settings.compaction.compactAt) / 100 : contextTokens
   const facts = { name: name || id, isScripted: false, contextTokens, compactsAt, cost: cost ?? unknownCost }
   const options = { ...plain, model, tools, workspace, captureTurnRequests: { httpBody: true } }

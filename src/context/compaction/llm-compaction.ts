@@ -50,7 +50,8 @@ export function llmCompaction(options: LlmCompactionOptions): CompactionStrategy
 async function summarise(options: LlmCompactionOptions, input: CompactionInput): Promise<AgentMessage[]> {
   const pieces = transcriptOf(input.turns.flat(), input.config.toolOutputMaxLines)
   if (pieces.length === 0) return []
-  const answerTokens = options.maxTokens ?? Math.min(options.model.config.maxTokens, 2 * input.maxTokens)
+  const limit = options.model.config.maxTokens
+  const answerTokens = options.maxTokens ?? Math.min(limit > 0 ? limit : Infinity, 2 * input.maxTokens)
   const used = answerTokens + input.maxTokens + input.counter.text(promptOf(input, '', '') + (options.systemPrompt ?? instructions))
   const room = Math.max(1000, options.model.config.contextWindow - 2 * used)
   const record = pieces.join('\n\n')

@@ -15,6 +15,8 @@ const defaultCompactionConfig: CompactionConfig = {
   toolOutputMaxLines: 50,
 }
 
+/** Tokens of the window that are kept for the answer at most: models may write far more, and hardly ever do. */
+const maxAnswerRoom = 32_000
 /** Where the window of a model is not known. */
 const defaultMaxTokens = 100_000
 const defaultSystemPromptTokens = 4000
@@ -46,8 +48,7 @@ export interface PromptHead {
  * Fills in defaults; `undefined` where nothing is ever compacted.
  *
  * **Contract**
- * - `maxContextTokens` is the model's window less its output limit (at most half of the window is kept for output), or 100,000 where the
- *   window is unknown.
+ * - `maxContextTokens` is that of {@link contextLimitOf}.
  * - `systemPromptTokens` is 4,000, in a small window a fifth of it, and never less than what `head` takes.
  *
  * Source: docs/concepts/context-and-compaction.md
@@ -59,7 +60,7 @@ export function resolveContext(
 ): ResolvedContext | undefined {
   if (config === false || config.compaction === false) return undefined
   const counter = config.tokenCounter ?? heuristicTokenCounter
-  const maxContextTokens = config.maxContextTokens ?? defaultLimit(model)
+  const maxContextTokens = config.maxContextTokens ?? contextLimitOf(model)
   const reserve = config.systemPromptTokens ?? defaultReserve(maxContextTokens)
   return {
     maxContextTokens,
@@ -118,9 +119,13 @@ function messageRoom(context: ResolvedContext): number {
   return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
 }
 
-function defaultLimit({ contextWindow, maxTokens }: ModelLimits): number {
+/**
+ * Tokens of a prompt that a model gets unless `maxContextTokens` says otherwise: its window less its output limit, of which at most 32,000 and at most
+ * half of the window is kept; 100,000 where the window is unknown. Source: docs/concepts/context-and-compaction.md
+ */
+export function contextLimitOf({ contextWindow, maxTokens }: ModelLimits): number {
   if (!(contextWindow > 0 && Number.isFinite(contextWindow))) return defaultMaxTokens
-  const output = maxTokens > 0 ? Math.min(maxTokens, contextWindow / 2) : 0
+  const output = maxTokens > 0 ? Math.min(maxTokens, maxAnswerRoom, contextWindow / 2) : 0
   return Math.floor(contextWindow - output)
 }
 

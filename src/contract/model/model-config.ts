@@ -65,6 +65,8 @@ export const capabilityFields = {
   jsonSchema: aFlag,
   /** Tokens of context, where the family's default is not right. */
   contextWindow: optional(aPositiveNumber),
+  /** Tokens of its longest answer, thinking among them; absent where nothing is known of it. */
+  maxOutputTokens: optional(aPositiveNumber),
 }
 
 /**
@@ -110,7 +112,7 @@ const modelConfigFields = {
   reasoning: aFlag,
   /** Tokens. */
   contextWindow: aNumberFromZero,
-  /** Largest answer in tokens, when the caller does not set `maxTokens`. */
+  /** Largest answer in tokens, when the caller does not set `maxTokens`; 0: as long as the model and its service allow. */
   maxTokens: aNumberFromZero,
   /** USD per million tokens; zeros mean unknown. */
   cost: costConfig,

@@ -8,6 +8,7 @@ import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, 
 import { AnthropicDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
+import { anthropicCapabilities } from './profile.ts'
 
 /** How the Messages service is called. */
 export interface AnthropicProviderOptions extends TransportOptions {
@@ -41,7 +42,7 @@ const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
  * **Contract**
  * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 200,000 tokens of context, 8,192 of answer, `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
+ * - Defaults: 200,000 tokens of context, answers as long as the model can make them (8,192 tokens where it is none of Anthropic's), `https://api.anthropic.com`. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/anthropic.md
  *
@@ -58,7 +59,7 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
     baseUrl: 'https://api.anthropic.com',
     reasoning: true,
     contextWindow: 200_000,
-    maxTokens: 8192,
+    capabilities: anthropicCapabilities,
     apiKeyVariable: 'ANTHROPIC_API_KEY',
   } as const
   return createModel(id, defaults, options, messagesProvider(options))

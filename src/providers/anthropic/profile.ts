@@ -2,11 +2,12 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { budgetClaude, claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
+const { maxOutputTokens: _, ...ofOthers } = budgetClaude
 /** Other models behind this protocol know the oldest form of thinking, if any. */
-const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: budgetClaude }, ...claudeTable]
+const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: ofOthers }, ...claudeTable]
 
 /** What the Anthropic Messages service accepts for `model`. */
-function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
+export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
   const capabilities = capabilitiesOf(model, table, newestClaude)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
   return saysNone ? { ...capabilities, thinking: 'none' } : capabilities

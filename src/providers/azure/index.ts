@@ -44,7 +44,7 @@ const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
  * - `baseUrl` may be any form that Azure documents: root, `/openai/v1`, `/openai/deployments/<name>`, on `openai.azure.com`,
  *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment named there is the one that is called.
  * - A prompt that Azure's content filter refuses is an answer that stopped with `guardRail`.
- * - Defaults: 128,000 tokens of context, 4,096 of answer. Prices are unknown unless `cost` says them.
+ * - Defaults: 128,000 tokens of context, answers as long as the model can make them. Prices are unknown unless `cost` says them.
  * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, for a `resource` that is no name (a
  *   key would go to another host), and for a wrong option. Without a key, a
  *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
@@ -74,7 +74,7 @@ export function azure(deployment: string, options: AzureOptions): Model {
     baseUrl: `https://${resource}.openai.azure.com`,
     reasoning: !withoutReasoning.test(underlyingModel ?? deployment),
     contextWindow: 128_000,
-    maxTokens: 4096,
+    capabilities: responsesCapabilities,
     apiKeyVariable: 'AZURE_OPENAI_API_KEY',
   } as const
   const provider = deploymentProvider(options)

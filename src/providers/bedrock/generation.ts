@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Message } from '../../contract/message/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields } from '../kit/capabilities/claude-thinking.ts'
 import type { ThinkingField } from './profile.ts'
 
@@ -25,7 +26,8 @@ export function generationOf(
   if (field === 'claude') return claudeGeneration(request, messages, capabilities, warnings)
   const { model, temperature, thinkingLevel } = request
   const effort = efforts[thinkingLevel]
-  const inferenceConfig: JsonObject = { maxTokens: request.maxTokens ?? model.maxTokens }
+  const maxTokens = statedLimit(request, capabilities)
+  const inferenceConfig: JsonObject = maxTokens === undefined ? {} : { maxTokens }
   if (temperature !== undefined) {
     if (capabilities.sampling) inferenceConfig.temperature = temperature
     else warnings.push(`temperature left out: ${model.id} does not take it`)
@@ -45,7 +47,8 @@ export function generationOf(
 
 /** Nova refuses these beside its highest effort. */
 function withoutLimits(inferenceConfig: JsonObject, warnings: string[]): JsonObject {
-  warnings.push(`${Object.keys(inferenceConfig).join(' and ')} left out: Nova does not take them at its highest effort`)
+  const names = Object.keys(inferenceConfig)
+  if (names.length > 0) warnings.push(`${names.join(' and ')} left out: Nova does not take them at its highest effort`)
   return {}
 }
 
@@ -57,7 +60,7 @@ function claudeGeneration(
 ): Generation {
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const { max_tokens: maxTokens, temperature, ...additional } = fields
-  const inferenceConfig: JsonObject = { maxTokens: maxTokens ?? request.model.maxTokens }
+  const inferenceConfig: JsonObject = { ...(maxTokens !== undefined && { maxTokens }) }
   if (temperature !== undefined) inferenceConfig.temperature = temperature
   return { inferenceConfig, additional }
 }

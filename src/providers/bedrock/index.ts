@@ -1,3 +1,4 @@
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, type OptionTable, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -8,6 +9,7 @@ import { aKey, checkFactory, modelTable, type ProviderOptions, type TransportOpt
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
+import { bedrockProfile } from './profile.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
@@ -42,7 +44,7 @@ const providerOptions = optionsOf<BedrockProviderOptions>(ownTable)
  * - `id` is a model id, an inference profile (`us.anthropic.claude-sonnet-4-6`) or an ARN; most models are served through profiles only.
  * - Nothing is sent here. Throws `ConfigError` `invalidOption` for half a pair of AWS credentials, for a region that is none, and for a wrong
  *   option. Without a key or credentials, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 200,000 tokens of context, 8,192 of answer, the public endpoint of the region. Prices are unknown unless `cost` says them.
+ * - Defaults: 200,000 tokens of context, answers as long as the model can make them, the public endpoint of the region. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/bedrock.md
  *
@@ -60,7 +62,7 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
     baseUrl: endpointOf(region),
     reasoning: true,
     contextWindow: 200_000,
-    maxTokens: 8192,
+    capabilities: (config: ModelConfig) => bedrockProfile(config, options.underlyingModel).capabilities,
     apiKeyVariable: 'AWS_BEARER_TOKEN_BEDROCK (or AWS credentials as accessKeyId and secretAccessKey)',
   } as const
   return createModel(id, defaults, options, converse(options), bedrockCredentials(options))

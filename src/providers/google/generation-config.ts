@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Tokens per level, before the limits of the family. Source: docs/providers/google.md */
@@ -19,7 +20,8 @@ const answerRoom = 4096
 export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
   const { thinkingLevel, model, temperature } = request
   const { capabilities } = profile
-  const fields: JsonObject = { maxOutputTokens: request.maxTokens ?? model.maxTokens }
+  const maxOutputTokens = statedLimit(request, capabilities)
+  const fields: JsonObject = maxOutputTokens === undefined ? {} : { maxOutputTokens }
   if (temperature !== undefined) {
     if (capabilities.sampling) fields.temperature = temperature
     else warnings.push(`temperature left out: ${model.id} does not take it`)
@@ -38,8 +40,8 @@ function addBudget(fields: JsonObject, level: ThinkingLevel, { family, capabilit
     return
   }
   const thinkingBudget = Math.min(max, Math.max(min, budgets[level]))
-  const wanted = Number(fields.maxOutputTokens)
-  if (wanted <= thinkingBudget) {
+  const wanted = fields.maxOutputTokens
+  if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
     warnings.push(`maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`)
   }

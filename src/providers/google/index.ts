@@ -5,6 +5,7 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
+import { geminiCapabilities } from './profile.ts'
 
 /** How the Gemini API is called. */
 export interface GoogleProviderOptions extends TransportOptions {
@@ -25,7 +26,7 @@ const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
  * **Contract**
  * - Nothing is sent here; any model id is accepted, unknown ones count as the newest.
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
- * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
+ * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them, `https://generativelanguage.googleapis.com`. Prices are unknown unless `cost`
  *   says them.
  * - `baseUrl` is a host, an address that ends with a version, or one that ends with `/models`.
  *
@@ -44,7 +45,7 @@ export function google(id: string, options: GoogleOptions = {}): Model {
     baseUrl: 'https://generativelanguage.googleapis.com',
     reasoning: true,
     contextWindow: contextWindowOf(id),
-    maxTokens: 8192,
+    capabilities: geminiCapabilities,
     apiKeyVariable: 'GEMINI_API_KEY',
   } as const
   return createModel(id, defaults, options, geminiApi(options))

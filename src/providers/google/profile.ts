@@ -15,13 +15,22 @@ export interface GeminiFamily extends CapabilityRow {
   systemInstruction: boolean
 }
 
+// Output limits: ai.google.dev/gemini-api/docs/models and models.dev, 2026-10.
+
 const upToHigh = ['low', 'medium', 'high']
 
 const old = { echoesCallIds: false, needsSignatures: false, toolsWithFormat: false, systemInstruction: true }
 const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: true, systemInstruction: true }
 
-const budget: ModelCapabilities = { ...plain, thinking: 'budget' }
-const level: ModelCapabilities = { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false, imagesInToolResults: true }
+const budget: ModelCapabilities = { ...plain, thinking: 'budget', maxOutputTokens: 65_536 }
+const level: ModelCapabilities = {
+  ...plain,
+  thinking: 'adaptive',
+  efforts: upToHigh,
+  thinkingOff: false,
+  imagesInToolResults: true,
+  maxOutputTokens: 65_536,
+}
 
 /** Also what an unknown id is taken for: nothing is sent that any current model refuses. */
 const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
@@ -30,17 +39,19 @@ const newest: GeminiFamily = { ids: /^/, capabilities: level, ...modern }
 const families: readonly GeminiFamily[] = [
   {
     ids: /gemma/,
-    capabilities: { ...plain, jsonSchema: false },
+    capabilities: { ...plain, jsonSchema: false, maxOutputTokens: 8192 },
     ...old,
     systemInstruction: false,
   },
   // Guests of Vertex AI behind this protocol.
   { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
-  { ids: /gemini-(1\.|2\.0|2\.5-.*(image|tts))/, capabilities: plain, ...old },
+  { ids: /gemini-(1\.|2\.0)/, capabilities: { ...plain, maxOutputTokens: 8192 }, ...old },
+  { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },
+  { ids: /gemini-2\.5-.*image/, capabilities: { ...plain, maxOutputTokens: 32_768 }, ...old },
   { ids: /gemini-2\.5-pro/, capabilities: { ...budget, thinkingOff: false }, budget: { min: 128, max: 32_768 }, ...old },
   { ids: /gemini-2\.5-flash-lite/, capabilities: budget, budget: { min: 512, max: 24_576 }, ...old },
   { ids: /gemini-2\./, capabilities: budget, budget: { min: 1, max: 24_576 }, ...old },
-  { ids: /gemini-.*image/, capabilities: { ...plain, imagesInToolResults: true }, ...modern },
+  { ids: /gemini-.*image/, capabilities: { ...plain, imagesInToolResults: true, maxOutputTokens: 32_768 }, ...modern },
   { ids: /gemini-3-pro/, capabilities: { ...level, efforts: ['low', 'high'] }, ...modern },
   { ids: /gemini-3(\.[0-6])?-flash/, capabilities: { ...level, efforts: ['minimal', ...upToHigh] }, ...modern },
 ]
@@ -48,6 +59,11 @@ const families: readonly GeminiFamily[] = [
 /** What is known of one model behind `streamGenerateContent`. */
 export interface GeminiProfile extends ModelProfile {
   family: GeminiFamily
+}
+
+/** What the service accepts for `model`. */
+export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
+  return geminiProfile(model).capabilities
 }
 
 /**

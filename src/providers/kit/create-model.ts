@@ -1,12 +1,16 @@
 import { ConfigError } from '../../contract/errors.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import type { ProviderOptions } from './provider-options.ts'
 
 /** What a factory knows about its service. */
-export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'maxTokens' | 'compat'> & {
+export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
+  /** What the protocol's table says of a model; its longest answer is how long answers may be. Default: what the configuration says of itself. */
+  capabilities?: (config: ModelConfig) => Partial<ModelCapabilities>
+  /** Tokens of an answer, where nothing is known of the model. Default 0: the service decides. */
+  maxTokens?: number
   /** Where people usually keep its key; absent: it needs none. */
   apiKeyVariable?: string | undefined
 }
@@ -21,12 +25,14 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
     baseUrl: withoutTrailingSlash(options.baseUrl ?? defaults.baseUrl),
     reasoning: options.reasoning ?? defaults.reasoning,
     contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? defaults.contextWindow,
-    maxTokens: options.maxTokens ?? defaults.maxTokens,
+    maxTokens: 0,
     cost: options.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: options.headers ?? {},
   }
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
   if (options.capabilities !== undefined) config.capabilities = options.capabilities
+  const known = defaults.capabilities?.(config) ?? options.capabilities
+  config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config
 }
 

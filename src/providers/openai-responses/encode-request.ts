@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { answerToolName } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -110,9 +111,10 @@ function parametersOf(
   warnings: string[],
 ): JsonObject {
   const { model, thinkingLevel: level, temperature } = request
-  const wanted = request.maxTokens ?? model.maxTokens
-  const fields: JsonObject = { max_output_tokens: Math.max(minTokens, wanted) }
-  if (wanted < minTokens) warnings.push(`maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`)
+  const wanted = statedLimit(request, capabilities)
+  const fields: JsonObject = wanted === undefined ? {} : { max_output_tokens: Math.max(minTokens, wanted) }
+  if (wanted !== undefined && wanted < minTokens)
+    warnings.push(`maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`)
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
     effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')

@@ -9,6 +9,7 @@ import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/tran
 import { withoutReasoning } from '../openai/compat.ts'
 import { responsesCodec } from './codec.ts'
 import type { ResponsesRoute } from './encode-request.ts'
+import { responsesCapabilities } from './profile.ts'
 import { type OpenAiResponsesProviderOptions, responsesTable } from './provider-options.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
@@ -29,7 +30,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * - Nothing is sent here; any model id is accepted, unknown ones of OpenAI count as the newest.
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
- * - Defaults: 128,000 tokens of context, 4,096 of answer, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
+ * - Defaults: 128,000 tokens of context, answers as long as the model can make them, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -47,7 +48,7 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
     baseUrl: 'https://api.openai.com/v1',
     reasoning: !withoutReasoning.test(id),
     contextWindow: 128_000,
-    maxTokens: 4096,
+    capabilities: responsesCapabilities,
     apiKeyVariable: 'OPENAI_API_KEY',
   } as const
   return createModel(id, defaults, options, responsesProvider(options))

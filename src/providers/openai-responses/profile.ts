@@ -4,16 +4,18 @@ import { openAiCapabilities } from '../openai/capabilities.ts'
 
 /** A model that always thinks, with these efforts. */
 function reasoner(efforts: readonly string[]): ModelCapabilities {
-  return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
+  return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false, maxOutputTokens: 128_000 }
 }
+
+// Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
 /** Models that only this API serves, before those it shares with Chat Completions. Source: docs/providers/openai-responses.md */
 const table: readonly CapabilityRow[] = [
-  { ids: /(^|[/:.])gpt-5-pro/, capabilities: reasoner(['high']) },
+  { ids: /(^|[/:.])gpt-5-pro/, capabilities: { ...reasoner(['high']), maxOutputTokens: 272_000 } },
   { ids: /(^|[/:.])gpt-5\.\d+-pro/, capabilities: reasoner(['medium', 'high', 'xhigh']) },
   { ids: /(^|[/:.])gpt-5(\.1)?-codex(?!-max)/, capabilities: reasoner(['low', 'medium', 'high']) },
   { ids: /(^|[/:.])gpt-5\.\d+-codex/, capabilities: reasoner(['low', 'medium', 'high', 'xhigh']) },
-  { ids: /(^|[/:.])gpt-5\.\d+-chat/, capabilities: reasoner(['medium']) },
+  { ids: /(^|[/:.])gpt-5\.\d+-chat/, capabilities: { ...reasoner(['medium']), maxOutputTokens: 16_384 } },
   ...openAiCapabilities,
 ]
 

@@ -2,6 +2,8 @@ import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contrac
 import { type CapabilityRow, capabilitiesOf, plain } from '../kit/capabilities/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
 
+// Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
+
 /** A model that always thinks and takes no `temperature`. */
 const reasoner: ModelCapabilities = {
   ...plain,
@@ -9,11 +11,12 @@ const reasoner: ModelCapabilities = {
   efforts: ['low', 'medium', 'high'],
   sampling: false,
   thinkingOff: false,
+  maxOutputTokens: 128_000,
 }
 
 /** A model that thinks when asked to; `none` is one of its efforts. */
 function optional(efforts: readonly string[], sampling: boolean): ModelCapabilities {
-  return { ...plain, thinking: 'adaptive', efforts: ['none', ...efforts], sampling }
+  return { ...plain, thinking: 'adaptive', efforts: ['none', ...efforts], sampling, maxOutputTokens: 128_000 }
 }
 
 const upToHigh = ['low', 'medium', 'high']
@@ -25,10 +28,15 @@ const upToMax = [...upToXhigh, 'max']
  * fine-tune (`ft:…`). Source: docs/providers/openai.md
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
-  { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false } },
-  { ids: withoutReasoning, capabilities: plain },
-  { ids: /(^|[/:])o(1|3)-mini/, capabilities: { ...reasoner, images: false } },
-  { ids: /(^|[/:])o\d/, capabilities: reasoner },
+  { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false, maxOutputTokens: 4096 } },
+  { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
+  { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
+  { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...plain, maxOutputTokens: 32_768 } },
+  { ids: withoutReasoning, capabilities: { ...plain, maxOutputTokens: 16_384 } },
+  { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
+  { ids: /(^|[/:])o1-mini/, capabilities: { ...reasoner, images: false, maxOutputTokens: 65_536 } },
+  { ids: /(^|[/:])o3-mini/, capabilities: { ...reasoner, images: false, maxOutputTokens: 100_000 } },
+  { ids: /(^|[/:])o\d/, capabilities: { ...reasoner, maxOutputTokens: 100_000 } },
   { ids: /(^|[/:])gpt-5\.1/, capabilities: optional(upToHigh, true) },
   { ids: /(^|[/:])gpt-5\.[2-5]/, capabilities: optional(upToXhigh, true) },
   { ids: /(^|[/:])gpt-5\.6/, capabilities: optional(upToMax, true) },

@@ -28,7 +28,6 @@ export function openrouter(id: string, options: ProviderOptions = {}): Model {
       compat,
       reasoning: true,
       contextWindow: 200_000,
-      maxTokens: 4096,
       apiKeyVariable,
     },
     options,
@@ -53,7 +52,6 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     baseUrl: known?.baseUrl ?? '',
     reasoning: known?.capabilities?.thinking !== undefined,
     contextWindow: 128_000,
-    maxTokens: 4096,
     apiKeyVariable: known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,
   }

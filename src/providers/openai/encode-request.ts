@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { answerToolName } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -92,14 +93,14 @@ function formatFields(plan: FormatPlan): JsonObject {
 /** Everything but the messages and the tools. */
 function parametersOf(request: StreamRequest, profile: ChatProfile, warnings: string[]): JsonObject {
   const { model, temperature } = request
-  const { compat } = profile
-  const maxTokens = request.maxTokens ?? model.maxTokens
+  const { compat, capabilities } = profile
+  const maxTokens = statedLimit(request, capabilities)
   const reasoning = reasoningRequest(request, profile)
   warnings.push(...reasoning.warnings)
   const body: JsonObject = { model: model.id, stream: true }
   if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true }
   if (compat.supportsStore) body.store = false
-  body[compat.maxTokensField === 'maxCompletionTokens' ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
+  if (maxTokens !== undefined) body[compat.maxTokensField === 'maxCompletionTokens' ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
   Object.assign(body, reasoning.fields)
   if (temperature !== undefined) {
     if (reasoning.allowsSampling) body.temperature = temperature

@@ -1,3 +1,4 @@
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -5,8 +6,9 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel, type ModelDefaults } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { chatCapabilities } from './capabilities.ts'
 import { ChatDecoder } from './chat-decoder.ts'
-import { openAiBackend, withoutReasoning } from './compat.ts'
+import { compatOf, openAiBackend, withoutReasoning } from './compat.ts'
 import { requestEncoder } from './encode-request.ts'
 
 const providerOptions = optionsOf<TransportOptions>(transportTable)
@@ -51,12 +53,13 @@ export function openai(id: string, options: ProviderOptions = {}): Model {
   const reasoning = !withoutReasoning.test(id)
   return chatModel(
     id,
-    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, maxTokens: 4096, apiKeyVariable },
+    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, apiKeyVariable },
     options,
   )
 }
 
 /** A model on Chat Completions: `options` over `defaults`. */
 export function chatModel(id: string, defaults: ModelDefaults, options: ProviderOptions): Model {
-  return createModel(id, defaults, options, chatProvider(options))
+  const capabilities = (config: ModelConfig) => chatCapabilities(config, compatOf(config))
+  return createModel(id, { ...defaults, capabilities }, options, chatProvider(options))
 }

@@ -5,6 +5,7 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
+import { geminiCapabilities } from '../google/profile.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 
@@ -38,7 +39,7 @@ const apiVersion = '/v1'
  * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
  * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
  *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
- * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), 8,192 of answer. Prices are unknown unless `cost` says them.
+ * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/vertex.md
  *
@@ -56,7 +57,7 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
     baseUrl: baseUrl ?? addressOf(options),
     reasoning: true,
     contextWindow: contextWindowOf(id),
-    maxTokens: 8192,
+    capabilities: geminiCapabilities,
     apiKeyVariable: baseUrl !== undefined ? undefined : project === undefined ? 'GOOGLE_API_KEY' : 'GOOGLE_ACCESS_TOKEN',
   } as const
   const provider = vertexService(project === undefined ? options : { auth: 'bearer', ...options })

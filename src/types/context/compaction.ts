@@ -39,7 +39,7 @@ export interface CompactionConfig {
 
 /** The room a conversation has. Source: docs/concepts/context-and-compaction.md */
 export interface ContextConfig {
-  /** Tokens of a prompt. Default: the model's window less its output limit; 100,000 where the window is unknown. */
+  /** Tokens of a prompt. Default: the model's window less its output limit, of which at most 32,000 are kept; 100,000 where the window is unknown. */
   maxContextTokens: number
   /** Tokens kept free for system prompt and tools. Default 4,000, and a fifth of `maxContextTokens` where that is less. */
   systemPromptTokens: number

@@ -78,11 +78,24 @@ describe('a small window', () => {
 
 describe('the limit of a context', () => {
   it('is the window of the model less its output limit', async () => {
-    // 0.85 × (200,000 − 64,000) = 115,600; a tenth of a million tokens is no limit any more.
-    const model = { window: 200_000, maxTokens: 64_000 }
-    expect(await compacts({ ...model, reported: 115_000 })).toBe(false)
-    expect(await compacts({ ...model, reported: 115_700 })).toBe(true)
+    // 0.85 × (200,000 − 16,000) = 156,400; a tenth of a million tokens is no limit any more.
+    const model = { window: 200_000, maxTokens: 16_000 }
+    expect(await compacts({ ...model, reported: 156_300 })).toBe(false)
+    expect(await compacts({ ...model, reported: 156_500 })).toBe(true)
     expect(await compacts({ window: 1_000_000, maxTokens: 64_000, reported: 700_000 })).toBe(false)
+  })
+
+  it('keeps 32,000 tokens for an answer that may be longer', async () => {
+    // 0.85 × (200,000 − 32,000) = 142,800
+    for (const maxTokens of [32_000, 64_000, 128_000]) {
+      expect(await compacts({ window: 200_000, maxTokens, reported: 142_700 })).toBe(false)
+      expect(await compacts({ window: 200_000, maxTokens, reported: 142_900 })).toBe(true)
+    }
+  })
+
+  it('is the whole window where nobody knows how long an answer may be', async () => {
+    expect(await compacts({ window: 100_000, maxTokens: 0, reported: 84_900 })).toBe(false)
+    expect(await compacts({ window: 100_000, maxTokens: 0, reported: 85_100 })).toBe(true)
   })
 
   it('keeps at least half of the window where the output limit is as large as that', async () => {

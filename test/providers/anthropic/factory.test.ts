@@ -11,7 +11,7 @@ it('model_config_anthropic: documented defaults, no key in the configuration', a
     baseUrl: 'https://api.anthropic.com',
     reasoning: true,
     contextWindow: 200_000,
-    maxTokens: 8192,
+    maxTokens: 64_000,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
   })

@@ -215,7 +215,7 @@ describe('thinking', () => {
     ['openai.gpt-6-sol', 'high', { reasoning: { effort: 'high' } }, { maxTokens: 8192 }],
     [llama, 'high', undefined, { maxTokens: 8192, temperature: 0.5 }],
   ])('%s, %s', async (id, thinkingLevel, additional, inferenceConfig) => {
-    const body = await bodyFor(request(id, { thinkingLevel, temperature: 0.5 }))
+    const body = await bodyFor(request(id, { thinkingLevel, temperature: 0.5, maxTokens: 8192 }))
     expect(body.additionalModelRequestFields).toEqual(additional)
     expect(body.inferenceConfig).toEqual(inferenceConfig)
   })

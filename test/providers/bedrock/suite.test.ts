@@ -54,7 +54,7 @@ describe('the factory', () => {
       baseUrl: 'https://bedrock-runtime.eu-west-1.amazonaws.com',
       reasoning: true,
       contextWindow: 200_000,
-      maxTokens: 8192,
+      maxTokens: 0,
       cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
       headers: {},
     })

@@ -157,7 +157,7 @@ describe('thinking', () => {
   it('follows the configuration over the table, and warns of what it leaves out', async () => {
     const level = request('my-tuned', { thinkingLevel: 'low' }, { capabilities: { thinking: 'budget', sampling: false } })
     const { body, warnings } = await google('my-tuned').provider.encode({ ...level, temperature: 1 })
-    expect(JSON.parse(body).generationConfig).toEqual({ maxOutputTokens: 8192, thinkingConfig: { includeThoughts, thinkingBudget: 512 } })
+    expect(JSON.parse(body).generationConfig).toEqual({ thinkingConfig: { includeThoughts, thinkingBudget: 512 } })
     expect(warnings.join()).toContain('temperature')
     const silent = request(modern, { thinkingLevel: 'low' }, { reasoning: false })
     expect((await bodyFor(silent)).generationConfig).not.toHaveProperty('thinkingConfig')

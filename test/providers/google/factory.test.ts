@@ -11,7 +11,7 @@ it('documented defaults, no key in the configuration', async () => {
     baseUrl: 'https://generativelanguage.googleapis.com',
     reasoning: true,
     contextWindow: 1_000_000,
-    maxTokens: 8192,
+    maxTokens: 65_536,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
   })

@@ -12,7 +12,7 @@ it('has the documented defaults, and no key in the configuration', async () => {
     baseUrl: 'https://api.openai.com/v1',
     reasoning: true,
     contextWindow: 128_000,
-    maxTokens: 4096,
+    maxTokens: 128_000,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
   })

@@ -65,7 +65,6 @@ describe('Chat Completions request', () => {
       model: 'm',
       stream: true,
       stream_options: { include_usage: true },
-      max_tokens: 4096,
       temperature: 1,
       messages: [
         { role: 'system', content: 'S' },
@@ -95,7 +94,6 @@ describe('Chat Completions request', () => {
     expect(body).toEqual({
       model: 'm',
       stream: true,
-      max_completion_tokens: 4096,
       messages: [
         { role: 'developer', content: 'S' },
         { role: 'user', content: 'hi' },
@@ -105,8 +103,8 @@ describe('Chat Completions request', () => {
 
   it('knows the flags of OpenAI in a configuration without any', async () => {
     const { compat: _none, ...config } = openai('gpt-4o').config
-    const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }))
-    expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 4096 })
+    const encoded = await openAiProvider().encode(requestFor({ config, provider: openAiProvider() }, { maxTokens: 700 }))
+    expect(JSON.parse(encoded.body)).toMatchObject({ store: false, max_completion_tokens: 700 })
   })
 })
 

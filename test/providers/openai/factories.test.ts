@@ -29,7 +29,7 @@ describe('factories', () => {
       provider: 'openai',
       baseUrl: 'https://api.openai.com/v1',
       contextWindow: 128_000,
-      maxTokens: 4096,
+      maxTokens: 16_384,
       reasoning: false,
       cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
       compat: { supportsStore: true, supportsDeveloperRole: true, supportsReasoningEffort: true, maxTokensField: 'maxCompletionTokens' },
@@ -46,7 +46,7 @@ describe('factories', () => {
       provider: 'openrouter',
       baseUrl: 'https://openrouter.ai/api/v1',
       contextWindow: 200_000,
-      maxTokens: 4096,
+      maxTokens: 0,
       compat: { supportsDeveloperRole: true, maxTokensField: 'maxTokens', thinkingFormat: 'openRouter' },
     })
     expect(local('http://localhost:11434/v1/', 'qwen').config).toMatchObject({

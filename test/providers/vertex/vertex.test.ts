@@ -86,7 +86,7 @@ describe('the key', () => {
     const tokens = { current: () => canary, invalidate: () => undefined }
     const { config, credentials, provider } = vertex('gemini-test', { project: 'p', apiKey: tokens })
     expect(credentials).toBe(tokens)
-    expect(config).toMatchObject({ api: 'googleVertex', provider: 'vertex', contextWindow: 1_000_000, maxTokens: 8192 })
+    expect(config).toMatchObject({ api: 'googleVertex', provider: 'vertex', contextWindow: 1_000_000, maxTokens: 65_536 })
     expect(provider.api).toBe('googleVertex')
   })
 })

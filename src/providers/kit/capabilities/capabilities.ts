@@ -1,4 +1,5 @@
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
 
@@ -27,6 +28,23 @@ export const plain: ModelCapabilities = {
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))
   return { ...(row?.capabilities ?? newest), ...model.capabilities }
+}
+
+/** Where a service must be told, and nothing is known of its model: what models of that kind have taken from the first on. */
+const cautiousLimit = 8192
+
+/** How long the answer may be, in tokens, where the service must be told. */
+export function outputLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = cautiousLimit }: ModelCapabilities): number {
+  return maxTokens ?? (model.maxTokens > 0 ? model.maxTokens : maxOutputTokens)
+}
+
+/**
+ * How long the answer may be, in tokens, where a service decides by itself unless it is told; `undefined`: it need not be told. The model's own limit
+ * limits nothing, but services count what they are told against the tokens per minute.
+ */
+export function statedLimit({ model, maxTokens }: StreamRequest, { maxOutputTokens = Infinity }: ModelCapabilities): number | undefined {
+  if (maxTokens !== undefined) return maxTokens
+  return model.maxTokens > 0 && model.maxTokens < maxOutputTokens ? model.maxTokens : undefined
 }
 
 /** What is known of a model, as plain data; each protocol adds what it needs. */

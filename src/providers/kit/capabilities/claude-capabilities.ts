@@ -4,6 +4,8 @@ import { type CapabilityRow, plain } from './capabilities.ts'
 const upToHigh = ['low', 'medium', 'high']
 const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
 
+// Output limits: platform.claude.com/docs/en/about-claude/models/overview and models.dev, 2026-10.
+
 /** Also what an unknown Claude id is taken for: nothing is sent that any current model refuses. */
 export const newestClaude: ModelCapabilities = {
   thinking: 'adaptive',
@@ -15,28 +17,31 @@ export const newestClaude: ModelCapabilities = {
   images: true,
   imagesInToolResults: true,
   jsonSchema: true,
+  maxOutputTokens: 64_000,
 }
 
 /** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
-const old: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false }
+const old: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false, maxOutputTokens: 4096 }
 
 /** The generations that think by a budget of tokens. */
-export const budgetClaude: ModelCapabilities = { ...old, thinking: 'budget' }
+export const budgetClaude: ModelCapabilities = { ...old, thinking: 'budget', maxOutputTokens: 64_000 }
 
-const switchable: ModelCapabilities = { ...newestClaude, forcedToolChoice: true, thinkingOff: true }
+const long: ModelCapabilities = { ...newestClaude, maxOutputTokens: 128_000 }
+const switchable: ModelCapabilities = { ...long, forcedToolChoice: true, thinkingOff: true }
+const firstAdaptive: ModelCapabilities = { ...switchable, efforts: [...upToHigh, 'max'], sampling: true, boundReasoning: false }
 
 /**
  * What Claude models accept, wherever they are served. Ids may carry a region, a vendor prefix, dots and dates.
  * Source: docs/providers/anthropic.md
  */
 export const claudeTable: readonly CapabilityRow[] = [
-  { ids: /claude-(instant|v?2|3[-.]5|3-opus|3-sonnet|3-haiku)/, capabilities: old },
+  { ids: /claude-3[-.]5/, capabilities: { ...old, maxOutputTokens: 8192 } },
+  { ids: /claude-(instant|v?2|3-opus|3-sonnet|3-haiku)/, capabilities: old },
+  { ids: /claude-opus-4(?![-.][5-9](?!\d))/, capabilities: { ...budgetClaude, maxOutputTokens: 32_000 } },
   { ids: /claude-(3[-.]7|(opus|sonnet|haiku)-4(?![-.][6-9](?!\d)))/, capabilities: budgetClaude },
-  {
-    ids: /claude-(opus|sonnet|haiku)-4[-.]6/,
-    capabilities: { ...switchable, efforts: [...upToHigh, 'max'], sampling: true, boundReasoning: false },
-  },
+  { ids: /claude-opus-4[-.]6/, capabilities: firstAdaptive },
+  { ids: /claude-(sonnet|haiku)-4[-.]6/, capabilities: { ...firstAdaptive, maxOutputTokens: 64_000 } },
   { ids: /claude-((opus|sonnet|haiku)-4[-.][7-9]|(opus|sonnet)-5(?![-.]\d(?!\d))|haiku-5[-.]5)/, capabilities: switchable },
-  { ids: /claude-(fable|mythos)-5(?![-.]\d(?!\d))/, capabilities: { ...newestClaude, thinking: 'alwaysOn', forcedToolChoice: true } },
-  { ids: /claude-(fable-5[-.][12]|opus-5[-.]5)/, capabilities: { ...newestClaude, thinking: 'alwaysOn' } },
+  { ids: /claude-(fable|mythos)-5(?![-.]\d(?!\d))/, capabilities: { ...long, thinking: 'alwaysOn', forcedToolChoice: true } },
+  { ids: /claude-(fable-5[-.][12]|opus-5[-.]5)/, capabilities: { ...long, thinking: 'alwaysOn' } },
 ]

@@ -3,6 +3,7 @@ import type { ThinkingContent } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities, ThinkingLevel } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
+import { outputLimit } from './capabilities.ts'
 
 /** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 1024, low: 1024, medium: 2048, high: 8192 }
@@ -36,7 +37,7 @@ export function generationFields(
   warnings: string[],
 ): JsonObject {
   const level = request.thinkingLevel
-  const fields: JsonObject = { max_tokens: request.maxTokens ?? request.model.maxTokens }
+  const fields: JsonObject = { max_tokens: outputLimit(request, capabilities) }
   if (capabilities.thinking === 'budget') {
     if (level !== 'off') addBudget(fields, budgets[level], hasUnsignedTurn, warnings)
   } else if (capabilities.thinking !== 'none') {
