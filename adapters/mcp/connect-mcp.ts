@@ -1,7 +1,17 @@
 import { auth, extractWWWAuthenticateParams, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { aFunction, aText, checkOptions, kind, options as optionsOf, required, texts, withMethods } from '../../src/internal.ts'
+import {
+  aFunction,
+  aText,
+  checkOptions,
+  headerSecrets,
+  kind,
+  options as optionsOf,
+  required,
+  texts,
+  withMethods,
+} from '../../src/internal.ts'
 import { McpError } from '../../src/mcp/index.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
@@ -82,7 +92,7 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
       isForgotten: (error) => error instanceof StreamableHTTPError && error.code === 404,
       end: async () => current?.terminateSession(),
       secrets: async () => [
-        ...headerSecrets(headers),
+        ...Object.values(headers).flatMap(headerSecrets),
         authorizationCode ?? '',
         ...(await tokensOf(authProvider)),
         ...address.searchParams.values(),
@@ -117,11 +127,6 @@ async function challenge(url: URL, fetchFn: FetchLike): Promise<{ resourceMetada
     return { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) }
   }
   return {}
-}
-
-/** Values as they are, and without the scheme before them. */
-function headerSecrets(headers: Record<string, string>): string[] {
-  return Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, '')])
 }
 
 async function tokensOf(provider: OAuthClientProvider | undefined): Promise<string[]> {

@@ -23,6 +23,7 @@ import {
   required,
   timerMs,
   withMethods,
+  withoutSecrets,
 } from '../../src/internal.ts'
 import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
 import { escapeControls } from '../../src/store/index.ts'
@@ -242,10 +243,9 @@ class Connection implements McpConnection {
   }
 
   async #clean(error: unknown): Promise<string> {
-    let words = error instanceof Error ? error.message || error.name : String(error)
+    const words = error instanceof Error ? error.message || error.name : String(error)
     const secrets = (await this.#route.secrets?.()) ?? []
-    for (const secret of secrets) if (secret.length > 3) words = words.replaceAll(secret, '****')
-    return escapeControls(words.slice(0, 2000))
+    return escapeControls(withoutSecrets(words, secrets).slice(0, 2000))
   }
 
   async #logError(error: Error): Promise<void> {

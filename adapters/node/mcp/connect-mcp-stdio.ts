@@ -9,6 +9,7 @@ import {
   options as optionsOf,
   recordOf,
   required,
+  withoutSecrets,
 } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import { connectMcpOver, type McpConnection, type McpConnectOptions } from '../../mcp/index.ts'
@@ -102,7 +103,7 @@ function boundedLines(secrets: readonly string[], pass: (line: string) => void):
   return (line) => {
     count += 1
     if (count > maxStderrLines) return
-    const shown = secrets.reduce((words, secret) => words.replaceAll(secret, '****'), line)
+    const shown = withoutSecrets(line, secrets)
     try {
       pass(count === maxStderrLines ? '... (output truncated)' : escapeControls(shown))
     } catch {

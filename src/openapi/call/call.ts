@@ -1,4 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
+import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/secrets.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
@@ -9,7 +10,7 @@ import { isHeaderValue, type OpenApiToolsOptions } from '../options.ts'
 import { readBody } from './answer.ts'
 import type { Inputs, Parameter } from './parameters.ts'
 import { redirectOf } from './redirect.ts'
-import { type Authorization, authorize, secretsOfHeaders, withoutSecrets } from './security.ts'
+import { type Authorization, authorize } from './security.ts'
 import { formBody, headerText, multipartBody, pathText, percentEncode, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
 
@@ -41,7 +42,7 @@ class Refusal extends Error {}
 export async function callOperation(plan: CallPlan, args: unknown, signal: AbortSignal): Promise<ToolResult> {
   const { operation, options, baseUrl } = plan
   const { timeoutMs = 30_000 } = options
-  const secrets: string[] = secretsOfHeaders(options.headers)
+  const secrets = Object.entries(options.headers ?? {}).flatMap(([name, value]) => (isSecretHeader(name) ? headerSecrets(value) : []))
   const what = `${operation.method} ${baseUrl}${operation.path}`
   const scope = new AbortScope(signal)
   const stopTimer = startTimer(timeoutMs, () => scope.abort(new ToolError('timeout', `${what} gave no answer within ${timeoutMs} ms`)))

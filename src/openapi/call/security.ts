@@ -106,24 +106,3 @@ async function textFrom(credential: Exclude<OpenApiSecret, string>, signal: Abor
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }
-
-const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
-
-/** Of the caller's headers what must not be shown: whole values, and tokens behind a scheme. */
-export function secretsOfHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    secretHeader.test(name) ? [value, value.replace(/^\s*[a-z]+\s+(?=\S)/i, '')] : [],
-  )
-}
-
-/** `text` with `****` for every secret in it. Shorter ones than four characters would be found in anything. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const known = [...new Set(secrets.flatMap(spellings))].filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)
-  return known.reduce((shown, secret) => shown.replaceAll(secret, '****'), text)
-}
-
-/** A secret as headers carry it, and as JSON writes it. */
-function spellings(secret: string): string[] {
-  const bare = secret.trim()
-  return [secret, bare, JSON.stringify(bare).slice(1, -1)]
-}

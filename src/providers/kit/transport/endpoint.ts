@@ -1,7 +1,6 @@
+import { isSecretHeader } from '../../../base/text/secrets.ts'
 import { isSecretParameter } from '../../../base/text/url-secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
-
-const secretHeader = /auth|key|token|secret|cookie|credential|password|signature/i
 
 /** True for `https://host` and `https://host/`: no path was configured. */
 export function isBareHost(baseUrl: string): boolean {
@@ -39,7 +38,7 @@ export function mergeHeaders(own: Record<string, string>, extra: Record<string, 
 /** A copy of `headers` for logs: every value that may be a secret is replaced. */
 export function redactedHeaders(headers: Record<string, string>): Record<string, string> {
   const shown: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) shown[name] = secretHeader.test(name) ? '[redacted]' : value
+  for (const [name, value] of Object.entries(headers)) shown[name] = isSecretHeader(name) ? '[redacted]' : value
   return shown
 }
 
@@ -51,7 +50,7 @@ export function secretsIn(url: string, headers: Record<string, string>): string[
   const secrets: string[] = []
   for (const [name, value] of Object.entries(headers)) {
     // A scheme and a token, or a token alone. Signatures have parts, and the names of these are no secret.
-    const token = secretHeader.test(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
+    const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
     if (token === undefined) continue
     secrets.push(token)
     const password = /^\s*basic\s/i.test(value) ? passwordOf(token) : undefined
