@@ -38,12 +38,13 @@ async function runSteps(folder: string, canRun: (step: Step) => boolean): Promis
 }
 
 /** What one step came to, for the last lines. */
-function linesOf({ step, count, unstable, seconds }: Outcome): string[] {
+function linesOf({ step, count, unstable, seconds, notices }: Outcome): string[] {
   const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : ''
   return [
     `${step.name}: ${count.passed} passed, ${count.failed} failed${skipped} (${seconds.toFixed(1)} s)`,
     ...count.failures.map(({ file, name }) => `  FAILED ${file}: ${name}`),
     ...unstable.map(({ file, name }) => `  UNSTABLE, passed when it was run again: ${file}: ${name}`),
+    ...notices,
   ]
 }
 

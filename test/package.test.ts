@@ -5,9 +5,13 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assertFreshBuild } from './harness/fresh-build.ts'
+import { otherNode } from './harness/other-node.ts'
+import { installIn, type Packed, pack, run } from './harness/packed.ts'
 import { publicEntries } from './harness/public-entries.ts'
 import { serveWorker } from './harness/workerd-serve.ts'
+
+/** Beside the one of these tests: the oldest that is promised, and the newest. */
+const nodes = ['22.12.0', '26.10.0']
 
 const folder = mkdtempSync(join(tmpdir(), 'phi-package-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,16 +23,7 @@ const manifest: {
   peerDependencies: Record<string, string>
 } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** Runs a program of this repository's node_modules, or npm; returns what it printed. A failure shows it. */
-function run(command: string, flags: string[], cwd = process.cwd()): string {
-  try {
-    return execFileSync(command, flags, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    throw new Error(`${command} ${flags.join(' ')}\n${stdout}\n${stderr}`)
-  }
-}
-
+/** A program of this repository's node_modules. */
 const local = (name: string): string => resolve('node_modules/.bin', name)
 
 /** A stranger's agent, run to its end. */
@@ -61,23 +56,22 @@ export default { fetch: async () => new Response('answer: ' + await answer()) }
 `
 
 describe('the package', () => {
-  let tarball = ''
-  let files: string[] = []
+  it('is tried on the oldest Node that it promises, and on one of this repository between', () => {
+    expect(nodes[0]).toBe(`${manifest.engines.node.replace('>=', '')}.0`)
+    expect(process.versions.node).toMatch(/^24\./)
+  })
+
+  let packed: Packed = { tarball: '', files: [], size: 0 }
 
   beforeAll(() => {
-    assertFreshBuild()
-    const [packed]: { filename: string; size: number; files: { path: string }[] }[] = JSON.parse(
-      run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]),
-    )
-    tarball = join(folder, packed?.filename ?? '')
-    files = packed?.files.map(({ path }) => path) ?? []
-    console.log(`tarball: ${files.length} files, ${((packed?.size ?? 0) / 1000).toFixed(0)} kB`)
+    packed = pack(folder)
+    console.log(`tarball: ${packed.files.length} files, ${(packed.size / 1000).toFixed(0)} kB`)
   }, 120_000)
 
   it('holds what was built, and its sources in the source maps only', () => {
-    const code = files.filter((path) => path.endsWith('.js'))
-    expect(code.length).toBeLessThan(100)
-    expect(files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
+    const code = packed.files.filter((path) => path.endsWith('.js'))
+    expect(code.length).toBeLessThan(110)
+    expect(packed.files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))).toEqual([])
     for (const path of code) {
       const text = readFileSync(path, 'utf8')
       if (!/^(?!(?:import|export)\b)\w/m.test(text)) continue // passes names on, and has nothing to map
@@ -97,7 +91,7 @@ describe('the package', () => {
   it('brings along the pages that README links to', () => {
     const links = Array.from(readFileSync('README.md', 'utf8').matchAll(/\]\((docs\/[^)#]+\.md)/g), ([, page]) => page ?? '')
     expect(links.length).toBeGreaterThan(20)
-    expect(links.filter((page) => !files.includes(page))).toEqual([])
+    expect(links.filter((page) => !packed.files.includes(page))).toEqual([])
   })
 
   it('has no syntax that is newer than the oldest Node it promises', async () => {
@@ -141,27 +135,22 @@ describe('the package', () => {
   })
 
   it('passes publint', () => {
-    expect(run(local('publint'), ['run', tarball, '--strict'])).toContain('All good')
+    expect(run(local('publint'), ['run', packed.tarball, '--strict'])).toContain('All good')
   })
 
   it('gives every entry types that resolve', () => {
     // It ends with an error where a problem is; what it prints is a table of what it looked at.
-    expect(run(local('attw'), [tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji', '--no-color'])).toContain(
+    expect(run(local('attw'), [packed.tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji', '--no-color'])).toContain(
       'phi-core/tools',
     )
   })
 
   describe('installed in an empty project', () => {
-    const project = mkdtempSync(join(folder, 'project-'))
+    let project = ''
 
     beforeAll(() => {
-      writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
       const peers = Object.keys(manifest.peerDependencies).map((name) => `${name}@${manifest.devDependencies[name]}`)
-      run(
-        'npm',
-        ['install', tarball, ...peers, '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
-        project,
-      )
+      project = installIn(folder, packed, peers)
       const subpaths = publicEntries().map((entry) => entry.subpath.replace('.', 'phi-core'))
       writeFileSync(join(project, 'agent.js'), agentProgram)
       writeFileSync(join(project, 'program.js'), program.replace('SUBPATHS', JSON.stringify(subpaths)))
@@ -169,6 +158,18 @@ describe('the package', () => {
     }, 120_000)
 
     const flags = { node: [], deno: ['run', '--node-modules-dir=manual', '--no-lock', '--allow-all'], bun: ['run'] }
+
+    describe.each(nodes)('on Node %s', (version) => {
+      it('works, and so does phi', (context) => {
+        const node = otherNode(version)
+        if (node === undefined) return context.skip(`Node ${version} cannot be installed`)
+        expect(run(node, ['--version']).trim()).toBe(`v${version}`)
+        expect(run(node, ['program.js'], project)).toContain('answer: It is 3.')
+        const phi = join(project, 'node_modules/phi-core/dist/cli.js')
+        expect(run(node, [phi, '--version']).trim()).toBe(manifest.version)
+        expect(run(node, [phi, '--demo', '--yes'], project)).toContain('**4 of 4** checks pass.')
+      })
+    })
 
     it.each(['node', 'deno', 'bun'] as const)('works in %s', (runtime) => {
       const command = runtime === 'node' ? process.execPath : local(runtime)

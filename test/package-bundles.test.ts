@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
+import { rollup } from '@rollup/wasm-node'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import webpack from 'webpack'
+import { installIn, pack, run } from './harness/packed.ts'
+import { publicEntries } from './harness/public-entries.ts'
+
+/** The packages beside the package's own dependencies without which an entry does not bundle. An entry that is not named needs none. */
+const needed: Record<string, string[]> = {
+  './config': ['zod'],
+  './rust': ['zod'],
+  './adapters/http': ['hono'],
+  './adapters/cloudflare': ['hono', 'cloudflare:workers'],
+  './adapters/mcp': ['@modelcontextprotocol/sdk'],
+  './adapters/otel': ['@opentelemetry/api'],
+  './adapters/ajv': ['ajv'],
+  './adapters/node/config': ['zod', '@modelcontextprotocol/sdk'],
+  './adapters/node/mcp': ['@modelcontextprotocol/sdk'],
+  './adapters/node/rust': ['zod'],
+}
+
+/** What a project bundles. */
+interface Bundle {
+  /** Where phi-core is installed, without any optional peer. */
+  project: string
+  /** Name of the bundle and the file it begins with. */
+  input: Record<string, string>
+  folder: string
+  isForNode: boolean
+  external: string[]
+}
+
+const isOf = (packages: readonly string[], path: string): boolean => packages.some((name) => path === name || path.startsWith(`${name}/`))
+
+/** Each rejects where anything is not found, and where the bundler warns. */
+const bundlers: Record<string, (bundle: Bundle) => Promise<void>> = {
+  async esbuild({ project, input, folder, isForNode, external }) {
+    const platform = isForNode ? 'node' : 'browser'
+    const options = { bundle: true, splitting: true, format: 'esm', logLevel: 'silent', absWorkingDir: project } as const
+    const { warnings } = await build({ ...options, entryPoints: input, outdir: folder, platform, external })
+    if (warnings.length > 0) throw new Error(JSON.stringify(warnings))
+  },
+  async webpack({ project, input, folder, isForNode, external }) {
+    const compiler = webpack({
+      ...{ mode: 'production', context: project, entry: input, target: isForNode ? 'node22.12' : 'web', performance: false },
+      // It takes nine tenths of the time, and finds nothing.
+      optimization: { minimize: false },
+      experiments: { outputModule: true },
+      output: { path: folder, module: true, library: { type: 'module' }, filename: '[name].js' },
+      externals: ({ request = '' }, done) => (isOf(external, request) ? done(undefined, `module ${request}`) : done()),
+    })
+    const stats = await new Promise<webpack.Stats | undefined>((done, failed) => {
+      compiler.run((error, found) => compiler.close((closing) => (error || closing ? failed(error ?? closing) : done(found))))
+    })
+    const { errors = [], warnings = [] } = stats?.toJson({ all: false, errors: true, warnings: true }) ?? {}
+    const found = [...errors, ...warnings].map(({ message }) => message)
+    if (found.length > 0) throw new Error(found.join('\n'))
+  },
+  async rollup({ input, folder, isForNode, external }) {
+    const builtIn = isForNode ? [...builtinModules, 'node:'] : []
+    const resolving = nodeResolve({ browser: !isForNode, preferBuiltins: isForNode })
+    const bundle = await rollup({
+      input,
+      external: (id) => isOf(external, id) || builtIn.some((name) => id === name || (name.endsWith(':') && id.startsWith(name))),
+      plugins: [resolving],
+      // What is not found, Rollup only warns of. Circles are those of other packages.
+      onwarn: ({ code, message }) => {
+        if (code !== 'CIRCULAR_DEPENDENCY') throw new Error(message)
+      },
+    })
+    await bundle.write({ dir: folder, format: 'esm' })
+    await bundle.close()
+  },
+  async bun({ project, input, folder, isForNode, external }) {
+    const flags = [`--target=${isForNode ? 'node' : 'browser'}`, '--splitting', `--outdir=${folder}`]
+    run(
+      resolve('node_modules/.bin/bun'),
+      ['build', ...Object.values(input), ...flags, ...external.flatMap((name) => ['--external', name])],
+      project,
+    )
+  },
+}
+
+/** What a server keeps with nothing but phi-core. */
+const keeping = `
+import { Agent } from 'phi-core'
+import { fileSessionStore } from 'phi-core/adapters/node'
+import { scripted } from 'phi-core/providers/scripted'
+const session = fileSessionStore(process.argv[2])
+await new Agent({ model: scripted([{ text: 'Hello.' }]), session, sessionId: 's1' }).prompt('Hi.').text()
+const { sessions } = await session.list()
+console.log('kept: ' + sessions.map(({ sessionId }) => sessionId))
+`
+
+const temporary = mkdtempSync(join(tmpdir(), 'phi-bundles-'))
+let project = ''
+beforeAll(() => {
+  project = installIn(temporary, pack(temporary))
+}, 120_000)
+afterAll(() => rmSync(temporary, { recursive: true, force: true }))
+
+const nameOf = (subpath: string): string => (subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'))
+
+describe.each(Object.keys(bundlers))('%s, in a project without any optional peer', (name) => {
+  const bundleWith = bundlers[name] as (bundle: Bundle) => Promise<void> // the name is one of its keys
+
+  /** Bundles a file for each subpath. */
+  async function bundle(subpaths: readonly string[], isForNode: boolean): Promise<string[]> {
+    const folder = mkdtempSync(join(temporary, 'bundle-'))
+    const input = Object.fromEntries(
+      subpaths.map((subpath) => {
+        const file = join(project, `${nameOf(subpath)}.js`)
+        writeFileSync(file, `export * from '${subpath.replace('.', 'phi-core')}'\n`)
+        return [nameOf(subpath), file]
+      }),
+    )
+    const external = [...new Set(subpaths.flatMap((subpath) => needed[subpath] ?? []))]
+    await bundleWith({ project, input, folder, isForNode, external })
+    return subpaths.map((subpath) => join(folder, `${nameOf(subpath)}.js`))
+  }
+
+  const all = publicEntries().map(({ subpath }) => subpath)
+  const ofNode = (subpath: string): boolean => subpath.startsWith('./adapters/node')
+  it.each([
+    ['for browsers, the entries that need none', all.filter((path) => !ofNode(path) && needed[path] === undefined), false],
+    ['for browsers, the others with what they need left out', all.filter((path) => !ofNode(path) && needed[path] !== undefined), false],
+    ['for Node, the entries that need none', all.filter((path) => ofNode(path) && needed[path] === undefined), true],
+    ['for Node, the others with what they need left out', all.filter((path) => ofNode(path) && needed[path] !== undefined), true],
+  ])('bundles %s', async (_, subpaths, isForNode) => {
+    expect(subpaths).not.toEqual([])
+    const written = await bundle(subpaths, isForNode)
+    expect(written.filter((path) => !existsSync(path))).toEqual([])
+  })
+
+  it('bundles a program that keeps sessions in files, and it runs', async () => {
+    const file = join(project, 'keeping.js')
+    writeFileSync(file, keeping)
+    const folder = mkdtempSync(join(temporary, 'bundle-'))
+    await bundleWith({ project, input: { keeping: file }, folder, isForNode: true, external: [] })
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    expect(run(process.execPath, [join(folder, 'keeping.js'), mkdtempSync(join(temporary, 'sessions-'))])).toBe('kept: s1\n')
+  })
+
+  it('does not bundle for browsers what is for Node', async () => {
+    await expect(bundle(['./adapters/node'], false)).rejects.toThrow(/adapters\/node/)
+  })
+
+  it('does not bundle an entry whose peer is missing', async () => {
+    const file = join(project, 'missing.js')
+    writeFileSync(file, "export * from 'phi-core/rust'\n")
+    const folder = mkdtempSync(join(temporary, 'bundle-'))
+    const failing = bundleWith({ project, input: { missing: file }, folder, isForNode: true, external: [] })
+    await expect(failing).rejects.toThrow(/zod/)
+  })
+})
