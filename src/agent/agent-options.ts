@@ -35,11 +35,16 @@ import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
 /** What of a loop's configuration an agent passes on unchanged. */
-type LoopSettings = Omit<LoopConfig, 'model' | 'journal' | 'thinkingLevel' | 'steering' | 'followUps' | 'firstTurnTrigger'>
+type LoopSettings = Omit<
+  LoopConfig,
+  'model' | 'journal' | 'thinkingLevel' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
+>
 
-/** How an agent is set up. Only the model is required. Source: docs/concepts/agent-and-run.md */
-export interface AgentOptions extends LoopSettings {
+/** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
+export interface AgentOptions<Output = unknown> extends LoopSettings {
   model: Model
+  /** What form every answer must have, and `output` of results; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
+  responseFormat?: ResponseFormatInput<Output>
   /** Default: none. */
   systemPrompt?: string
   /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
@@ -74,10 +79,10 @@ export interface AgentOptions extends LoopSettings {
 }
 
 /** The settings an agent keeps beside its history and identity. */
-export type AgentSettings = Omit<AgentOptions, 'messages' | 'agentId' | 'sessionId' | 'owns'>
+export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns'>
 
 /** What a caller may say about one run. */
-export interface PromptOptions {
+export interface PromptOptions<Output = unknown> {
   /** Stops the run when it aborts; the caller owns it. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
@@ -87,7 +92,7 @@ export interface PromptOptions {
   /** What the run is, for its `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
   kind?: ContinuationKind
   /** What form the answers of this run must have, instead of what the agent's settings say. */
-  responseFormat?: ResponseFormatInput
+  responseFormat?: ResponseFormatInput<Output>
 }
 
 /** What a caller may say about a new session. */

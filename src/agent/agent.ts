@@ -27,7 +27,8 @@ import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 
 /**
- * A conversation with a model that can use tools: one history, one model, one run at a time.
+ * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the type of `output` in its results: what
+ * the Standard Schema given as `responseFormat` makes.
  *
  * **Contract**
  * - `prompt` and `continueLoop` return at once and throw `AgentBusyError` while a run is on; nothing has changed then.
@@ -42,8 +43,8 @@ import type { RunHandle } from './run-handle.ts'
  * for await (const event of agent.prompt('Will it rain in Oslo?')) console.log(event.type)
  * ```
  */
-export class Agent {
-  #settings: AgentSettings
+export class Agent<Output = unknown> {
+  #settings: AgentSettings<Output>
   readonly #conversation: Conversation
   readonly #steering = new MessageQueue()
   readonly #followUps = new MessageQueue()
@@ -52,7 +53,7 @@ export class Agent {
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions<Output>) {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], ...settings } = options
     this.#owned = owns
@@ -66,7 +67,7 @@ export class Agent {
    * Sends input to the model and returns the run that answers it. Throws `AgentBusyError` while a run is on and `ConfigError` `emptyPrompt`
    * for input without content.
    */
-  prompt(input: PromptInput, options: PromptOptions = {}): AgentRun {
+  prompt<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(promptStart(toMessages(input)), options)
   }
@@ -75,7 +76,7 @@ export class Agent {
    * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
    * `paused`. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
    */
-  continueLoop(options: PromptOptions = {}): AgentRun {
+  continueLoop<Answer = Output>(options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(continuationStart(continuationOf(this.#conversation.context)), options)
   }
@@ -84,7 +85,7 @@ export class Agent {
    * Says something, whatever the history ends with: begins where the model has answered, continues where it has not, or where calls wait for
    * an approval; `input` then comes right after them. Throws as `prompt`.
    */
-  send(input: PromptInput, options: PromptOptions = {}): AgentRun {
+  send<Answer = Output>(input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     return this.#begin(sendStart(toMessages(input), this.#conversation.context), options)
   }
@@ -106,7 +107,7 @@ export class Agent {
    * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
    * user has spoken, `unknownMessage` for another id; nothing has changed then.
    */
-  regenerate({ messageId, ...options }: PromptOptions & { messageId?: string } = {}): AgentRun {
+  regenerate<Answer = Output>({ messageId, ...options }: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     const at = this.#conversation.lastSaidBy(messageId)
     return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
@@ -117,7 +118,7 @@ export class Agent {
    * history; a session keeps them in the tree. Throws as `prompt`, and `ConfigError` `unknownMessage` where no user message has that id; nothing has
    * changed then.
    */
-  editAndResend(messageId: string, input: PromptInput, options: PromptOptions = {}): AgentRun {
+  editAndResend<Answer = Output>(messageId: string, input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     const at = this.#conversation.userMessageAt(messageId)
     return this.#conversation.rewound(at, () => this.prompt(input, { kind: { kind: 'branch', tag: 'edit' }, ...options }))
@@ -182,14 +183,14 @@ export class Agent {
   // Settings: read at any time, changed from the next run on
 
   /** Changes settings from the next run on; `undefined` stands for the default. Throws `ConfigError`, and changes nothing, when one cannot work. */
-  configure(changes: { [Name in keyof AgentSettings]?: AgentSettings[Name] | undefined }): void {
-    const settings = { ...this.#settings, ...changes } as AgentSettings // what is undefined counts as left out, and the check refuses no model
+  configure(changes: { [Name in keyof AgentSettings]?: AgentSettings<Output>[Name] | undefined }): void {
+    const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // what is undefined counts as left out, and the check refuses no model
     checkSettings(settings)
     this.#settings = settings
   }
 
   /** The settings of the next run, as they were given: what is left out has its default. */
-  get settings(): Readonly<AgentSettings> {
+  get settings(): Readonly<AgentSettings<Output>> {
     return this.#settings
   }
 
@@ -265,9 +266,10 @@ export class Agent {
   }
 
   /** A new agent with these settings and this history, changed by `overrides`; with its own identity unless they say otherwise. */
-  with(overrides: Partial<AgentOptions>): Agent {
+  with<Answer = Output>(overrides: Partial<AgentOptions<Answer>>): Agent<NoInfer<Answer>> {
     checkOptions(overrides, anObject, 'overrides')
-    const agent = new Agent({ ...this.#settings, messages: this.messages, ...overrides })
+    const options = { ...this.#settings, messages: this.messages, ...overrides } as AgentOptions<Answer> // without another form, Answer is Output
+    const agent = new Agent(options)
     if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
     return agent
   }
@@ -276,7 +278,7 @@ export class Agent {
    * An agent that goes on from here in the same session, with a history of its own: a branch. Its loops descend from the last loop of this one,
    * and no two agents forked from one get the same loop id. See `exploreBranches`.
    */
-  fork(overrides: Partial<Omit<AgentOptions, 'agentId' | 'sessionId'>> = {}): Agent {
+  fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {
     const agent = this.with({ ...overrides, agentId: this.agentId, sessionId: this.sessionId })
     agent.#conversation.descendFrom(this.#conversation)
     return agent
@@ -296,8 +298,8 @@ export class Agent {
     if (this.#run !== undefined) throw new AgentBusyError()
   }
 
-  #begin(what: RunStart, options: PromptOptions): AgentRun {
-    this.#run = beginRun(
+  #begin<Answer>(what: RunStart, options: PromptOptions<Answer>): AgentRun<Answer> {
+    const run = beginRun(
       {
         settings: this.#settings,
         conversation: this.#conversation,
@@ -311,6 +313,7 @@ export class Agent {
       what,
       options,
     )
-    return this.#run
+    this.#run = run
+    return run as AgentRun<Answer> // its output is what the schema made that gave Answer its type
   }
 }

@@ -12,6 +12,7 @@ import type { SessionJournal } from '../types/session/session-store.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
+import { outputReader } from './parse-output.ts'
 import { RunHandle } from './run-handle.ts'
 
 /** What is run. */
@@ -97,6 +98,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       return startLoop(begun)
     },
     onEnd: () => agent.onEnd(run),
+    read: config.responseFormat && outputReader(config.responseFormat, settings),
     replayBytes,
     logger,
   })

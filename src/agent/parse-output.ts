@@ -1,13 +1,17 @@
+import { logWarning } from '../base/log-warning.ts'
 import { extractJson } from '../context/extract-json.ts'
-import { ProviderError } from '../contract/errors.ts'
+import { errorText, ProviderError } from '../contract/errors.ts'
 import type { JsonSchema, JsonValue } from '../contract/json.ts'
 import type { AgentMessage, Message } from '../contract/message/message.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { anObject, aSchema, options as optionsOf, withMethods } from '../contract/shape/shape.ts'
+import type { LoopConfig } from '../loop/loop-config.ts'
+import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { RunResult } from '../types/run/run.ts'
 import type { SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import { formatIssues } from '../validation/format-issues.ts'
 import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { responseFormatOf } from '../validation/response-format.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
 
 /** How an answer is checked against a JSON Schema. */
@@ -15,6 +19,9 @@ export interface ParseOutputOptions {
   /** Default: this package's own, whose interpreter is loaded when a schema first needs it. */
   schemaValidator?: SchemaValidator
 }
+
+/** What of an agent's settings its results depend on. */
+type OutputSettings = Pick<LoopConfig, 'schemaValidator' | 'logger'>
 
 const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethods('a schema validator', 'compile') })
 
@@ -56,6 +63,35 @@ export async function parseOutput(
   const result = await checkAnswer(schema, json, options)
   if (result.issues === undefined) return result.value
   throw new ProviderError('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(result.issues, 'answer')}`)
+}
+
+/**
+ * Puts the value that `format` promises into a result. Never rejects: where the answer does not fit there is none, and a warning says why, unless another
+ * has said it already.
+ */
+export function outputReader(
+  format: ResponseFormatInput,
+  { schemaValidator, logger }: OutputSettings,
+): ((result: RunResult) => Promise<RunResult>) | undefined {
+  if (!isStandardSchema(format) && format.type === 'text') return undefined
+  return async (result) => {
+    const { status, stopReason, runId, loopId } = result
+    if (status !== 'completed') return result
+    try {
+      return { ...result, output: await outputOf(result, format, { ...(schemaValidator && { schemaValidator }) }) }
+    } catch (error) {
+      const isTold = stopReason === 'length' || stopReason === 'guardRail'
+      const hint = 'result.output is absent; parseOutput(result, schema) throws this.'
+      if (!isTold) logWarning(logger, 'outputMismatch', { runId, loopId, message: errorText(error), hint })
+      return result
+    }
+  }
+}
+
+function outputOf(result: RunResult, format: ResponseFormatInput, options: ParseOutputOptions): Promise<unknown> {
+  if (isStandardSchema(format)) return parseOutput(result, format)
+  const asked = responseFormatOf(format)
+  return parseOutput(result, asked.type === 'jsonSchema' ? asked.schema : { type: 'object' }, options)
 }
 
 function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMessage {

@@ -8,7 +8,7 @@ import { Agent } from './agent.ts'
 import { type AgentOptions, agentTable } from './agent-options.ts'
 
 /** How a stored session is taken up again. */
-export interface ResumeOptions extends Omit<AgentOptions, 'session' | 'sessionId' | 'agentId' | 'messages'> {
+export interface ResumeOptions<Output = unknown> extends Omit<AgentOptions<Output>, 'session' | 'sessionId' | 'agentId' | 'messages'> {
   /** The loop to go on from. Default: the one that ran last. */
   loopId?: string
   /** Begins the session where there is none. Default: that is `notFound`. */
@@ -33,7 +33,11 @@ const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, crea
  *
  * Source: docs/concepts/sessions.md
  */
-export async function resumeAgent(store: SessionStore, sessionId: string, options: ResumeOptions): Promise<Agent> {
+export async function resumeAgent<Output = unknown>(
+  store: SessionStore,
+  sessionId: string,
+  options: ResumeOptions<Output>,
+): Promise<Agent<Output>> {
   checkOptions(options, resumeOptions)
   const { loopId, create = false, ...settings } = options
   const tail = await store.tail(sessionId).catch((error: unknown) => {
@@ -61,7 +65,11 @@ export async function resumeAgent(store: SessionStore, sessionId: string, option
 }
 
 /** For a session that is not there; where somebody else begins it meanwhile, the agent goes on with that. */
-function unbegun(session: SessionStore, sessionId: string, settings: Omit<ResumeOptions, 'loopId' | 'create'>): Agent {
+function unbegun<Output>(
+  session: SessionStore,
+  sessionId: string,
+  settings: Omit<ResumeOptions<Output>, 'loopId' | 'create'>,
+): Agent<Output> {
   const agent = new Agent({ ...settings, session, sessionId })
   const { settings: _, ...nothing } = agent.checkpoint()
   const { messages, state } = nothing

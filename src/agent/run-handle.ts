@@ -23,6 +23,8 @@ export interface RunHandleOptions {
   listeners: Iterable<(event: AgentEvent) => void>
   /** Starts the loop; called once, in a microtask, so that a caller can subscribe first. */
   start: (options: LoopOptions) => Promise<RunResult>
+  /** Reads the output of the result, where an answer must have a form. Never rejects. */
+  read: ((result: RunResult) => Promise<RunResult>) | undefined
   /** Called once, after `agentEnd`. */
   onEnd: () => void
   replayBytes: number | undefined
@@ -64,7 +66,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     this.sessionId = options.sessionId
     this.#options = options
     for (const listener of options.listeners) this.subscribe(listener)
-    this.#result = this.#run()
+    this.#result = options.read === undefined ? this.#run() : this.#run().then(options.read)
   }
 
   get result(): Promise<RunResult> {

@@ -298,10 +298,11 @@ describe('models', () => {
 
   it('answer in a form', async () => {
     expect(await forecastFor(scripted([{ text: '{"city":"Oslo","degrees":4,"rain":true}' }]), 'Oslo')).toBe('4 degrees, rain')
-    expect(await forecastFor(scripted([{ text: '{"city":"Oslo"}' }]), 'Oslo')).toMatch(/^No forecast.*\ndegrees: /s)
+    expect(await forecastFor(scripted([{ text: '{"city":"Oslo"}' }]), 'Oslo')).toBe('No forecast.')
     const model = scripted([{ text: '{"tags":["a","b"]}' }])
     expect(await tagsOf(new Agent({ model }), 'A text.')).toEqual(['a', 'b'])
     expect(model.provider.requests[0]?.responseFormat).toMatchObject({ type: 'jsonSchema', name: 'tags' })
+    expect(await tagsOf(new Agent({ model: scripted([{ text: '{"tags":1}' }]) }), 'A text.')).toMatch(/^No tags.*\ntags: /s)
   })
 
   it('may change in the middle of a conversation', async () => {

@@ -6,9 +6,9 @@ import type { StandardSchema } from '../standard-schema.ts'
 
 /**
  * What a caller may say about the form of an answer: a `ResponseFormat`, or a schema with an object at its root: a Standard Schema (zod 4.2
- * …) or a JSON Schema. A schema is asked for as `jsonSchema`, named after its `title`, else `answer`.
+ * …) or a JSON Schema. A schema is asked for as `jsonSchema`, named after its `title`, else `answer`. `Output` is what a Standard Schema makes of an answer.
  */
-export type ResponseFormatInput = ResponseFormat | StandardSchema | JsonSchema
+export type ResponseFormatInput<Output = unknown> = ResponseFormat | StandardSchema<unknown, Output> | JsonSchema
 
 /** Everything one model call needs, independent of any wire protocol. */
 export interface StreamRequest {

@@ -17,14 +17,19 @@ export type RunEnding =
   | { status: 'rejected'; rejection: string }
   | { status: 'paused'; pendingApprovals: PendingApproval[] }
 
-/** What a run came to. */
-export interface RunResult {
+/** What a run came to. `Output` is what its `responseFormat` promises. */
+export interface RunResult<Output = unknown> {
   runId: string
   loopId: string
   sessionId: string
   status: RunStatus
   /** Text of the last assistant message of the run; empty if there is none. */
   text: string
+  /**
+   * The answer of a completed run as the value that `responseFormat` promises. Absent without one, where the answer does not fit (the warning
+   * `outputMismatch` says why, and `parseOutput` throws it), and where the agent is elsewhere.
+   */
+  output?: Output
   /** Why the last answer ended: `length` where it was cut at `maxTokens`, `guardRail` where it was refused. Absent where there is no answer. */
   stopReason?: StopReason
   /** The run completed and its last answer has no content, although it was asked for twice. */
@@ -97,7 +102,7 @@ export interface Receipt {
 }
 
 /**
- * One run of an agent. It proceeds whether or not anyone listens.
+ * One run of an agent. It proceeds whether or not anyone listens. `Output` is the type of `output` in its result.
  *
  * **Contract**
  * - Iterating yields every event still remembered, then the live ones, and ends after `agentEnd`. Leaving an iterator detaches the reader;
@@ -108,13 +113,13 @@ export interface Receipt {
  *
  * Source: docs/concepts/agent-and-run.md
  */
-export interface AgentRun extends AsyncIterable<AgentEvent>, AsyncDisposable {
+export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, AsyncDisposable {
   readonly id: string
   /** Settled with `agentStart`: where somebody else has begun a loop of this id in the same session meanwhile, it is the next one. */
   readonly loopId: string
   readonly sessionId: string
   /** Always resolves, however the run ended. */
-  readonly result: Promise<RunResult>
+  readonly result: Promise<RunResult<Output>>
   /** Calls `listener` synchronously for each event from now on; returns how to stop. What it throws is logged and ignored. */
   subscribe(listener: (event: AgentEvent) => void): () => void
   /** Events after the cursor `after` (default 0: all). Throws `CursorExpiredError` when some of them are forgotten. */

@@ -206,7 +206,7 @@ describe('messages without a word for the model', () => {
 
   it('steering that is taken back as the turn begins causes none either', async () => {
     const model = scripted([{ text: 'a' }, { text: 'b' }, { text: 'never' }])
-    const agent = new Agent({ model, hooks: { beforeTurn: ({ turnIndex }) => (turnIndex === 1 ? agent.clearQueues() : undefined) } })
+    const agent: Agent = new Agent({ model, hooks: { beforeTurn: ({ turnIndex }) => (turnIndex === 1 ? agent.clearQueues() : undefined) } })
     const run = agent.prompt('go')
     run.subscribe((event) => event.type === 'turnEnd' && run.steer('more'))
     expect((await run.result).status).toBe('completed')

@@ -1,0 +1,106 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import * as z from 'zod'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { Agent, type AgentRun, memorySessionStore, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+const place = z.object({ city: z.string(), degrees: z.number() })
+type Place = z.output<typeof place>
+const placeJson = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const oslo = '{"city":"Oslo","degrees":4}'
+
+/** A model that says `text` each time, and what was warned of. */
+function saying(text: string) {
+  const warnings: (JsonObject & { event: string })[] = []
+  const logger = { warn: (event: string, fields: JsonObject) => void warnings.push({ event, ...fields }) }
+  return { settings: { model: scripted(() => ({ text })), logger }, warnings }
+}
+
+describe('result.output', () => {
+  it('is the value that the schema of an agent makes, with its type, however the run began', async () => {
+    const { settings, warnings } = saying(oslo)
+    const agent = new Agent({ ...settings, responseFormat: place })
+    const begin = [() => agent.prompt('Where?'), () => agent.send('And now?'), () => agent.regenerate(), () => agent.fork().prompt('?')]
+    for (const run of begin) {
+      const { output } = await run().result
+      expectTypeOf(output).toEqualTypeOf<Place | undefined>()
+      expect(output).toEqual({ city: 'Oslo', degrees: 4 })
+    }
+    const agents: Agent = agent
+    expect((await agents.prompt('?').result).output).toEqual({ city: 'Oslo', degrees: 4 })
+    expect(warnings).toEqual([])
+  })
+
+  it('is that of the prompt before that of the agent, transformed, also later', async () => {
+    const { settings } = saying('{"day":"2026-11-22"}')
+    const dated = z.object({ day: z.iso.date().transform(async (day) => new Date(day)) })
+    const { output } = await new Agent({ ...settings, responseFormat: place }).prompt('When?', { responseFormat: dated }).result
+    expectTypeOf(output).toEqualTypeOf<{ day: Date } | undefined>()
+    expect(output?.day.getUTCFullYear()).toBe(2026)
+  })
+
+  it('is checked against a JSON Schema, whose type the caller names', async () => {
+    const { settings } = saying(oslo)
+    const agent = new Agent(settings)
+    const { output } = await agent.prompt<Place>('Where?', { responseFormat: placeJson }).result
+    expectTypeOf(output).toEqualTypeOf<Place | undefined>()
+    expect(output?.city).toBe('Oslo')
+    const named = { type: 'jsonSchema', name: 'place', schema: placeJson } as const
+    expect((await agent.prompt('Where?', { responseFormat: named }).result).output).toEqual({ city: 'Oslo', degrees: 4 })
+    expect((await agent.prompt('Where?', { responseFormat: { type: 'jsonObject' } }).result).output).toEqual({ city: 'Oslo', degrees: 4 })
+    const schemaValidator = { compile: () => () => ({ value: 'made by it' }) }
+    expect((await new Agent({ ...settings, schemaValidator, responseFormat: placeJson }).prompt('?').result).output).toBe('made by it')
+  })
+
+  it('is not there without a form of the answer', async () => {
+    const { settings, warnings } = saying(oslo)
+    const agent = new Agent(settings)
+    const result = await agent.prompt('Where?').result
+    expectTypeOf(result.output).toBeUnknown()
+    expect(result).not.toHaveProperty('output')
+    expect(
+      await new Agent({ ...settings, responseFormat: place }).prompt('?', { responseFormat: { type: 'text' } }).result,
+    ).not.toHaveProperty('output')
+    expect(warnings).toEqual([])
+  })
+
+  it('is not there where the answer does not fit, and a warning says why', async () => {
+    const { settings, warnings } = saying('{"city":"Oslo"}')
+    const agent = new Agent({ ...settings, responseFormat: place })
+    const result = await agent.prompt('Where?').result
+    expect(result).toMatchObject({ status: 'completed', text: '{"city":"Oslo"}' })
+    expect(result).not.toHaveProperty('output')
+    expect(warnings).toMatchObject([{ event: 'outputMismatch', message: expect.stringContaining('degrees: '), runId: result.runId }])
+    warnings.length = 0
+    await agent.prompt('Where?', { responseFormat: { type: 'object', unknownKeyword: 1 } }).result
+    expect(warnings).toMatchObject([{ event: 'outputMismatch', message: expect.stringContaining('unknownKeyword') }])
+  })
+
+  it('is not there where the run did not complete, or its answer was cut, which is told by other means', async () => {
+    const { settings, warnings } = saying(oslo)
+    const responseFormat = place
+    const failed = await new Agent({ ...settings, model: scripted([{ fail: { code: 'auth', message: 'No.' } }]), responseFormat }).prompt(
+      '?',
+    ).result
+    expect([failed.status, failed.output]).toEqual(['error', undefined])
+    const cut = await new Agent({ ...settings, model: scripted([{ text: '{"ci', stopReason: 'length' }]), responseFormat }).prompt('?')
+      .result
+    expect([cut.status, cut.output]).toEqual(['completed', undefined])
+    expect(warnings.map(({ event }) => event)).toEqual(['answerCut'])
+  })
+
+  it('keeps its type in agents that are made of agents, and of sessions', async () => {
+    const { settings } = saying(oslo)
+    const session = memorySessionStore()
+    const agent = new Agent({ ...settings, session, responseFormat: place })
+    await agent.prompt('Where?').result
+    await agent.close()
+    const again = await resumeAgent(session, agent.sessionId, { ...settings, responseFormat: place })
+    const run = again.prompt('?')
+    expectTypeOf(run).toEqualTypeOf<AgentRun<Place>>()
+    expect((await run.result).output?.degrees).toBe(4)
+    expectTypeOf(agent.with({ systemPrompt: 'Be brief.' })).toEqualTypeOf<Agent<Place>>()
+    const dated = agent.with({ responseFormat: z.object({ day: z.string() }) })
+    expectTypeOf(dated).toEqualTypeOf<Agent<{ day: string }>>()
+  })
+})
