@@ -5,7 +5,7 @@
  */
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
-export { isLoopbackHost } from './base/private-host.ts'
+export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
 export { headerSecrets, withoutSecrets } from './base/text/secrets.ts'
 export { startTimer, timerMs } from './base/timer.ts'
 export { thinkingLevel } from './contract/model/model-config.ts'

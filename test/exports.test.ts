@@ -56,7 +56,7 @@ const expected: Record<string, string> = {
     Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat WriteFileOptions`,
   './openapi': `
     OpenApiError fetchOpenApiTools openApiTools readOpenApiTools
-    FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
+    FetchOpenApiOptions OpenApiCredential OpenApiErrorCode OpenApiResolver OpenApiSecret OpenApiToolsOptions OperationApproval OperationFilter
     OperationInfo ReadOpenApiOptions`,
   './skills': `
     SkillError loadSkillDir loadSkills parseSkill

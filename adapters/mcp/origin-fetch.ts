@@ -1,6 +1,6 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { isLoopbackHost, isPrivateHost } from '../../src/mcp/index.ts'
+import { mayLeadTo } from '../../src/internal.ts'
 
 /**
  * As `fetch`, for the server at `address` and whoever logs people in for it.
@@ -48,10 +48,7 @@ export function originProvider(provider: OAuthClientProvider, address: URL): OAu
 }
 
 function assertReachable(target: URL, from: URL): void {
-  const isFine = isLoopbackHost(target.hostname)
-    ? isLoopbackHost(from.hostname)
-    : target.protocol === 'https:' && (!isPrivateHost(target.hostname) || isPrivateHost(from.hostname))
-  if (isFine && /^https?:$/.test(target.protocol)) return
+  if (mayLeadTo(from, target)) return
   throw new Error(
     `The server named ${target.protocol}//${target.host} as a place to log in. That is refused: it is not reached over https, or not on the web.`,
   )

@@ -25,6 +25,15 @@ export function isPrivateHost(hostname: string): boolean {
   return host === '[::]' || /^\[(f[cdf][0-9a-f]{2}|fe[89a-f][0-9a-f]):/.test(host)
 }
 
+/**
+ * Whether something read at `from` may send this program to `to`, an address of another origin: over https to the open net, to a private network only from
+ * within one, and to this machine only from this machine.
+ */
+export function mayLeadTo(from: URL, to: URL): boolean {
+  if (isLoopbackHost(to.hostname)) return isLoopbackHost(from.hostname) && /^https?:$/.test(to.protocol)
+  return to.protocol === 'https:' && (!isPrivateHost(to.hostname) || isPrivateHost(from.hostname))
+}
+
 function withoutRootDot(hostname: string): string {
   return hostname.replace(/\.$/, '').toLowerCase()
 }

@@ -1,4 +1,5 @@
 import { yamlParser } from '../base/late/yaml-parser.ts'
+import { bareUrl } from '../base/text/url-secrets.ts'
 import { errorText } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
@@ -12,10 +13,28 @@ export interface OpenApiDocument {
   readonly is30: boolean
   /** Where it was fetched from: relative servers are relative to it. */
   readonly url?: URL
+  /** Where in a workspace it was read. */
+  readonly path?: string
+  /** What it leads to in other files has been made part of it, as far as it is there. */
+  readonly isBundled?: true
 }
 
 /** References through which one leads on: far more than documents have, and far from the end of a stack. */
-const maxHops = 100
+export const maxHops = 100
+
+/** Whether a reference leads out of the document that it stands in. */
+export function isElsewhere(ref: unknown): ref is string {
+  return typeof ref === 'string' && !ref.startsWith('#')
+}
+
+/** A reference as errors show it: without what an address may hold of secrets. */
+export function shownRef(ref: string): string {
+  return JSON.stringify((URL.canParse(ref) ? bareUrl(ref) + new URL(ref).hash : ref).slice(0, 300))
+}
+
+/** How the files of a document become one. */
+export const howToBundle =
+  'bundle it into one file (npx @redocly/cli bundle openapi.yaml -o bundled.json), or pass resolve, which reads its files'
 
 /** Characters of YAML by default: reading it takes a hundred times as long as JSON, and keeps the thread. These take about a second. */
 const defaultMaxYamlChars = 1_048_576
@@ -26,26 +45,32 @@ const defaultMaxYamlChars = 1_048_576
  */
 export async function readDocument(
   source: string | object,
-  { maxYamlChars = defaultMaxYamlChars }: Pick<OpenApiToolsOptions, 'maxYamlChars'>,
-  url?: URL,
+  { maxYamlChars }: Pick<OpenApiToolsOptions, 'maxYamlChars'>,
+  from: Pick<OpenApiDocument, 'url' | 'path'> = {},
 ): Promise<OpenApiDocument> {
-  const root = typeof source === 'string' ? await parse(source.replace(/^\uFEFF/, ''), maxYamlChars) : source
+  const root = typeof source === 'string' ? await parseDocument(source, maxYamlChars) : source
   if (!isObject(root)) throw new OpenApiError('invalidDocument', 'The OpenAPI document is no object: it must have "openapi" and "paths".')
   checkVersion(root)
-  return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...(url !== undefined && { url }) }
+  return { root, is30: /^3(\.0|$)/.test(String(root.openapi)), ...from }
 }
 
-async function parse(text: string, maxYamlChars: number): Promise<unknown> {
+/** The value of a text of JSON or YAML, called `what` in errors. */
+export async function parseDocument(
+  source: string,
+  maxYamlChars: number = defaultMaxYamlChars,
+  what = 'The OpenAPI document',
+): Promise<unknown> {
+  const text = source.replace(/^\uFEFF/, '')
   if (/^\s*[{[]/.test(text)) {
     try {
       return JSON.parse(text)
     } catch (error) {
       // YAML has braces too, but no quotes around its keys. What has them is JSON that is broken, and may be too long to be read twice.
-      if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid('JSON', errorText(error))
+      if (!/^\s*\{\s*[^\s"]/.test(text)) throw invalid(what, 'JSON', errorText(error))
     }
   }
   if (text.length > maxYamlChars) {
-    const why = `The OpenAPI document has ${text.length} characters of YAML; at most ${maxYamlChars} are read, because nothing else happens meanwhile`
+    const why = `${what} has ${text.length} characters of YAML; at most ${maxYamlChars} are read, because nothing else happens meanwhile`
     throw new OpenApiError('invalidDocument', `${why}: convert it to JSON, or raise maxYamlChars.`)
   }
   const { parse: parseYaml } = await yamlParser.load()
@@ -53,12 +78,12 @@ async function parse(text: string, maxYamlChars: number): Promise<unknown> {
     // Looking for keys that come twice takes the square of their number.
     return parseYaml(text, { merge: true, uniqueKeys: false, logLevel: 'error', maxAliasCount: 1000 })
   } catch (error) {
-    throw invalid('YAML', errorText(error))
+    throw invalid(what, 'YAML', errorText(error))
   }
 }
 
-function invalid(language: string, why: string): OpenApiError {
-  return new OpenApiError('invalidDocument', `The OpenAPI document is not valid ${language}: ${why.split('\n', 1)[0]}`)
+function invalid(what: string, language: string, why: string): OpenApiError {
+  return new OpenApiError('invalidDocument', `${what} is not valid ${language}: ${why.split('\n', 1)[0]}`)
 }
 
 function checkVersion(root: JsonSchema): void {
@@ -66,7 +91,11 @@ function checkVersion(root: JsonSchema): void {
   if (/^3(\.[0-2])?(\.|$)/.test(String(openapi))) return
   const found = swagger !== undefined ? `Swagger ${text(swagger)}` : openapi !== undefined ? `OpenAPI ${text(openapi)}` : undefined
   if (found === undefined) throw new OpenApiError('invalidDocument', 'The document has no "openapi" version: it is no OpenAPI document.')
-  throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read. Convert it first.`)
+  const how =
+    swagger !== undefined
+      ? ' Convert it first: npx swagger2openapi swagger.json -o openapi.json'
+      : ' Use a document of one of these versions.'
+  throw new OpenApiError('unsupportedVersion', `${found} is an unsupported version: OpenAPI 3.0 and 3.1 are read.${how}`)
 }
 
 function text(value: unknown): string {
@@ -98,7 +127,7 @@ export function entriesField(node: unknown, key: string): [string, unknown][] {
 
 /**
  * What `node` is, or what its `$ref` leads to, through further ones: `undefined` where that is nowhere, a circle, or another document. Other
- * documents are never fetched.
+ * documents are made part of it before, or not at all.
  */
 export function dereference(api: OpenApiDocument, node: unknown): unknown {
   return follow(api.root, node, new Set())

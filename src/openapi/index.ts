@@ -5,6 +5,7 @@ export { fetchOpenApiTools, openApiTools, readOpenApiTools } from './open-api-to
 export type {
   FetchOpenApiOptions,
   OpenApiCredential,
+  OpenApiResolver,
   OpenApiSecret,
   OpenApiToolsOptions,
   OperationApproval,

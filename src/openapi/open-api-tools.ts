@@ -4,6 +4,7 @@ import { startTimer } from '../base/timer.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import { bundled } from './bundle.ts'
 import { readBytes } from './call/answer.ts'
 import { redirectOf } from './call/redirect.ts'
 import { statusText } from './call/status-text.ts'
@@ -29,9 +30,9 @@ import { operationTool } from './tool.ts'
  * - What a service answers is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
  * - Operations without an `operationId`, without a server that can be called, or with a parameter or body that is broken are skipped; the logger hears
  *   which.
- * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used or none of whose operations can, `LoadError` where the
+ * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used or that has no operation that can, `LoadError` where the
  *   YAML parser cannot be had.
- * - Nothing is fetched: references to other documents lead nowhere.
+ * - Nothing is fetched but by `resolve`. Without it a document whose paths or operations lie in other files is refused.
  *
  * Source: docs/concepts/openapi.md
  *
@@ -42,7 +43,7 @@ import { operationTool } from './tool.ts'
 export async function openApiTools(document: string | object, options: OpenApiToolsOptions = {}): Promise<AgentTool[]> {
   checkOptions(document, aDocumentOrText, 'document')
   checkOptions(options, toolsOptions)
-  return toolsOf(await readDocument(document, options), options)
+  return toolsOf(await bundled(await readDocument(document, options), options), options)
 }
 
 /** As {@link openApiTools}, of a file in a workspace. Rejects with the workspace's error where it cannot be read. */
@@ -50,7 +51,7 @@ export async function readOpenApiTools(path: string, options: ReadOpenApiOptions
   checkOptions(options, readOptions)
   const { workspace, ...rest } = options
   const bytes = await workspace.read(path)
-  return toolsOf(await readDocument(new TextDecoder().decode(bytes), rest), rest)
+  return toolsOf(await bundled(await readDocument(new TextDecoder().decode(bytes), rest, { path }), rest), rest)
 }
 
 /**
@@ -68,12 +69,20 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
   const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
   const from = URL.parse(String(url))
   if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is no absolute address.`)
+  const { text, place } = await downloaded(from, rest, maxDocumentBytes, signal)
+  return toolsOf(await bundled(await readDocument(text, rest, { url: place }), rest, signal), rest)
+}
+
+async function downloaded(
+  from: URL,
+  { timeoutMs = 30_000, fetch: send = fetch }: OpenApiToolsOptions,
+  limit: number,
+  signal: AbortSignal | undefined,
+): Promise<{ text: string; place: URL }> {
   const scope = new AbortScope(signal ?? new AbortController().signal)
-  const { timeoutMs = 30_000 } = rest
   const stopTimer = startTimer(timeoutMs, () => scope.abort(unavailable(from, `there was no answer within ${timeoutMs} ms`)))
   try {
-    const { text, place } = await scope.race(download(from, rest.fetch ?? fetch, scope.signal, maxDocumentBytes))
-    return toolsOf(await readDocument(text, rest, place), rest)
+    return await scope.race(download(from, send, scope.signal, limit))
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason
     throw PhiError.isInstance(error) ? error : unavailable(from, errorText(error))

@@ -2,7 +2,8 @@ import { logWarning } from '../base/log-warning.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 import { isObject } from '../validation/enforceable-schema.ts'
-import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
+import { dereference, field, howToBundle, isElsewhere, listField, type OpenApiDocument, shownRef, textField } from './document.ts'
+import { OpenApiError } from './open-api-error.ts'
 import { legalNames, nameOfPlace } from './operation-names.ts'
 import type { OpenApiToolsOptions, OperationInfo } from './options.ts'
 
@@ -15,14 +16,19 @@ export interface Operation extends OperationInfo {
 /** In the order in which the specification lists them. `fetch` sends no TRACE. */
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
-/** The operations that `options` chooses, in the order of the document, named. Others are skipped; those that were not meant to be are logged. */
+/**
+ * The operations that `options` chooses, in the order of the document, named. Others are skipped; those that were not meant to be are logged. Throws
+ * `OpenApiError` `invalidDocument` where there is none that could be chosen, and where some lie in other files that nobody reads.
+ */
 export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions): Operation[] {
   const { namePrefix, nameUnnamed = false, filter, logger } = options
+  assertWhole(api, options)
   const all = everyOperation(api, logger)
   const isNamed = ({ operationId }: Unnamed): boolean => operationId !== undefined || nameUnnamed
   const unnamed = all.filter((operation) => !isNamed(operation) && fits(operation, filter))
   if (unnamed.length > 0) warn(logger, 'openApiOperationsWithoutId', unnamed)
   const named = all.filter(isNamed)
+  if (named.length === 0) throw nothingUsable(all.length)
   const prefix = namePrefix === undefined || namePrefix === '' ? '' : `${namePrefix}__`
   const names = legalNames(
     named.map(({ operationId, method, path }) => ({
@@ -38,9 +44,42 @@ export function operationsOf(api: OpenApiDocument, options: OpenApiToolsOptions)
 
 type Unnamed = Omit<Operation, 'name'>
 
+/** Throws where paths or operations lie in other files. Without them there would be tools without arguments, or none, and nobody would know why. */
+function assertWhole(api: OpenApiDocument, { filter }: OpenApiToolsOptions): void {
+  if (api.isBundled === true) return
+  const prefix = (typeof filter === 'object' ? filter.pathPrefix : undefined) ?? ''
+  const paths = field(api.root, 'paths')
+  const places: (readonly [string, unknown])[] = [['paths', paths]]
+  for (const [path, item] of pathsOf(api)) {
+    if (!path.startsWith(prefix)) continue
+    places.push([path, item], ...methods.map((method) => [`${method.toUpperCase()} ${path}`, field(item, method)] as const))
+  }
+  const missing = places.flatMap(([place, node]) => {
+    const ref = field(node, '$ref')
+    return isElsewhere(ref) ? [`${place} in ${shownRef(ref)}`] : []
+  })
+  const [first] = missing
+  if (first === undefined) return
+  const which = missing.length === 1 ? first : `${missing.length} paths or operations, such as ${first}`
+  throw new OpenApiError('invalidDocument', `The OpenAPI document lies in several files (${which}): ${howToBundle}.`)
+}
+
+function nothingUsable(count: number): OpenApiError {
+  const why =
+    count === 0
+      ? 'has no operation: "paths" is empty, or missing'
+      : `has ${count} operations, none with an operationId: pass nameUnnamed: true, which names them after method and path`
+  return new OpenApiError('invalidDocument', `The OpenAPI document ${why}.`)
+}
+
+function pathsOf(api: OpenApiDocument): [string, unknown][] {
+  const paths = dereference(api, field(api.root, 'paths'))
+  return isObject(paths) ? Object.entries(paths) : []
+}
+
 function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined): Unnamed[] {
   const found: Unnamed[] = []
-  for (const [path, written] of entriesField(api.root, 'paths')) {
+  for (const [path, written] of pathsOf(api)) {
     const target = dereference(api, written)
     // A host, or a way out of the server's path, is none.
     const isUsable = isObject(target) && isObject(written) && path.startsWith('/') && !hasDotSegment(path)
@@ -50,7 +89,7 @@ function everyOperation(api: OpenApiDocument, logger: Logger | false | undefined
     }
     const item = target === written ? target : { ...target, ...written }
     for (const method of methods) {
-      const node = field(item, method)
+      const node = dereference(api, field(item, method))
       if (!isObject(node)) continue
       const operationId = textField(node, 'operationId')
       const tags = listField(node, 'tags').filter((tag) => typeof tag === 'string')

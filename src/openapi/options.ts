@@ -56,6 +56,12 @@ export interface OperationInfo {
  */
 export type OperationApproval = boolean | 'unsafe' | ((operation: OperationInfo, args: JsonObject) => boolean | Promise<boolean>)
 
+/**
+ * Reads a file that a document leads to, as text or as what was parsed of it: `url` is its address where the document was fetched, else its path, from the root of
+ * the workspace or from where the document is. Rejects where it cannot be had.
+ */
+export type OpenApiResolver = (url: string, context: { signal: AbortSignal }) => Promise<string | object>
+
 /** How tools are made of an OpenAPI document, and how they call. Source: docs/concepts/openapi.md */
 export interface OpenApiToolsOptions {
   /** Default: `all`. */
@@ -78,6 +84,8 @@ export interface OpenApiToolsOptions {
   maxResponseBytes?: number
   /** Characters of a document that is YAML. A million takes about a second, in which the thread does nothing else. Default 1,048,576. */
   maxYamlChars?: number
+  /** Reads the other files of a document that lies in several; each may take `timeoutMs`. Default: such a document is refused. */
+  resolve?: OpenApiResolver
   /** Makes `prefix__operationId` of the names. */
   namePrefix?: string
   /** Names operations without an `operationId` from method and path. Default: they are skipped. */
@@ -120,6 +128,7 @@ const table: OptionTable<OpenApiToolsOptions> = {
   timeoutMs: aPositiveNumber,
   maxResponseBytes: wholeFrom(1),
   maxYamlChars: wholeFrom(1),
+  resolve: aFunction,
   namePrefix: aText,
   nameUnnamed: aFlag,
   needsApproval: either(aFlag, aFunction, oneOf('unsafe')),

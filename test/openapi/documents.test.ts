@@ -200,6 +200,10 @@ describe('schemas', () => {
   })
 })
 
+const post = (schema: object) => ({ post: { operationId: 'a', requestBody: { content: { 'application/json': { schema } } } } })
+const several =
+  /several files \(2 paths or operations, such as \/a in "a\.yaml"\): bundle it into one file \(npx @redocly\/cli bundle.*pass resolve/
+
 describe('documents that cannot be used', () => {
   it.each<[string | object, string, RegExp]>([
     ['{"openapi"', 'invalidDocument', /not valid JSON/],
@@ -210,7 +214,16 @@ describe('documents that cannot be used', () => {
     ['', 'invalidDocument', /is no object/],
     ['[]', 'invalidDocument', /is no object/],
     [{}, 'invalidDocument', /no "openapi" version/],
-    [{ swagger: '2.0' }, 'unsupportedVersion', /^Swagger 2\.0 is an unsupported version/],
+    [
+      { swagger: '2.0' },
+      'unsupportedVersion',
+      /^Swagger 2\.0 is an unsupported version: OpenAPI 3\.0 and 3\.1 are read.*npx swagger2openapi/,
+    ],
+    [documentOf({}), 'invalidDocument', /has no operation/],
+    [{ openapi: '3.1.0', webhooks: {} }, 'invalidDocument', /has no operation/],
+    [documentOf({ '/a': { get: {}, put: {} } }), 'invalidDocument', /2 operations, none with an operationId: pass nameUnnamed: true/],
+    [documentOf({ '/a': { $ref: 'a.yaml' }, '/b': { get: { $ref: 'b.yaml#/get' } } }), 'invalidDocument', several],
+    [documentOf(Object.assign({ $ref: 'paths.yaml' })), 'invalidDocument', /several files.*npx @redocly\/cli bundle.*pass resolve/],
     [{ openapi: '4.0.0' }, 'unsupportedVersion', /^OpenAPI 4\.0\.0 is an unsupported version/],
     [
       documentOf({ '/a': { get: { operationId: 'a', parameters: [{ $ref: '#/b' }] } } }, { servers: [{ url: baseUrl }] }),
@@ -220,7 +233,12 @@ describe('documents that cannot be used', () => {
     [
       documentOf({ '/a': { post: { operationId: 'a', requestBody: { $ref: 'b.yaml' } } } }, { servers: [{ url: baseUrl }] }),
       'invalidDocument',
-      /body of POST \/a.*"b\.yaml"/,
+      /body of POST \/a lies in another file, "b\.yaml".*npx @redocly/,
+    ],
+    [
+      documentOf({ '/a': post({ $ref: 'pet.yaml' }) }, { servers: [{ url: baseUrl }] }),
+      'invalidDocument',
+      /body of POST \/a lies in another file, "pet\.yaml"/,
     ],
     [shop, 'noServer', /names no server: pass baseUrl/],
     [documentOf(shop.paths, { servers: [{ url: '/v1' }] }), 'noServer', /"\/v1" is no absolute address/],

@@ -19,6 +19,7 @@ const sample: { [Name in keyof Required<OpenApiToolsOptions>]: Required<OpenApiT
   timeoutMs: 5,
   maxResponseBytes: 5,
   maxYamlChars: 5,
+  resolve: async () => ({}),
   namePrefix: 'p',
   nameUnnamed: true,
   needsApproval: 'unsafe',

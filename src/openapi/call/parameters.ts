@@ -1,5 +1,15 @@
 import { isObject } from '../../validation/enforceable-schema.ts'
-import { dereference, entriesField, field, listField, type OpenApiDocument, textField } from '../document.ts'
+import {
+  dereference,
+  entriesField,
+  field,
+  howToBundle,
+  isElsewhere,
+  listField,
+  type OpenApiDocument,
+  shownRef,
+  textField,
+} from '../document.ts'
 import { OpenApiError } from '../open-api-error.ts'
 import { legalKey } from '../operation-names.ts'
 import { isHeaderName } from '../options.ts'
@@ -127,6 +137,9 @@ function bodyOf(api: OpenApiDocument, written: unknown, where: string, taken: Re
   const media = entriesField(node, 'content')
   if (media.length === 0) return undefined
   const { type, format, value } = chosenMedia(media)
+  const ref = field(field(value, 'schema'), '$ref')
+  // Nobody could tell a model what to send.
+  if (isElsewhere(ref)) throw inOtherFile(api, `The body of ${where}`, ref)
   const description = textField(node, 'description')
   let key = 'body'
   while (taken.has(key)) key = key === 'body' ? '_request_body' : `_${key}`
@@ -174,9 +187,15 @@ function required(api: OpenApiDocument, node: unknown, what: string): unknown {
   const target = dereference(api, node)
   if (isObject(target)) return target
   const ref = textField(node, '$ref')
-  const why = ref === undefined ? 'is no object' : `has a $ref that leads to nothing in this api, ${JSON.stringify(ref.slice(0, 200))}`
-  throw new OpenApiError(
-    'invalidDocument',
-    `${what} ${why}. Mend the document (bundle what lies in other files), or leave the operation out by filter.`,
-  )
+  if (ref !== undefined && isElsewhere(ref)) throw inOtherFile(api, what, ref)
+  throw broken(ref === undefined ? `${what} is no object` : `${what} has a $ref that leads to nothing, ${shownRef(ref)}`)
+}
+
+function inOtherFile({ isBundled }: OpenApiDocument, what: string, ref: string): OpenApiError {
+  if (isBundled === true) return broken(`${what} has a $ref that leads to nothing, ${shownRef(ref)}`)
+  return broken(`${what} lies in another file, ${shownRef(ref)}`, howToBundle)
+}
+
+function broken(why: string, how = 'mend the document'): OpenApiError {
+  return new OpenApiError('invalidDocument', `${why}: ${how}, or leave the operation out by filter.`)
 }

@@ -1,0 +1,278 @@
+import { AbortScope } from '../base/abort.ts'
+import { isPrivateHost, mayLeadTo } from '../base/private-host.ts'
+import { startTimer } from '../base/timer.ts'
+import { errorText, PhiError } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
+import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
+import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shownRef } from './document.ts'
+import { OpenApiError } from './open-api-error.ts'
+import type { OpenApiResolver, OpenApiToolsOptions } from './options.ts'
+import { setOwn } from './schema.ts'
+
+/** What a document may lead to: services with a file for each of 2,000 operations are far below. */
+const maxFiles = 5_000
+const maxChars = 64 * 1024 * 1024
+/** Files of which one leads to the next. */
+const maxDepth = 100
+/** Objects and lists that are copied. */
+const maxNodes = 2_000_000
+/** Files that are read at a time. */
+const abreast = 8
+
+/** Where the parts stand in what comes out. No file is looked at there. */
+const partsKey = 'x-phi-parts'
+
+/** A file of a document. */
+interface File {
+  /** Its address, or its path from where the document is. */
+  readonly place: string
+  readonly root: unknown
+  readonly depth: number
+  /** What was copied of it, as values of a description and as names with values. */
+  readonly copies: readonly [Map<object, object>, Map<object, object>]
+}
+
+/** A place that something leads to, which becomes a part. */
+interface Part {
+  readonly file: File
+  readonly ref: string
+  readonly name: string
+  /** Those that lead there. */
+  readonly from: object[]
+}
+
+/**
+ * The document as one: whatever its operations lead to in other files, read by `resolve`, is part of it. The same where there is no `resolve`.
+ *
+ * **Contract**
+ * - Only what an operation takes is followed: parameters, bodies, and their schemas, not answers, callbacks and examples. A file is read once.
+ * - At most 5,000 files of together 64 Mi characters, 100 of which lead from one to the next.
+ * - From the web files are read by https, or from the document's own origin; never from a private network that the document is not in. Paths lead to no folder
+ *   above the first one.
+ * - What `$ref` does not find in its file stays as it is, and leads nowhere.
+ * - Rejects with `OpenApiError` `unavailable` for a file that cannot be had, `invalidDocument` for one that cannot be read or is too much; with the
+ *   reason of `signal`.
+ */
+export async function bundled(api: OpenApiDocument, options: OpenApiToolsOptions, signal?: AbortSignal): Promise<OpenApiDocument> {
+  const { resolve } = options
+  if (resolve === undefined) return api
+  const scope = new AbortScope(signal ?? new AbortController().signal)
+  try {
+    return await new Bundle(api, { ...options, resolve }, scope).whole()
+  } finally {
+    scope.abort()
+    scope.release()
+  }
+}
+
+type Reading = Pick<OpenApiToolsOptions, 'timeoutMs' | 'maxYamlChars'> & { resolve: OpenApiResolver }
+
+class Bundle {
+  readonly #api: OpenApiDocument
+  readonly #options: Reading
+  readonly #scope: AbortScope
+  readonly #first: File
+  readonly #files = new Map<string, Promise<File>>()
+  readonly #parts = new Map<string, Part>()
+  readonly #names = new Set<string>()
+  readonly #written: JsonSchema = {}
+  #waiting: Part[] = []
+  #chars = 0
+  #nodes = 0
+
+  constructor(api: OpenApiDocument, options: Reading, scope: AbortScope) {
+    this.#api = api
+    this.#options = options
+    this.#scope = scope
+    this.#first = fileOf(api.url?.href ?? api.path ?? '', api.root, 0)
+    this.#files.set(this.#first.place, Promise.resolve(this.#first))
+  }
+
+  async whole(): Promise<OpenApiDocument> {
+    const { root } = this.#api
+    const given = field(root, 'components')
+    const paths = this.#copyOfNames(field(root, 'paths'))
+    const securitySchemes = this.#copyOfNames(field(given, 'securitySchemes'))
+    while (this.#waiting.length > 0) {
+      const [...parts] = this.#waiting.splice(0, abreast)
+      await this.#scope.race(Promise.all(parts.map((part) => this.#fill(part))))
+    }
+    if (this.#files.size === 1) return { ...this.#api, isBundled: true }
+    const components = isObject(given) ? { ...given, ...(securitySchemes !== undefined && { securitySchemes }) } : given
+    return { ...this.#api, isBundled: true, root: { ...root, paths, components, [partsKey]: this.#written } }
+  }
+
+  /** They may lie in a file as a whole. */
+  #copyOfNames(node: unknown): unknown {
+    return this.#copy(this.#first, node, typeof field(node, '$ref') !== 'string')
+  }
+
+  async #fill({ file, ref, name, from }: Part): Promise<void> {
+    const found = await this.#find(file, ref, 0)
+    const nowhere = isElsewhere(ref) ? ref : `${file.place}${ref}`
+    if (found === undefined) for (const node of from) setOwn(node, '$ref', nowhere)
+    else setOwn(this.#written, name, this.#copy(found.file, found.node, false))
+  }
+
+  /** What `ref` of `file` leads to; a pointer may lead through other references. */
+  async #find(file: File, ref: string, hops: number): Promise<{ file: File; node: unknown } | undefined> {
+    if (hops > maxHops) return undefined
+    const [address = '', fragment = ''] = ref.split(/#(.*)/s)
+    if (fragment !== '' && !fragment.startsWith('/')) return undefined
+    let at = address === '' ? file : await this.#file(file, address)
+    let node = at.root
+    for (const segment of pointerSegments(fragment)) {
+      const next = field(node, '$ref')
+      if (!hasOwn(node, segment) && typeof next === 'string') {
+        const through = await this.#find(at, next, hops + 1)
+        if (through === undefined) return undefined
+        ;({ file: at, node } = through)
+      }
+      if (!hasOwn(node, segment)) return undefined
+      node = Reflect.get(node, segment)
+    }
+    return { file: at, node }
+  }
+
+  #file(from: File, address: string): Promise<File> {
+    const place = this.#placeOf(from, address)
+    const known = this.#files.get(place)
+    if (known !== undefined) return known
+    const tooMuch = this.#files.size > maxFiles ? `more than ${maxFiles} files` : `more than ${maxDepth} files, each from the last one`
+    if (this.#files.size > maxFiles || from.depth >= maxDepth)
+      throw new OpenApiError('invalidDocument', `The document leads to ${tooMuch}.`)
+    const file = this.#read(place).then((root) => fileOf(place, root, from.depth + 1))
+    this.#files.set(place, file)
+    return file
+  }
+
+  async #read(place: string): Promise<unknown> {
+    const { resolve, timeoutMs = 30_000, maxYamlChars } = this.#options
+    const scope = new AbortScope(this.#scope)
+    const late = new OpenApiError('unavailable', `${nameOf(place)} cannot be had: resolve gave nothing within ${timeoutMs} ms.`)
+    const stopTimer = startTimer(timeoutMs, () => scope.abort(late))
+    try {
+      const given: unknown = await scope.race(Promise.resolve(resolve(place, { signal: scope.signal })))
+      if (typeof given !== 'string') {
+        if (isObject(given)) return given
+        throw new OpenApiError('invalidDocument', `${nameOf(place)} is no document: resolve must give its text, or an object.`)
+      }
+      this.#chars += given.length
+      if (this.#chars > maxChars)
+        throw new OpenApiError('invalidDocument', `The files of the document have more than ${maxChars} characters.`)
+      return await parseDocument(given, maxYamlChars, nameOf(place))
+    } catch (error) {
+      if (PhiError.isInstance(error) || scope.aborted) throw error
+      throw new OpenApiError('unavailable', `${nameOf(place)} cannot be had: ${errorText(error)}`, { cause: error })
+    } finally {
+      stopTimer()
+      scope.release()
+    }
+  }
+
+  #placeOf(from: File, address: string): string {
+    const { url } = this.#api
+    const base = url === undefined ? undefined : from.place
+    const to = URL.parse(address, base)
+    if (to === null) {
+      if (url === undefined) return pathFrom(from.place, address)
+      throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(address)}, which is no address.`)
+    }
+    to.hash = ''
+    const isFine =
+      to.username + to.password === '' &&
+      (url === undefined ? to.protocol === 'https:' && !isPrivateHost(to.hostname) : to.origin === url.origin || mayLeadTo(url, to))
+    if (isFine) return to.href
+    const why = 'files are read by https, or from where the document is, and from no private network that it is not in'
+    throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(to.href)}, which is not read: ${why}.`)
+  }
+
+  /** A copy, in which references lead to parts. Without recursion: files may be nested deeply. */
+  #copy(file: File, start: unknown, startsWithNames: boolean): unknown {
+    const open: { node: object; copy: object; areNames: boolean }[] = []
+    const copied = (node: unknown, areNames: boolean): unknown => {
+      if (typeof node !== 'object' || node === null) return node
+      const copies = file.copies[areNames ? 1 : 0]
+      const known = copies.get(node)
+      if (known !== undefined) return known
+      this.#nodes += 1
+      if (this.#nodes > maxNodes) throw new OpenApiError('invalidDocument', `The document comes to more than ${maxNodes} objects.`)
+      const copy: object = Array.isArray(node) ? [] : {}
+      copies.set(node, copy)
+      open.push({ node, copy, areNames })
+      return copy
+    }
+    const whole = copied(start, startsWithNames)
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { node, copy, areNames } = next
+      for (const [key, value] of Object.entries(node)) {
+        const isPlain = areNames || Array.isArray(node)
+        if (!isPlain && (literal.has(key) || key.startsWith('x-'))) setOwn(copy, key, value)
+        else if (!isPlain && key === '$ref' && typeof value === 'string') setOwn(copy, key, this.#refTo(file, value, copy))
+        else setOwn(copy, key, copied(value, !isPlain && ofNames.has(key) && isObject(value)))
+      }
+    }
+    return whole
+  }
+
+  #refTo(file: File, ref: string, from: object): string {
+    const id = JSON.stringify(isElsewhere(ref) ? this.#idOf(file, ref) : [file.place, ref])
+    let part = this.#parts.get(id)
+    if (part === undefined) {
+      part = { file, ref, name: this.#freeName(ref), from: [] }
+      this.#parts.set(id, part)
+      this.#waiting.push(part)
+    }
+    part.from.push(from)
+    return `#/${partsKey}/${part.name}`
+  }
+
+  /** Two spellings of one place are one part. */
+  #idOf(file: File, ref: string): string[] {
+    const [address = '', fragment = ''] = ref.split(/#(.*)/s)
+    return [this.#placeOf(file, address), `#${fragment}`]
+  }
+
+  /** After the last word of the reference: models see it. */
+  #freeName(ref: string): string {
+    const last = /([^/#]*?)(\.(json|ya?ml))?#?$/i.exec(ref)?.[1] ?? ''
+    const base = last.replace(/[^a-zA-Z0-9_.-]/g, '_') || 'part'
+    let name = base
+    for (let at = 2; this.#names.has(name); at += 1) name = `${base}_${at}`
+    this.#names.add(name)
+    return name
+  }
+}
+
+function fileOf(place: string, root: unknown, depth: number): File {
+  return { place, root, depth, copies: [new Map(), new Map()] }
+}
+
+function hasOwn(node: unknown, key: string): node is object {
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, key)
+}
+
+function nameOf(place: string): string {
+  return `The file ${shownRef(place)} of the OpenAPI document`
+}
+
+/** The path that `address`, as the file at `from` has it, means. */
+function pathFrom(from: string, address: string): string {
+  const segments = address.startsWith('/') ? [] : from.split('/').slice(0, -1)
+  for (const segment of pointerSegments(`/${address.replace(/\?.*$/s, '')}`)) {
+    if (segment === '..' && segments.pop() === undefined) {
+      const why = 'which is above the folder of the document: read the document from there'
+      throw new OpenApiError('invalidDocument', `The document leads to ${shownRef(address)}, ${why}.`)
+    }
+    if (segment !== '' && segment !== '.' && segment !== '..') segments.push(segment)
+  }
+  return segments.join('/')
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+/** What holds no description of what is sent: values, and what comes back. */
+const literal = words('example examples default enum const externalDocs responses callbacks links webhooks discriminator')
+/** What holds names, which may be any word. */
+const ofNames = words(
+  'properties patternProperties dependentSchemas $defs definitions content encoding paths pathItems schemas parameters requestBodies',
+)
