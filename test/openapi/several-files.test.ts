@@ -140,6 +140,31 @@ describe('a document in several files', () => {
   })
 })
 
+describe('without resolve', () => {
+  it.each<[object, RegExp]>([
+    [
+      { '/a': { $ref: 'a.yaml' }, '/b': { get: { $ref: 'b.yaml#/get' } } },
+      /several files \(2 paths or operations, such as \/a in "a\.yaml"\): bundle it into one file \(npx @redocly\/cli bundle.*pass resolve/,
+    ],
+    [
+      { $ref: 'https://ann:sk-1234@files.test/paths.yaml?key=sk-1234#/x' },
+      /several files \(paths in "https:\/\/files\.test\/paths\.yaml#\/x"\): bundle/,
+    ],
+    [{ '/a': withBody({ $ref: 'pet.yaml' }) }, /body of POST \/a lies in another file, "pet\.yaml": bundle it/],
+  ])('it is refused, with the command that bundles it: %#', async (paths, message) => {
+    await expect(openApiTools(rootOf(paths), { baseUrl })).rejects.toMatchObject({
+      name: 'OpenApiError',
+      code: 'invalidDocument',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  it('what a filter leaves out may lie anywhere', async () => {
+    const paths = { '/a': { get: { operationId: 'a' } }, '/b': { $ref: 'b.yaml' } }
+    expect(await openApiTools(rootOf(paths), { baseUrl, filter: { pathPrefix: '/a' } })).toMatchObject([{ name: 'a' }])
+  })
+})
+
 describe('files that are not read', () => {
   const failing = (files: Record<string, string | object>, ref = 'a.yaml', options: OpenApiToolsOptions = {}) =>
     toolsOf(rootOf({ '/a': { $ref: ref } }), files, options).then(
