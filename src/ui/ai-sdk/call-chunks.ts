@@ -89,10 +89,13 @@ export class CallChunks {
     this.#send({ type: 'tool-approval-request', approvalId: approvalIdOf(event), toolCallId: call.key })
   }
 
-  /** A no is shown when the call has its result: a run that nobody answered in time may ask again. */
+  /**
+   * Nobody is asked any more: the call is shown as it was before, because AI SDK 6 knows no chunk for a decision. A no is shown when the call has its
+   * result: a run that nobody answered in time may ask again.
+   */
   #resolved(event: ApprovalResolvedEvent): void {
     const call = this.#calls.resolved(event)
-    if (call !== undefined && event.approved) this.#response(call, true)
+    if (call !== undefined && event.approved) this.#written(call)
   }
 
   #began({ toolCallId, toolName, args }: ToolExecutionStartEvent): void {
@@ -118,7 +121,6 @@ export class CallChunks {
     if (call?.isShown !== true) return
     const denial = denialOf({ ...result, isError })
     if (denial !== undefined && call.argumentsHash !== undefined) {
-      this.#response(call, false, denial.reason)
       this.#send({ type: 'tool-output-denied', toolCallId })
     } else if (isError) this.#send({ type: 'tool-output-error', toolCallId, errorText: textOf(result.content), ...endOf(result) })
     else this.#send({ type: 'tool-output-available', toolCallId, output: outputOf(result.content), ...endOf(result) })
@@ -145,7 +147,6 @@ export class CallChunks {
   #closed(call: OpenCall): void {
     const { key: toolCallId, refusal, state, parent } = call
     if (refusal !== undefined) {
-      this.#response(call, false, refusal.reason)
       this.#send({ type: 'tool-output-denied', toolCallId })
     } else if (parent !== undefined && state === 'decided') {
       this.#send({ type: 'tool-output-available', toolCallId, output: '', dynamic: true })
@@ -156,19 +157,17 @@ export class CallChunks {
     this.#send({ type: 'tool-output-error', toolCallId, errorText, dynamic: true })
   }
 
-  #response({ toolCallId, argumentsHash = '' }: OpenCall, approved: boolean, reason?: string): void {
-    const approvalId = approvalIdOf({ toolCallId, argumentsHash })
-    this.#send({ type: 'tool-approval-response', approvalId, approved, ...(reason !== undefined && { reason }) })
+  #written({ key: toolCallId, toolName, input }: OpenCall, title?: string): void {
+    this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, ...(title !== undefined && { title }) })
   }
 
   /** Shows a call whose arguments are others than those shown, or that no message has shown. */
   #shown(call: OpenCall, input: JsonObject, subAgent?: string): OpenCall {
     if (!call.isShown || !isSameJson(input, call.input)) {
-      const title = subAgent === undefined ? {} : { title: titleOf(subAgent, call.toolName) }
-      this.#send({ type: 'tool-input-available', toolCallId: call.key, toolName: call.toolName, input, dynamic: true, ...title })
+      call.input = input
+      this.#written(call, subAgent && titleOf(subAgent, call.toolName))
     }
     call.isShown = true
-    call.input = input
     return call
   }
 }

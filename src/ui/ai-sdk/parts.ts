@@ -57,7 +57,11 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
     case 'output-error':
       return [written, { type: 'tool-output-error', toolCallId, errorText: part.errorText, dynamic: true }]
     case 'output-denied':
-      return [written, ...denied(toolCallId, part.approval.id, part.approval)]
+      return [
+        written,
+        { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId },
+        { type: 'tool-output-denied', toolCallId },
+      ]
   }
 }
 
@@ -67,14 +71,5 @@ function block(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] 
     { type: `${type}-start`, id },
     { type: `${type}-delta`, id, delta: text },
     { type: `${type}-end`, id },
-  ]
-}
-
-/** A call that was asked about as `approvalId` and refused. */
-function denied(toolCallId: string, approvalId: string, { reason }: { reason?: string }): UiChunk[] {
-  return [
-    { type: 'tool-approval-request', approvalId, toolCallId },
-    { type: 'tool-approval-response', approvalId, approved: false, ...(reason !== undefined && { reason }) },
-    { type: 'tool-output-denied', toolCallId },
   ]
 }

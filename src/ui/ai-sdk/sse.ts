@@ -9,9 +9,23 @@ export const uiMessageStreamHeaders: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
-/** One chunk as a server-sent event. Throws what `JSON.stringify` throws. */
+const needsSix = 'This needs AI SDK 6 or 7.'
+const needsSeven = 'This needs AI SDK 7.'
+const needs: { readonly [type in UiChunk['type']]?: string } = {
+  'tool-approval-request': needsSix,
+  'tool-output-denied': needsSix,
+  'reset-step': needsSeven,
+  'steering-message': needsSeven,
+}
+
+/**
+ * One chunk as a server-sent event. A chunk that older versions of the AI SDK do not know says so in `note`: they refuse it, and show it in their error.
+ * Throws what `JSON.stringify` throws.
+ */
 export function uiMessageSse(chunk: UiChunk): string {
-  return `data: ${JSON.stringify(chunk)}\n\n`
+  const isInterrupted = chunk.type === 'finish' && chunk.finishReason === 'interrupted'
+  const note = isInterrupted ? needsSeven : needs[chunk.type]
+  return `data: ${JSON.stringify(note === undefined ? chunk : { ...chunk, note })}\n\n`
 }
 
 /** What the stream ends with. */

@@ -93,7 +93,6 @@ export type UiChunk =
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: JsonObject | string; dynamic: true; title?: string }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
-  | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
   | ({ type: 'tool-output-available'; output: UiToolOutput; preliminary?: true } & UiToolEnd)
   | ({ type: 'tool-output-error'; errorText: string } & UiToolEnd)
   | { type: 'tool-output-denied'; toolCallId: string }

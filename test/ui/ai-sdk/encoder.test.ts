@@ -62,7 +62,9 @@ function comparable(message: UIMessage | undefined): unknown {
     if (part.type !== 'dynamic-tool') return part
     const { toolMetadata: _details, ...rest } = part
     const { approval, ...asked } = rest
-    return part.state === 'approval-requested' || part.state === 'output-denied' ? rest : asked
+    // The stream names the request alone: AI SDK 6 knows no chunk for a decision and its reason.
+    if (part.state === 'output-denied') return { ...asked, approval: { id: part.approval?.id } }
+    return part.state === 'approval-requested' ? rest : asked
   })
   // Calls of sub-agents are in no history.
   return { ...message, metadata, parts: parts.filter((part) => part.type !== 'dynamic-tool' || !part.toolCallId.includes('/')) }

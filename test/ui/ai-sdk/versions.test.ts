@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { endpointAgent } from '../../../src/testing/index.ts'
+import { type AnyChat, chats } from '../../support/ai-sdk-versions.ts'
+
+const agentOf = (sessionId: string) => {
+  if (!sessionId.startsWith('retry')) return endpointAgent(sessionId)
+  const script = [{ text: 'Half', fail: { code: 'network' as const, message: 'Cut.', afterText: true } }, { text: 'Whole.' }]
+  return { model: scripted(script), retry: { initialDelayMs: 1 }, logger: false as const }
+}
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => agentOf(sessionId) })
+afterAll(() => sessions.close())
+const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
+
+/** A chat of `version` in front of the endpoint. */
+function open(version: 5 | 6 | 7, kind: string): AnyChat {
+  const fetch: typeof globalThis.fetch = async (input, init) => app.fetch(new Request(input, init))
+  return new chats[version]('http://localhost/chat', `${kind}-${crypto.randomUUID()}`, fetch)
+}
+
+const last = ({ messages }: AnyChat) => messages.at(-1)?.parts ?? []
+const textOf = (chat: AnyChat) =>
+  last(chat)
+    .map(({ text }) => text ?? '')
+    .join('')
+const callOf = (chat: AnyChat) => last(chat).find(({ type }) => type === 'dynamic-tool')
+
+async function until(chat: AnyChat, is: () => boolean): Promise<void> {
+  while (!is() && chat.error === undefined) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
+  it('streams a conversation and has it answered again', async () => {
+    const chat = open(version, 'talk')
+    await chat.sendMessage({ text: 'Hi.' })
+    const said = textOf(chat)
+    expect([chat.error, chat.status, said.length > 0]).toEqual([undefined, 'ready', true])
+    await chat.regenerate()
+    expect([chat.error, chat.status, textOf(chat)]).toEqual([undefined, 'ready', said])
+    expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+})
+
+describe.each([6, 7] as const)('a chat of AI SDK %d', (version) => {
+  it.each([
+    [true, 'output-available'],
+    [false, 'output-denied'],
+  ] as const)('asks, and goes on with the decision: %s', async (approved, state) => {
+    const chat = open(version, 'ask')
+    await chat.sendMessage({ text: 'Go.' })
+    expect(callOf(chat)?.state).toBe('approval-requested')
+    await chat.addToolApprovalResponse?.({ id: callOf(chat)?.approval?.id ?? '', approved })
+    await until(chat, () => chat.status === 'ready' && callOf(chat)?.state === state)
+    expect([chat.error, callOf(chat)?.state]).toEqual([undefined, state])
+    expect(last(chat).filter(({ type }) => type === 'dynamic-tool')).toHaveLength(1)
+    expect(textOf(chat)).not.toBe('')
+  })
+})
+
+describe('what a version cannot read is told with the version that can', () => {
+  it('requests for approval, in AI SDK 5', async () => {
+    const chat = open(5, 'ask')
+    await chat.sendMessage({ text: 'Go.' })
+    expect(chat.status).toBe('error')
+    expect(chat.error?.message).toContain('This needs AI SDK 6 or 7.')
+  })
+
+  it.each([5, 6] as const)('an answer that begins again after a failure, in AI SDK %d', async (version) => {
+    const chat = open(version, 'retry')
+    await chat.sendMessage({ text: 'Go.' })
+    expect(chat.error?.message).toContain('This needs AI SDK 7.')
+    const current = open(7, 'retry')
+    await current.sendMessage({ text: 'Go.' })
+    expect([current.error, textOf(current)]).toEqual([undefined, 'Whole.'])
+  })
+
+  it.each([5, 6] as const)('the end of a run that was stopped, in AI SDK %d', async (version) => {
+    const chat = open(version, 'slow')
+    const sent = chat.sendMessage({ text: 'Go.' })
+    await until(chat, () => textOf(chat) !== '')
+    await app.request(`http://localhost/chat/${chat.id}/stop`, { method: 'POST' })
+    await sent
+    expect(chat.error?.message).toContain('This needs AI SDK 7.')
+  })
+})
