@@ -1,11 +1,12 @@
 import { expect, type Page, test } from 'playwright/test'
+import { quickPage } from './playground-page.ts'
 
 const status = (page: Page) => page.getByTestId('run-status')
 const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
 const card = (page: Page) => page.getByTestId('tool-card').last()
 
 test('a call that waited before a reload waits after it, and runs once it is approved', async ({ page }, info) => {
-  await page.goto('/')
+  await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   const shown = await card(page).innerText()
@@ -22,7 +23,7 @@ test('a call that waited before a reload waits after it, and runs once it is app
 })
 
 test('a no after a reload is a no', async ({ page }) => {
-  await page.goto('/')
+  await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   await page.reload()

@@ -3,7 +3,7 @@ import type { Page } from 'playwright/test'
 
 /** What axe finds, in the light theme, and what the dark one changes: colours. */
 export async function violations(page: Page, within = 'html'): Promise<string[]> {
-  const axe = () => new AxeBuilder({ page }).include(within)
+  const axe = () => new AxeBuilder({ page }).include(within).setLegacyMode()
   const light = await axe().analyze()
   await page.emulateMedia({ colorScheme: 'dark' })
   const dark = await axe().withRules(['color-contrast']).analyze()

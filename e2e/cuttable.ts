@@ -6,6 +6,8 @@ export interface CuttableServer extends AsyncDisposable {
   /** Ends every connection at once, without a word, and lets nobody through until `mend`. */
   cut(): void
   mend(): void
+  /** Passes nothing more on of the connection that brings `text` for the `times`-th time, from before it on, until it is cut. */
+  holdBefore(text: string, times: number): void
   /** How many connections were let through. */
   connections: number
 }
@@ -16,6 +18,7 @@ export async function cuttable(url: string): Promise<CuttableServer> {
   const open = new Set<Socket>()
   const way = { connections: 0 }
   let isCut = false
+  let gate: Gate | undefined
   const server = createServer((near) => {
     if (isCut) {
       near.resetAndDestroy()
@@ -33,8 +36,14 @@ export async function cuttable(url: string): Promise<CuttableServer> {
         open.delete(socket)
         other.destroy()
       })
-      socket.pipe(other)
     }
+    near.pipe(far)
+    far.on('data', (chunk: Buffer) => {
+      const passed = gate?.pass(chunk) ?? chunk
+      near.write(passed)
+      if (passed.length < chunk.length) far.pause()
+    })
+    far.on('end', () => near.end())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
@@ -50,10 +59,38 @@ export async function cuttable(url: string): Promise<CuttableServer> {
     },
     mend() {
       isCut = false
+      gate = undefined
+    },
+    holdBefore(text: string, times: number) {
+      gate = new Gate(text, times)
     },
     async [Symbol.asyncDispose]() {
       end()
       await new Promise((resolve) => server.close(resolve))
     },
   })
+}
+
+/** Closes before what it was told to wait for. */
+class Gate {
+  readonly #text: string
+  #times: number
+  /** What may be the beginning of the text. */
+  #before = ''
+
+  constructor(text: string, times: number) {
+    this.#text = text
+    this.#times = times
+  }
+
+  /** As much of the bytes as passes. */
+  pass(chunk: Buffer): Buffer {
+    if (this.#times === 0) return chunk.subarray(0, 0)
+    const seen = this.#before + chunk.toString('latin1') // a character for each byte
+    let at = seen.indexOf(this.#text)
+    while (at >= 0 && --this.#times > 0) at = seen.indexOf(this.#text, at + 1)
+    if (at >= 0) return chunk.subarray(0, Math.max(0, at - this.#before.length))
+    this.#before = seen.slice(1 - this.#text.length)
+    return chunk
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { violations } from './axe.ts'
-import { command, repeat } from './playground-page.ts'
+import { command, quickPage, repeat } from './playground-page.ts'
 
 /** Everything else is inert while a dialog is open. */
 async function checkDialog(page: Page, name: string): Promise<void> {
@@ -12,7 +12,7 @@ async function checkDialog(page: Page, name: string): Promise<void> {
 test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.setViewportSize({ width: 1440, height: 900 })
-  await page.goto('/')
+  await page.goto(quickPage)
 })
 
 test('axe finds nothing in the settings, whatever is chosen, in either theme', async ({ page }) => {

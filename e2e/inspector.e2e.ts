@@ -1,13 +1,13 @@
 import type { Page } from 'playwright/test'
 import { everywhere, expect, test, watched } from './browser.ts'
-import { finish, pick, repeat, status, tab } from './playground-page.ts'
+import { finish, pick, quickPage, repeat, status, tab } from './playground-page.ts'
 
 let trouble: () => Promise<string[]>
 
 test.beforeEach(async ({ page }) => {
   trouble = watched(page)
   await page.setViewportSize({ width: 1440, height: 900 })
-  await page.goto('/')
+  await page.goto(quickPage)
 })
 
 test.afterEach(async () => expect(await trouble()).toEqual([]))

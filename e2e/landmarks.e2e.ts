@@ -1,9 +1,9 @@
 import { expect, test } from 'playwright/test'
-import { card, pick, repeat, status } from './playground-page.ts'
+import { card, pick, quickPage, repeat, status } from './playground-page.ts'
 
 test('a screen reader is told of calls, approvals, the trace and the tree', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
-  await page.goto('/')
+  await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toMatchAriaSnapshot(`
     - group:

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright/test'
 import { expect } from './browser.ts'
 
+/** The page, whose demo waits for nothing: for tests that look at what came, not at how it came. */
+export const quickPage = '/?pace=0'
+
 /** How the tests speak of the page. */
 export const status = (page: Page): Locator => page.getByTestId('run-status')
 export const pick = (page: Page, scenario: string): Promise<void> => page.getByRole('button', { name: scenario, exact: true }).click()

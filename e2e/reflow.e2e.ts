@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { expect, test } from './browser.ts'
-import { chooseLocalServer, pick, status } from './playground-page.ts'
+import { chooseLocalServer, pick, quickPage, status } from './playground-page.ts'
 
 /** Widths that are asked for by name: a phone, 320 CSS pixels (WCAG 1.4.10), 1440 × 900 at 200 %, and a large screen. */
 const sizes = {
@@ -57,7 +57,7 @@ for (const [name, use] of Object.entries(sizes)) {
     test.use(use)
 
     test('everything is reached by keyboard, and nothing lies beside the window', async ({ page }) => {
-      await page.goto('/')
+      await page.goto(quickPage)
       await pick(page, 'Approval')
       await expect(page.getByRole('button', { name: 'Approve' })).toBeVisible()
       expect(await page.evaluate(cutOff)).toEqual([])
@@ -76,7 +76,7 @@ for (const [name, use] of Object.entries(sizes)) {
     })
 
     test('dialogs have room', async ({ page }) => {
-      await page.goto('/')
+      await page.goto(quickPage)
       await page.getByTestId('model-button').click()
       for (const each of ['Model', 'Agent', 'View code']) {
         await page.getByRole('tab', { name: each, exact: true }).click()
@@ -94,7 +94,7 @@ test('nothing lies beside the window from 320 to 2560 px, however long the name 
       expect([width, ...(await page.evaluate(cutOff))]).toEqual([width])
     }
   }
-  await page.goto('/')
+  await page.goto(quickPage)
   await pick(page, 'Input filter')
   await expect(status(page)).toHaveAttribute('data-status', 'rejected')
   await check()

@@ -1,7 +1,7 @@
 import { expect, type Page, test } from 'playwright/test'
 import { openai } from '../test/harness/server/openai.ts'
 import { serveModel } from './model-server.ts'
-import { chooseLocalServer, repeat, say, status } from './playground-page.ts'
+import { chooseLocalServer, quickPage, repeat, say, status } from './playground-page.ts'
 
 /** What a model may write to run a script in the page, or to carry words out of it. */
 const attacks: Record<string, string> = {
@@ -108,7 +108,7 @@ test('the page forbids what it does not need, whatever the markdown lets through
 
 test('a link is followed only after it was shown where it leads', async ({ page, context }) => {
   const seen = outside(page)
-  await page.goto('/')
+  await page.goto(quickPage)
   await repeat(page, '[the weather](https://evil.test/?said=everything)')
   const link = page.getByTestId('message-assistant').getByRole('link')
   await expect(link).toHaveAttribute('rel', /noopener noreferrer/)

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright/test'
 import { everywhere, expect, test, watched } from './browser.ts'
-import { composer, finish, pick, repeat, status } from './playground-page.ts'
+import { composer, finish, pick, quickPage, repeat, status } from './playground-page.ts'
 
 let trouble: () => Promise<string[]>
 
 test.beforeEach(async ({ page }) => {
   trouble = watched(page)
-  await page.goto('/')
+  await page.goto(quickPage)
 })
 
 test.afterEach(async () => expect(await trouble()).toEqual([]))
@@ -75,6 +75,7 @@ test('a conversation branches from an earlier answer', everywhere, async ({ page
 })
 
 test('the queue can be changed while the agent runs', everywhere, async ({ page }) => {
+  await page.goto('/')
   await pick(page, 'Text')
   await expect(page.getByTestId('message-assistant')).toBeVisible()
   for (const text of ['First.', 'Second.']) {

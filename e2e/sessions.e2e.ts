@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright/test'
 import { browserName, crash, everywhere, expect, test } from './browser.ts'
-import { finish, pick, repeat, status } from './playground-page.ts'
+import { finish, pick, quickPage, repeat, status } from './playground-page.ts'
 
 const messages = (page: Page) => page.getByRole('log', { name: 'Conversation' }).getByRole('article')
 const addressOf = (page: Page) => page.evaluate(() => location.href)
@@ -13,7 +13,7 @@ async function newTab(context: BrowserContext, address = '/'): Promise<Page> {
 }
 
 test('a conversation is there again after a reload, and goes on', everywhere, async ({ page }, info) => {
-  await page.goto('/')
+  await page.goto(quickPage)
   await finish(page, 'Thinking and tools')
   const before = await messages(page).allInnerTexts()
   await page.reload()
@@ -65,7 +65,7 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
 })
 
 test('lists conversations newest first, opens, deletes and begins them from the keyboard', everywhere, async ({ page }, info) => {
-  await page.goto('/')
+  await page.goto(quickPage)
   await finish(page, 'Text')
   await page.getByRole('button', { name: 'New', exact: true }).press('Enter')
   await expect(messages(page)).toHaveCount(0)
@@ -89,7 +89,7 @@ test('lists conversations newest first, opens, deletes and begins them from the 
 })
 
 test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
-  const first = await newTab(context)
+  const first = await newTab(context, quickPage)
   await repeat(first, 'Hello?')
   const second = await newTab(context, await addressOf(first))
   await expect(second.getByText('You wrote: “Hello?”')).toBeVisible()
@@ -126,7 +126,7 @@ test('a run that another tab takes over stops, and says so', async ({ context })
 
 test('on a phone the list is a pane of its own, and nothing scrolls sideways', async ({ page }, info) => {
   await page.setViewportSize({ width: 400, height: 800 })
-  await page.goto('/')
+  await page.goto(quickPage)
   await finish(page, 'Text')
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeHidden()
   await page.getByRole('button', { name: 'Sessions', exact: true }).click()

@@ -1,13 +1,12 @@
 import { SubAgentTool } from '../../../src/agent/index.ts'
 import type { AgentOptions, AgentTool } from '../../../src/index.ts'
 import type { InputFilter } from '../../../src/loop/index.ts'
-import type { Script } from '../../../src/providers/scripted/index.ts'
 import { memoryWorkspace, readFileTool, searchTool, type Workspace } from '../../../src/tools/index.ts'
 import { plainOptions } from '../settings/agent-options.ts'
 import { defaultSettings, type Settings } from '../settings/settings.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
 import { files } from './files.ts'
-import { demoCost as cost, demoModel } from './model.ts'
+import { demoCost as cost, type DemoScript, demoModel } from './model.ts'
 import { demoScript, usageCounter } from './script.ts'
 import { demoTools } from './tools.ts'
 
@@ -45,7 +44,7 @@ const noPasswords: InputFilter = (text) =>
 /** A sub-agent with a scripted model of its own. */
 function naturalist(workspace: Workspace): AgentTool {
   const counted = usageCounter()
-  const script: Script = (request) => {
+  const script: DemoScript = (request) => {
     const found = request.messages.findLast((message) => message.role === 'toolResult')
     const step =
       found === undefined

@@ -1,9 +1,19 @@
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import { pace } from './pace.ts'
 
 /** Made up: scripted answers cost nothing. */
 export const demoCost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
 
+const config = { contextWindow: 12_000, maxTokens: 2000, cost: demoCost }
+
+/** Computes each answer from what was asked. */
+export type DemoScript = Exclude<Script, readonly unknown[]>
+
 /** A model of the demo; everything around it is real. */
-export function demoModel(script: Script, id: string, name: string) {
-  return scripted(script, { id, name, delayMs: 24, chunkSize: 6, config: { contextWindow: 12_000, maxTokens: 2000, cost: demoCost } })
+export function demoModel(script: DemoScript, id: string, name: string) {
+  const paced: DemoScript = async (request, turn) => {
+    const step = await script(request, turn)
+    return { ...step, delayMs: (step.delayMs ?? 24) * pace }
+  }
+  return scripted(paced, { id, name, chunkSize: 6, config })
 }

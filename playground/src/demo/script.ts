@@ -1,7 +1,8 @@
 import { estimateTokens } from '../../../src/context/index.ts'
 import { type Message, textOf, type Usage } from '../../../src/index.ts'
 import type { StreamRequest } from '../../../src/provider-kit.ts'
-import type { Script, ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import type { DemoScript } from './model.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarios } from './scenarios/index.ts'
 
@@ -10,7 +11,7 @@ const mark = /^<<\w{8} \[/
 const note = /^<<\w{8} \[(?:lesson|finding|outcome|checkpoint)\]/
 
 /** Plays the scenario that the last prompt asked for, answer by answer, and counts its tokens as a service would. */
-export function demoScript(): Script {
+export function demoScript(): DemoScript {
   const counted = usageCounter()
   let place: { scenario: Scenario; turn: number; isFailed: boolean } | undefined
   return (request) => {

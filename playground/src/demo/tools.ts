@@ -1,5 +1,6 @@
 import { type AgentTool, defineTool } from '../../../src/index.ts'
 import { listFilesTool, prunTools, readFileTool, revertTool, searchTool, type Workspace, writeFileTool } from '../../../src/tools/index.ts'
+import { pace } from './pace.ts'
 
 /** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, and two tools of our own. */
 export function demoTools(workspace: Workspace): AgentTool[] {
@@ -30,7 +31,7 @@ const measureTool = defineTool({
     const bearings = Number(args.bearings)
     const lines: string[] = []
     for (let taken = 1; taken <= bearings; taken++) {
-      await pause(350, ctx.signal)
+      await pause(350 * pace, ctx.signal)
       lines.push(`bearing ${taken}: ${(taken * 0.4).toFixed(1)} nautical miles`)
       ctx.progress(`${taken} of ${bearings} bearings taken`)
       ctx.update({ content: [{ type: 'text', text: lines.join('\n') }] })
