@@ -6,12 +6,13 @@ import type { BrowserProviderOption } from 'vitest/node'
 import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
 import { findChromium } from './scripts/chromium.ts'
+import { isSoak } from './test/support/runs.ts'
 
 const all = {
   /** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
   ...{ globalSetup: ['test/harness/global-setup.ts'], setupFiles: ['test/harness/setup.ts'] },
   // It ends a test that hangs. No test is late: a busy machine takes many times as long, and `npm run soak` tries many times as much.
-  testTimeout: process.env.PHI_SOAK === 'true' ? 3_600_000 : 120_000,
+  testTimeout: isSoak ? 3_600_000 : 120_000,
   hookTimeout: 120_000,
 }
 

@@ -1,22 +1,27 @@
 import { join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
-import { countingFiles, listEpochs, newestEpoch, type ReadFile, readFiles, withEpochs } from './epoch-files.ts'
+import { countingFiles, type EpochFile, listEpochs, newestEpoch, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 
 /** The log of one writer, as long as it may write. */
 export interface HeldLog {
   epoch: number
   folder: string
+  /** The number of the file that is written: `epoch`, and one more for each that was full. */
+  segment: number
   path: string
   /** The newest deletion that this writer knows of. */
   deletedUpTo: number
 }
 
-/** What a claim found: the files that count, this writer's own empty log left out. */
-export interface Found {
+/** What a claim found. */
+export interface Found<T> {
   log: HeldLog
-  files: ReadFile[]
+  /** The files that count, this writer's own empty log left out. */
+  files: SizedFile[]
+  /** What was made of them. */
+  read: T
 }
 
 /** How often a session may be deleted while one claim is under way, before something else must be wrong. */
@@ -28,15 +33,20 @@ const mostDeletions = 10
  * **Contract**
  * - The log is created before anything is read. A writer that was not refused by then had written before, so what it wrote is found.
  * - What was found, and the new log, survive a power cut when this resolves: nothing later may rest on what could still vanish.
+ * - `read` is called with what was found, and again when one of the files is gone by then.
  */
-export async function claimLog(operations: FileOperations, folder: string): Promise<Found> {
+export async function claimLog<T>(
+  operations: FileOperations,
+  folder: string,
+  read: (files: SizedFile[], log: HeldLog) => Promise<T>,
+): Promise<Found<T>> {
   for (let vanished = 0; ; ) {
     await makeDurableDirectory(operations, folder)
     const epoch = newestEpoch((await listEpochs(operations, folder)) ?? []) + 1
-    const log = { epoch, folder, path: join(folder, `log.${epoch}`) }
+    const log = { epoch, folder, segment: epoch, path: join(folder, `log.${epoch}`) }
     try {
       if (!(await createdFirst(operations, log.path))) continue
-      const found = await findOlder(operations, log)
+      const found = await findOlder(operations, log, read)
       if (found !== undefined) return found
     } catch (error) {
       await operations.close?.(log.path)
@@ -49,15 +59,20 @@ export async function claimLog(operations: FileOperations, folder: string): Prom
 }
 
 /** `undefined` when somebody has begun a newer epoch, or deleted the session, since this log was created. */
-async function findOlder(operations: FileOperations, log: Omit<HeldLog, 'deletedUpTo'>): Promise<Found | undefined> {
-  const { epoch, folder, path } = log
-  const found = await withEpochs(operations, folder, async (files) => {
-    const deletedUpTo = newestEpoch(files, 'deleted')
-    if (newestEpoch(files) > epoch || deletedUpTo === epoch) return undefined
-    const older = countingFiles(files).filter((file) => file.epoch < epoch)
-    const read = await readFiles(operations, folder, older)
-    for (const { name } of unsynced(read)) await operations.sync(join(folder, name))
-    return { log: { ...log, deletedUpTo }, files: read }
+async function findOlder<T>(
+  operations: FileOperations,
+  created: Omit<HeldLog, 'deletedUpTo'>,
+  read: (files: SizedFile[], log: HeldLog) => Promise<T>,
+): Promise<Found<T> | undefined> {
+  const { folder, path } = created
+  const found = await withEpochs(operations, folder, async (epochs) => {
+    const older = olderThan(created, epochs)
+    if (older === undefined) return undefined
+    const files = await sizesOf(operations, folder, older)
+    const log = { ...created, deletedUpTo: newestEpoch(epochs, 'deleted') }
+    const found = { log, files, read: await read(files, log) }
+    for (const { name } of await unsynced(operations, folder, files)) await operations.sync(join(folder, name))
+    return found
   })
   if (found === undefined) return undefined
   await operations.sync(path)
@@ -65,10 +80,22 @@ async function findOlder(operations: FileOperations, log: Omit<HeldLog, 'deleted
   return found
 }
 
+/** The files that count before a writer's own; `undefined` when somebody has begun a newer epoch than its, or deleted the session. */
+export function olderThan({ epoch }: Pick<HeldLog, 'epoch'>, files: readonly EpochFile[]): EpochFile[] | undefined {
+  if (newestEpoch(files) > epoch || newestEpoch(files, 'deleted') === epoch) return undefined
+  return countingFiles(files).filter((file) => file.epoch < epoch)
+}
+
 /** Logs that may hold what is not yet durable. Whoever has written a whole line had synced what was there before. */
-function unsynced(files: readonly ReadFile[]): ReadFile[] {
-  const newest = files.findLastIndex(({ lines }) => lines.length > 1)
-  return files.filter(({ kind, chars }, index) => kind === 'log' && chars > 0 && index >= newest)
+async function unsynced(operations: FileOperations, folder: string, files: readonly SizedFile[]): Promise<SizedFile[]> {
+  const found: SizedFile[] = []
+  for (const file of files.toReversed()) {
+    if (file.size === 0) continue
+    if (file.kind === 'log') found.unshift(file)
+    const { lines, next } = await operations.readLines(join(folder, file.name), { from: 0, to: file.size })
+    if (next < file.size || lines.length > 1) break
+  }
+  return found
 }
 
 /** Creates an empty file; false when somebody else has created it already. */

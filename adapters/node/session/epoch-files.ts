@@ -3,27 +3,30 @@ import { systemCode } from '../workspace/fs-errors.ts'
 import type { FileOperations } from './file-operations.ts'
 
 /**
- * - `log.N`: what the writer of epoch N appended.
- * - `snapshot.N`: everything that counts of the epochs before N, in place of their files.
+ * - `log.N`: what the writer of epoch N appended. When it is full the writer goes on in `log.N+1`, which nobody else can then create: a log is
+ *   a row of segments.
+ * - `snapshot.N`: everything that counts of the epochs before N, in place of their files. `snapshot.N.F`: of those from F on; older files stay.
  * - `deleted.N`: the session was deleted; epochs up to N do not count. It is empty, and stays so that writers of those epochs see it.
  * - `snapshot.N.tmp`: a snapshot that is not finished, or never will be.
  */
 export interface EpochFile {
   kind: 'log' | 'snapshot' | 'deleted' | 'unfinished'
   epoch: number
+  /** The first epoch that it stands for; 0 where it stands for all that are older. */
+  from: number
   name: string
 }
 
-/** A file and its lines; the last one is what follows the last line break. */
-export interface ReadFile extends EpochFile {
-  lines: string[]
-  chars: number
+/** A file that counts, and how much of it. */
+export interface SizedFile extends EpochFile {
+  /** In bytes. What is written later does not count for whoever reads. */
+  size: number
 }
 
 /** How long a text is that is written at once: a log may be longer than any string. */
 const pieceChars = 8 * 1024 * 1024
 
-const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(\.tmp)?$/
+const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(?:(?<=snapshot\.\d+)\.([1-9]\d{0,14}))?(\.tmp)?$/
 
 /** The epoch files in a session's folder; `undefined` when there is no such folder. Other names are left out. */
 export async function listEpochs(operations: FileOperations, folder: string): Promise<EpochFile[] | undefined> {
@@ -36,10 +39,12 @@ export async function listEpochs(operations: FileOperations, folder: string): Pr
 }
 
 function epochFile(name: string): EpochFile[] {
-  const [, kind, digits, unfinished] = pattern.exec(name) ?? []
+  const [, kind, digits, start, unfinished] = pattern.exec(name) ?? []
   if (kind === undefined) return []
+  const epoch = Number(digits)
+  const from = kind === 'snapshot' ? Number(start ?? 0) : epoch
   // The pattern has just shown that `kind` is one of the three.
-  return [{ kind: unfinished === undefined ? (kind as 'log' | 'snapshot' | 'deleted') : 'unfinished', epoch: Number(digits), name }]
+  return [{ kind: unfinished === undefined ? (kind as 'log' | 'snapshot' | 'deleted') : 'unfinished', epoch, from, name }]
 }
 
 /** Whether what was asked for is not there, or a file stands where its folder should. */
@@ -53,12 +58,20 @@ export function newestEpoch(files: readonly EpochFile[], kind?: EpochFile['kind'
   return files.reduce((newest, file) => (kind === undefined || file.kind === kind ? Math.max(newest, file.epoch) : newest), 0)
 }
 
-/** The files that count, in the order of their epochs: one snapshot at most, then logs. */
+/** The files that count, in the order of their epochs: those that no snapshot stands for. */
 export function countingFiles(files: readonly EpochFile[]): EpochFile[] {
   const since = newestEpoch(files, 'deleted')
-  const base = Math.max(since + 1, newestEpoch(files, 'snapshot'))
-  const logs = files.filter(({ kind, epoch }) => kind === 'log' && epoch >= base).toSorted((a, b) => a.epoch - b.epoch)
-  return [...files.filter(({ kind, epoch }) => kind === 'snapshot' && epoch === base), ...logs]
+  const later = files.filter(({ kind, epoch }) => (kind === 'log' || kind === 'snapshot') && epoch > since)
+  const snapshots = later.filter(({ kind }) => kind === 'snapshot')
+  return later
+    .filter((file) => !snapshots.some((snapshot) => snapshot !== file && isWithin(file, snapshot)))
+    .toSorted((a, b) => a.from - b.from || a.epoch - b.epoch)
+}
+
+/** Whether a snapshot stands for all that is in a file. */
+function isWithin({ kind, from, epoch }: EpochFile, snapshot: EpochFile): boolean {
+  const last = kind === 'log' ? epoch : epoch - 1
+  return from >= snapshot.from && last < snapshot.epoch
 }
 
 /**
@@ -86,20 +99,42 @@ export async function withEpochs<T>(
 }
 
 /**
- * Reads files, the newest first: what a writer found in older files before it wrote is then there too. Gives them in the order of `files`.
+ * How long files are, looked at from the newest on: what a writer found in older files before it wrote is then within their lengths too. Gives
+ * them in the order of `files`.
  */
-export async function readFiles(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<ReadFile[]> {
-  const read: ReadFile[] = []
-  for (const file of files.toReversed()) {
-    const lines = await operations.readLines(join(folder, file.name))
-    read.push({ ...file, lines, chars: lines.reduce((sum, line) => sum + line.length + 1, -1) })
-  }
-  return read.reverse()
+export async function sizesOf(operations: FileOperations, folder: string, files: readonly EpochFile[]): Promise<SizedFile[]> {
+  const sized: SizedFile[] = []
+  for (const file of files.toReversed()) sized.push({ ...file, size: (await operations.stat(join(folder, file.name))).size })
+  return sized.reverse()
 }
 
-/** The lines of files; the end of a line that was cut counts as one. */
-export function linesOf(files: readonly ReadFile[]): string[] {
-  return files.flatMap(({ lines }) => lines).filter((line) => line !== '')
+/** The lines of files, a megabyte or so at a time; the end of a line that was cut counts as one. */
+export async function* linesIn(
+  operations: FileOperations,
+  folder: string,
+  files: readonly SizedFile[],
+  start = 0,
+): AsyncGenerator<string[], void, undefined> {
+  let from = start
+  for (const { name, size } of files) {
+    while (from < size) {
+      const { lines, next } = await operations.readLines(join(folder, name), { from, to: size })
+      from = next
+      yield lines.filter((line) => line !== '')
+    }
+    from = 0
+  }
+}
+
+/** All lines of files. */
+export async function allLinesIn(operations: FileOperations, folder: string, files: readonly SizedFile[]): Promise<string[]> {
+  const all: string[] = []
+  for await (const lines of linesIn(operations, folder, files)) for (const line of lines) all.push(line)
+  return all
+}
+
+export function bytesIn(files: readonly SizedFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Adds lines to a file, some megabytes at a time. */
@@ -111,5 +146,5 @@ export async function appendLines(operations: FileOperations, path: string, line
     await operations.append(path, text)
     text = ''
   }
-  if (text !== '' || lines.length === 0) await operations.append(path, text)
+  if (text !== '') await operations.append(path, text)
 }

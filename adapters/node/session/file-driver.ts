@@ -1,24 +1,27 @@
 import { join, resolve } from 'node:path'
-import { type LogClaim, type LogDriver, type SessionDigest, SessionError } from '../../../src/session/index.ts'
+import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session/index.ts'
 import { claimLog, type HeldLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
 import { syncPathTo } from './durable-directory.ts'
-import { appendLines, countingFiles, isAbsent, linesOf, listEpochs, newestEpoch, readFiles, withEpochs } from './epoch-files.ts'
+import { allLinesIn, bytesIn, countingFiles, isAbsent, listEpochs, newestEpoch, sizesOf, withEpochs } from './epoch-files.ts'
 import { type FileOperations, nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
 import { type KnownDigests, listSessions } from './list-sessions.ts'
-import { reported, sessionFailure } from './session-failure.ts'
+import { claimedLines, streamedLines } from './read-files.ts'
+import { appendToSegments, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
+import { reported, sessionFailure, takenOver } from './session-failure.ts'
 import { SummaryFiles, summaryIntervalChars } from './session-summary.ts'
-import { isSnapshotDue, removeFiles, takeSnapshot } from './snapshot.ts'
+import { removeFiles, snapshotStart, takeSnapshot } from './snapshot.ts'
 
-/** A log that is written, and whether a snapshot is to follow its first record. */
-interface Writing extends HeldLog {
-  isSnapshotDue: boolean
+/** A log that is written. */
+interface Writing extends SegmentedLog {
+  /** Where the snapshot begins that is to follow the first record. */
+  snapshotStart?: number | undefined
   /** What lists are to tell; absent until there is a record. */
   digest?: SessionDigest
   /** The title that the summary has. */
   toldTitle?: string | undefined
-  /** Written since the last summary. */
+  /** Written since the last summary, or found where that may be of another file. */
   untoldChars: number
 }
 
@@ -30,9 +33,9 @@ const abandoned = new FinalizationRegistry((close: () => Promise<void>) => void 
 
 /**
  * Keeps each session as files in a folder of its own below `directory`; see `fileSessionStore` for what they are and what they promise.
- * `operations` are those of the host unless a test brings its own.
+ * `operations` are those of the host unless a test brings its own, and so are `limits`.
  */
-export function fileDriver(directory: string, operations: FileOperations = nodeFileOperations()): LogDriver {
+export function fileDriver(directory: string, operations: FileOperations = nodeFileOperations(), limits: LogLimits = logLimits): LogDriver {
   const root = resolve(directory)
   const folder = (sessionId: string) => join(root, folderOf(sessionId))
   const writing = new WeakMap<LogClaim, Writing>()
@@ -68,10 +71,13 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
     claim: (sessionId) =>
       reported(`open session ${sessionId}`, async () => {
-        const { log, files } = await claimLog(operations, folder(sessionId))
-        const claim: LogClaim = { sessionId, epoch: log.epoch, lines: linesOf(files) }
-        abandoned.register(claim, async () => operations.close?.(log.path), claim)
-        writing.set(claim, { ...log, isSnapshotDue: isSnapshotDue(files), untoldChars: 0 })
+        const { log, files, read } = await claimLog(operations, folder(sessionId), (found, held) =>
+          claimedLines({ operations, sessionId, folder: held.folder, limits }, found, held),
+        )
+        const claim: LogClaim = { sessionId, epoch: log.epoch, ...read }
+        const held: Writing = { ...log, bytes: 0, snapshotStart: snapshotStart(files, limits), untoldChars: bytesIn(files) }
+        abandoned.register(claim, async () => operations.close?.(held.path), claim)
+        writing.set(claim, held)
         try {
           if (!isRooted) await syncPathTo(operations, root)
           // Of a session whose folder somebody has removed by hand.
@@ -85,31 +91,34 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
       }),
     async append(claim, lines, digest) {
       const log = writing.get(claim)
-      if (log === undefined) throw conflict(claim)
+      if (log === undefined) throw takenOver(claim.sessionId, claim.epoch)
       try {
         const texts = lines.map(({ text }) => text)
         for (const text of texts) log.untoldChars += text.length
-        await appendLines(operations, log.path, texts)
-        await operations.sync(log.path)
-        if (!(await isNewest(operations, log))) throw conflict(claim)
+        const { segment } = log
+        if (!(await appendToSegments(operations, log, texts, limits)) || !(await isNewest(operations, log)))
+          throw takenOver(claim.sessionId, claim.epoch)
+        // The summary is of a file that is not the last one any more.
+        if (log.segment !== segment) log.untoldChars = Number.POSITIVE_INFINITY
       } catch (error) {
         await stop(claim)
         // Whoever removes a log has begun a newer epoch, or deleted the session.
-        if (isAbsent(error)) throw conflict(claim)
+        if (isAbsent(error)) throw takenOver(claim.sessionId, claim.epoch)
         throw sessionFailure(error, `write to session ${claim.sessionId}`)
       }
       remember(claim.sessionId)
       if (digest !== undefined) log.digest = digest
       if (digest?.title !== log.toldTitle || log.untoldChars > summaryIntervalChars) await tell(claim.sessionId, log)
-      if (!log.isSnapshotDue) return
-      log.isSnapshotDue = false
+      const { snapshotStart: start } = log
+      if (start === undefined) return
+      log.snapshotStart = undefined
       // The logs are still there without it, and the next writer tries again.
-      await takeSnapshot(operations, log).catch(() => {})
+      await takeSnapshot(operations, log, start).catch(() => {})
     },
     async discardOlder(claim) {
       const log = writing.get(claim)
       if (log === undefined) return
-      log.isSnapshotDue = false
+      log.snapshotStart = undefined
       await reported(`remove what session ${claim.sessionId} replaces`, async () => {
         const files = (await listEpochs(operations, log.folder)) ?? []
         await removeFiles(
@@ -128,10 +137,13 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     read: (sessionId) =>
       reported(`read session ${sessionId}`, () =>
         withEpochs(operations, folder(sessionId), async (files) => {
-          const lines = linesOf(await readFiles(operations, folder(sessionId), countingFiles(files)))
+          const found = await sizesOf(operations, folder(sessionId), countingFiles(files))
+          const lines = await allLinesIn(operations, folder(sessionId), found)
           return lines.length === 0 ? undefined : lines
         }),
       ),
+    stream: (sessionId) =>
+      reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits })),
     list: (query = {}) =>
       reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries }, query)),
     delete: (sessionId) =>
@@ -144,15 +156,8 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
 }
 
 /** Whether no other writer has begun and nothing was deleted. Asked after the write: whoever comes later will find it. */
-async function isNewest(operations: FileOperations, { folder, epoch, deletedUpTo }: HeldLog): Promise<boolean> {
+async function isNewest(operations: FileOperations, { folder, segment, deletedUpTo }: HeldLog): Promise<boolean> {
   const files = await listEpochs(operations, folder)
   if (files === undefined || newestEpoch(files, 'deleted') > deletedUpTo) return false
-  return newestEpoch(files) === epoch && files.some((file) => file.kind === 'log' && file.epoch === epoch)
-}
-
-function conflict({ sessionId, epoch }: LogClaim): SessionError {
-  return new SessionError(
-    'conflict',
-    `Session ${sessionId} has a newer writer than epoch ${epoch}, or was deleted. What was just written may not count; open it again.`,
-  )
+  return newestEpoch(files) === segment && files.some((file) => file.kind === 'log' && file.epoch === segment)
 }

@@ -18,8 +18,8 @@ export interface FileOperations {
   syncDirectory(path: string): Promise<void>
   /** The file as text, from byte `from` on; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many, or more. */
   read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
-  /** The lines of the file, read piece by piece: it may be longer than any string. What follows the last line break is the last one. */
-  readLines(path: string): Promise<string[]>
+  /** Whole lines from byte `from` on, a megabyte of them or one: a file may be longer than any string. */
+  readLines(path: string, part: FilePart): Promise<LinesRead>
   /** The names in a directory, in any order. */
   list(directory: string): Promise<string[]>
   /** Replaces `to` at once: whoever looks sees the one or the other. */
@@ -31,6 +31,21 @@ export interface FileOperations {
   stat(path: string): Promise<{ modified: number; size: number }>
   /** Gives back what is held for `path` between appends. */
   close?(path: string): Promise<void>
+}
+
+/** What is read of a file, in bytes. */
+export interface FilePart {
+  from: number
+  /** Before this one. */
+  to: number
+}
+
+/** Some lines of a part. */
+export interface LinesRead {
+  /** Where this is the end of the part, what follows its last line break is the last of them, also when that is nothing. */
+  lines: string[]
+  /** The byte at which the next ones begin; the end of the part when these were the last. */
+  next: number
 }
 
 /** Unlike `a`, it does not create: a file that was deleted must not come back. */
@@ -58,7 +73,7 @@ export function nodeFileOperations(): Required<FileOperations> {
     makeDirectory: (path) => mkdir(path, { mode: ownerOnly.directory }),
     // In one piece: with an encoding it would be decoded chunk by chunk.
     read: async (path, part) => (part === undefined ? (await readFile(path)).toString() : readPart(path, part)),
-    readLines: (path) => using(path, 'r', linesFrom),
+    readLines: (path, part) => using(path, 'r', (handle) => linesFrom(handle, part)),
     async createExclusive(path) {
       held.set(path, await createPrivate(path))
     },
@@ -105,12 +120,13 @@ async function using<T>(path: string, flags: string | number, use: (handle: File
 
 const lineBreak = 10
 
-async function linesFrom(handle: FileHandle): Promise<string[]> {
+async function linesFrom(handle: FileHandle, { from, to }: FilePart): Promise<LinesRead> {
   const lines: string[] = []
   /** The beginning of a line whose end is not read yet. */
   let begun: Buffer[] = []
-  for (;;) {
-    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes)
+  for (let at = from; ; ) {
+    const length = Math.min(pieceBytes, to - at)
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, at)
     let start = 0
     for (let end = buffer.indexOf(lineBreak); end >= 0 && end < bytesRead; end = buffer.indexOf(lineBreak, start)) {
       const rest = buffer.subarray(start, end)
@@ -118,11 +134,13 @@ async function linesFrom(handle: FileHandle): Promise<string[]> {
       begun = []
       start = end + 1
     }
-    if (bytesRead === 0) {
-      lines.push(Buffer.concat(begun).toString())
-      return lines
+    if (bytesRead === 0 || at + bytesRead === to) {
+      lines.push(Buffer.concat([...begun, buffer.subarray(start, bytesRead)]).toString())
+      return { lines, next: to }
     }
+    if (lines.length > 0) return { lines, next: at + start }
     begun.push(buffer.subarray(start, bytesRead))
+    at += bytesRead
   }
 }
 

@@ -25,3 +25,11 @@ export async function reported<T>(what: string, operation: () => Promise<T>): Pr
     throw sessionFailure(error, what)
   }
 }
+
+/** What a writer is told that does not count any more. */
+export function takenOver(sessionId: string, epoch: number): SessionError {
+  return new SessionError(
+    'conflict',
+    `Session ${sessionId} has a newer writer than epoch ${epoch}, or was deleted. What was just written may not count; open it again.`,
+  )
+}

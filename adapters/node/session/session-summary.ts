@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { digestOfLines } from '../../../src/internal.ts'
 import type { SessionDigest } from '../../../src/session/index.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
-import { countingFiles, type EpochFile, linesOf, readFiles } from './epoch-files.ts'
+import type { HeldLog } from './claim.ts'
+import { countingFiles, type EpochFile, linesIn, sizesOf } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
 
@@ -12,9 +13,6 @@ export interface LogEnd {
   size: number
   modified: number
 }
-
-/** A log that is written, and its name. */
-type NamedLog = Pick<EpochFile, 'epoch'> & { path: string }
 
 /** How much may be written until the next summary: so much a list has to read. */
 export const summaryIntervalChars = 64 * 1024
@@ -36,16 +34,16 @@ export class SummaryFiles {
   }
 
   /** Never rejects: what could not be written is told by the log. */
-  async write(sessionId: string, { path, epoch }: NamedLog, digest: SessionDigest): Promise<void> {
+  async write(sessionId: string, { path, segment }: Pick<HeldLog, 'path' | 'segment'>, digest: SessionDigest): Promise<void> {
     const operations = this.#operations
     const target = this.#pathOf(sessionId)
     // Names of folders are nearly as long as names may be.
-    const unfinished = join(this.#root, folderName, `~${folderOf(sessionId).slice(0, 200)}.${epoch}`)
+    const unfinished = join(this.#root, folderName, `~${folderOf(sessionId).slice(0, 200)}.${segment}`)
     try {
       const { size } = await operations.stat(path)
       await operations.makeDirectory(join(this.#root, folderName)).catch(passing('EEXIST'))
       await operations.createExclusive(unfinished)
-      await operations.append(unfinished, JSON.stringify({ log: `log.${epoch}`, bytes: size, digest }))
+      await operations.append(unfinished, JSON.stringify({ log: `log.${segment}`, bytes: size, digest }))
       await operations.rename(unfinished, target)
     } catch {
       await operations.remove(unfinished).catch(() => {})
@@ -62,10 +60,8 @@ export class SummaryFiles {
     const operations = this.#operations
     const told = readSummary(await operations.read(this.#pathOf(sessionId)).catch(() => ''))
     if (told?.log !== file.name || told.bytes > size)
-      return digestOfLines(linesOf(await readFiles(operations, folder, countingFiles(files))))
-    if (told.bytes === size) return told.digest
-    const rest = await operations.read(join(folder, file.name), { from: told.bytes })
-    return digestOfLines(rest.split('\n'), told.digest)
+      return digestOfLines(linesIn(operations, folder, await sizesOf(operations, folder, countingFiles(files))))
+    return told.bytes === size ? told.digest : digestOfLines(linesIn(operations, folder, [{ ...file, size }], told.bytes), told.digest)
   }
 
   #pathOf(sessionId: string): string {

@@ -189,11 +189,11 @@ export class SessionLog {
       ...(spawnRef !== undefined && { spawnRef }),
     }
     const subject = `Session ${JSON.stringify(this.#sessionId)}`
-    const open = async (isLate: () => boolean) => {
+    const open = async (isLate: () => boolean, onProgress: () => void) => {
       await this.#closing?.catch(() => undefined)
-      await this.#assertFree()
+      await this.#assertFree(onProgress)
       if (isLate()) throw this.#changed()
-      return this.#store.open(this.#sessionId, { agentId })
+      return this.#store.open(this.#sessionId, { agentId, onProgress })
     }
     const writer = await openInTime(subject, open, (late) => late.close())
     try {
@@ -209,10 +209,10 @@ export class SessionLog {
    * Looks before it takes anything from others, where what is in memory could not go on with what they have written: a session of somebody else,
    * one that was taken over from here, or loops that were cut off.
    */
-  async #assertFree(): Promise<void> {
+  async #assertFree(onProgress: () => void): Promise<void> {
     const isStrange = !this.#hasBegun && this.#resumed === undefined
     if (!isStrange && !this.#isLost && this.#cutOff.isEmpty) return
-    const tail = await this.#store.tail(this.#sessionId, { after: this.#known.seq }).catch((error: unknown) => {
+    const tail = await this.#store.tail(this.#sessionId, { after: this.#known.seq, onProgress }).catch((error: unknown) => {
       if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
       throw error
     })

@@ -4,7 +4,7 @@ import type { SessionEntry, SessionRecord } from '../../contract/session/session
 import { checkOptions } from '../../contract/shape/read.ts'
 import { kind } from '../../contract/shape/shape.ts'
 import type { SessionDigest } from '../../types/session/session-store.ts'
-import { readLog } from './read-log.ts'
+import { LogReader } from './read-log.ts'
 import { decodeLine } from './record-codec.ts'
 
 /** How long a title may be, in UTF-16 units. */
@@ -56,11 +56,17 @@ export function digestOf(records: Iterable<{ entry: SessionRecord['entry']; at?:
 
 /**
  * What the lines of a log amount to, for a driver that keeps no digest of them. With `before`, the digest of what the same writer wrote before
- * them. Throws `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
+ * them. Rejects with `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
  */
-export function digestOfLines(lines: readonly string[], before?: SessionDigest): SessionDigest {
-  if (before !== undefined) return lines.reduce(advanceByLine, before)
-  const { records, damage } = readLog(lines)
+export async function digestOfLines(batches: AsyncIterable<readonly string[]>, before?: SessionDigest): Promise<SessionDigest> {
+  if (before !== undefined) {
+    let digest = before
+    for await (const lines of batches) digest = lines.reduce(advanceByLine, digest)
+    return digest
+  }
+  const reader = new LogReader(0)
+  for await (const lines of batches) for (const line of lines) reader.add(line)
+  const { records, damage } = reader.end()
   if (records.length > 0 || damage === undefined) return digestOf(records)
   throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `Nothing of it can be read: ${damage.reason}`)
 }

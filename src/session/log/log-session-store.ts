@@ -7,7 +7,8 @@ import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { digestOf, toTitle } from './digest.ts'
 import { openInTime } from './open-in-time.ts'
-import { type LogReading, readLog } from './read-log.ts'
+import { LogReader, type LogReading } from './read-log.ts'
+import { readClaimed, readStored } from './read-stored.ts'
 import { encodeRecord } from './record-codec.ts'
 import { salvageSession } from './salvage.ts'
 import { listIds, listPage } from './session-list.ts'
@@ -45,14 +46,14 @@ export function logSessionStore(driver: LogDriver): SessionStore {
   const find = (query: LogQuery) => attempt('The list of sessions', () => driver.list(query))
   return {
     promises: driver.promises,
-    open: async (sessionId, { agentId }) => {
+    open: async (sessionId, { agentId, onProgress }) => {
       assertSessionId(sessionId)
-      const { claim, reading } = await claimLog(driver, sessionId, agentId)
+      const { claim, reading } = await claimLog(driver, sessionId, agentId, onProgress)
       return new LogSessionWriter(driver, claim, reading)
     },
-    tail: async (sessionId, { after = 0 } = {}) => {
+    tail: async (sessionId, { after = 0, onProgress } = {}) => {
       assertSessionId(sessionId)
-      return tailOf(driver, await readSession(driver, sessionId, after))
+      return tailOf(driver, await readSession(driver, sessionId, after, onProgress))
     },
     load: async (sessionId) => {
       assertSessionId(sessionId)
@@ -66,7 +67,7 @@ export function logSessionStore(driver: LogDriver): SessionStore {
     },
     salvage: async (sessionId) => {
       assertSessionId(sessionId)
-      return salvageSession(await linesOf(driver, sessionId, 0), sessionId)
+      return salvageSession(await allLines(driver, sessionId), sessionId)
     },
     save: async (session) => {
       assertSessionId(checkSession(session).sessionId)
@@ -98,33 +99,54 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
   }
 }
 
-async function readSession(driver: LogDriver, sessionId: string, after: number): Promise<LogReading> {
-  return readLog(drained([...(await linesOf(driver, sessionId, after))]), after)
-}
-
-/** Lines that are let go as they are read: of a long session there is no room for the text beside what it says. */
-function* drained(lines: string[]): Generator<string> {
-  for (const [at, line] of lines.entries()) {
-    lines[at] = ''
-    yield line
-  }
-}
-
-async function linesOf(driver: LogDriver, sessionId: string, after: number): Promise<readonly string[]> {
-  const lines = await attempt(`Session ${sessionId}`, () => driver.read(sessionId, after))
+async function readSession(driver: LogDriver, sessionId: string, after: number, onProgress?: () => void): Promise<LogReading> {
+  const reader = new LogReader(after)
+  const isEmpty = await eachLine(driver, sessionId, after, (line) => reader.add(line), onProgress)
   // A session exists with its first record, not when somebody has claimed it.
-  if (lines === undefined || (after === 0 && lines.length === 0)) {
-    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
-  }
+  if (after === 0 && isEmpty) throw notFound(sessionId)
+  return reader.end()
+}
+
+async function allLines(driver: LogDriver, sessionId: string): Promise<string[]> {
+  const lines: string[] = []
+  if (await eachLine(driver, sessionId, 0, (line) => lines.push(line))) throw notFound(sessionId)
   return lines
 }
 
-async function claimLog(driver: LogDriver, sessionId: string, agentId: string): Promise<{ claim: LogClaim; reading: LogReading }> {
-  const claiming = () => attempt(`Session ${sessionId}`, () => driver.claim(sessionId, agentId))
-  const claim = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late))
-  const lines = [...claim.lines]
-  claim.lines = []
-  const reading = readLog(drained(lines))
+/** Calls `use` with what is stored; resolves with whether that is nothing. Rejects with `notFound` where the driver knows no such session. */
+async function eachLine(
+  driver: LogDriver,
+  sessionId: string,
+  after: number,
+  use: (line: string) => void,
+  onProgress?: () => void,
+): Promise<boolean> {
+  const isEmpty = await attempt(`Session ${sessionId}`, () => readStored(driver, sessionId, after, use, onProgress))
+  if (isEmpty === undefined) throw notFound(sessionId)
+  return isEmpty
+}
+
+function notFound(sessionId: string): SessionError {
+  return new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
+}
+
+async function claimLog(
+  driver: LogDriver,
+  sessionId: string,
+  agentId: string,
+  told?: () => void,
+): Promise<{ claim: LogClaim; reading: LogReading }> {
+  const claiming = (isLate: () => boolean, onProgress: () => void) =>
+    attempt(`Session ${sessionId}`, async () => {
+      const tell = () => {
+        onProgress()
+        told?.()
+      }
+      const claim = await driver.claim(sessionId, agentId, tell)
+      return { claim, reading: await readClaimed(driver, claim, isLate, tell) }
+    })
+  const claimed = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late.claim))
+  const { claim, reading } = claimed
   if (!reading.hasNewer) return { claim, reading: { ...reading, ...damageOf(driver, reading) } }
   await attempt(`Session ${sessionId}`, () => driver.release(claim))
   throw new SessionError(

@@ -66,7 +66,52 @@ interface Parts {
  * Source: docs/concepts/sessions.md
  */
 export function readLog(lines: Iterable<string>, after = 0): LogReading {
-  const parts = partsOf(lines, after)
+  const reader = new LogReader(after)
+  for (const line of lines) reader.add(line)
+  return reader.end()
+}
+
+/** `readLog` for lines that come one after the other. Holds nothing of a line but its record. */
+export class LogReader {
+  readonly #after: number
+  readonly #head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
+  readonly #parts = new Map<string, Part>()
+  #part = this.#head
+  #hasNewer = false
+
+  constructor(after: number) {
+    this.#after = after
+  }
+
+  add(line: string): void {
+    // What is left of a line break says nothing: a record that is missing shows by its number.
+    if (line === '' || line === '\r') return
+    const decoded = decodeLine(line)
+    if ('kind' in decoded) {
+      this.#hasNewer ||= decoded.kind === 'newerSchema'
+      drop(this.#part, decoded, line.length)
+      return
+    }
+    this.#hasNewer ||= decoded.isNewer
+    const { place, record } = decoded
+    if (place.epoch !== this.#part.place.epoch || place.writer !== this.#part.place.writer) {
+      const key = `${place.epoch} ${place.writer}`
+      this.#part = this.#parts.get(key) ?? emptyPart(place)
+      this.#parts.set(key, this.#part)
+    }
+    addLine(this.#part, { record, chars: line.length, writer: this.#part.place.writer }, this.#after)
+  }
+
+  /** What the lines amount to. Nothing is added after that. */
+  end(): LogReading {
+    const newestFirst = [...this.#parts.values()].sort(
+      (a, b) => b.place.epoch - a.place.epoch || (a.place.writer < b.place.writer ? 1 : -1),
+    )
+    return readingOf({ newestFirst, head: this.#head, hasNewer: this.#hasNewer }, this.#after)
+  }
+}
+
+function readingOf(parts: Parts, after: number): LogReading {
   const chain = chainOf(parts.newestFirst, after)
   const { counted, lost } = follow(chain, after)
   const last = counted.at(-1)
@@ -81,33 +126,6 @@ export function readLog(lines: Iterable<string>, after = 0): LogReading {
   const replaced = replacedBy(chain, parts.newestFirst)
   if (replaced !== undefined) reading.replaced = replaced
   return reading
-}
-
-function partsOf(lines: Iterable<string>, after: number): Parts {
-  const head = emptyPart({ epoch: 0, writer: '', from: 1, seq: 1 })
-  const parts = new Map<string, Part>()
-  let part = head
-  let hasNewer = false
-  for (const line of lines) {
-    // What is left of a line break says nothing: a record that is missing shows by its number.
-    if (line === '' || line === '\r') continue
-    const decoded = decodeLine(line)
-    if ('kind' in decoded) {
-      hasNewer ||= decoded.kind === 'newerSchema'
-      drop(part, decoded, line.length)
-      continue
-    }
-    hasNewer ||= decoded.isNewer
-    const { place, record } = decoded
-    if (place.epoch !== part.place.epoch || place.writer !== part.place.writer) {
-      const key = `${place.epoch} ${place.writer}`
-      part = parts.get(key) ?? emptyPart(place)
-      parts.set(key, part)
-    }
-    addLine(part, { record, chars: line.length, writer: place.writer }, after)
-  }
-  const newestFirst = [...parts.values()].sort((a, b) => b.place.epoch - a.place.epoch || (a.place.writer < b.place.writer ? 1 : -1))
-  return { newestFirst, head, hasNewer }
 }
 
 function emptyPart(place: LinePlace): Part {

@@ -36,7 +36,7 @@ class ScopedSessionStore implements SessionStore {
     this.#prefix = owner === undefined ? undefined : prefixOf(owner)
   }
 
-  async open(sessionId: string, options: { agentId: string }): Promise<SessionWriter> {
+  async open(sessionId: string, options: { agentId: string; onProgress?: () => void }): Promise<SessionWriter> {
     const writer = await this.#within(sessionId, (id) => this.#store.open(id, options))
     return {
       sessionId,
@@ -49,7 +49,7 @@ class ScopedSessionStore implements SessionStore {
     }
   }
 
-  tail(sessionId: string, options: { after?: number } = {}) {
+  tail(sessionId: string, options: { after?: number; onProgress?: () => void } = {}) {
     return this.#within(sessionId, (id) => this.#store.tail(id, options))
   }
 

@@ -11,7 +11,8 @@ import type {
   SessionWriter,
 } from '../../types/session/session-store.ts'
 import { advanceDigest, digestOf } from './digest.ts'
-import { type LogReading, readLog } from './read-log.ts'
+import { LogReader, type LogReading } from './read-log.ts'
+import { readStored } from './read-stored.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
 /** Records that wait for their write. */
@@ -83,10 +84,11 @@ export class LogSessionWriter implements SessionWriter {
   /** Whether what replaces the session is read back as it was written; `false` where a store that is `eventual` does not show it yet. */
   async #isStored(encoded: readonly string[], from: number): Promise<boolean> {
     const subject = `Session ${this.sessionId}`
-    const lines = await this.#driver.read(this.sessionId, 0).catch((error: unknown) => {
+    const reader = new LogReader(0)
+    await readStored(this.#driver, this.sessionId, 0, (line) => reader.add(line)).catch((error: unknown) => {
       throw sessionErrorOf(error, subject)
     })
-    const { records } = readLog(lines ?? [])
+    const { records } = reader.end()
     const isSame =
       records.length === encoded.length && records[0]?.seq === from && records.every((each, at) => encodeRecord(each) === encoded[at])
     if (isSame || this.#driver.promises.readAfterWrite === 'eventual') return isSame

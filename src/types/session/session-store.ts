@@ -123,7 +123,8 @@ export interface SessionWriter {
  *
  * **Contract**
  * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
- *   It creates the session with its first record. It rejects with `blocked` when it is not done after 5 s; what opens later is closed again.
+ *   It creates the session with its first record. It rejects with `blocked` when nothing was heard of the platform for 5 s; what opens later is
+ *   closed again. `onProgress` is called as often as a part of a long log was read.
  * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
  * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session; what is no session it refuses
  *   with `invalidSession` and the path, before it opens anything.
@@ -142,8 +143,8 @@ export interface SessionWriter {
  */
 export interface SessionStore {
   readonly promises: StorePromises
-  open(sessionId: string, options: { agentId: string }): Promise<SessionWriter>
-  tail(sessionId: string, options?: { after?: number }): Promise<SessionTail>
+  open(sessionId: string, options: { agentId: string; onProgress?: () => void }): Promise<SessionWriter>
+  tail(sessionId: string, options?: { after?: number; onProgress?: () => void }): Promise<SessionTail>
   journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>
   salvage(sessionId: string): Promise<SalvagedSession>
@@ -233,6 +234,8 @@ export interface LogClaim {
   epoch: number
   /** Everything that was there, damaged lines too, in the order of epoch, then of writing. */
   lines: readonly string[]
+  /** What follows `lines`, read as it is asked for, once: of a long log the text is not in memory at once. A line may be there twice. */
+  more?: AsyncIterable<readonly string[]>
 }
 
 /** Which sessions a driver is asked for. */
@@ -251,19 +254,22 @@ export interface LogQuery {
  * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call
  *   at a time. Rejects with `SessionError` `conflict`, `quota` or `io`.
  *   `digest` is what lists are to say once these lines are stored; it may be kept beside them, so that a list reads no log.
- * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session.
+ * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session. `stream` gives the same
+ *   in batches, which are read as they are asked for; a line may be in them twice.
+ * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
  * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not. A session that cannot be read
  *   costs its own entry and no other: it is listed with `error`.
  * - Ids were checked already.
  */
 export interface LogDriver {
   readonly promises: StorePromises
-  claim(sessionId: string, agentId: string): Promise<LogClaim>
+  claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>
   /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
   discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number): Promise<readonly string[] | undefined>
+  stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
   delete(sessionId: string): Promise<boolean>
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
 import type { FileOperations } from '../../../adapters/node/session/file-operations.ts'
+import { type LogLimits, logLimits } from '../../../adapters/node/session/segments.ts'
 import type { JournalEntry } from '../../../src/contract/session/journal-entry.ts'
 import type { Session } from '../../../src/contract/session/session.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
@@ -12,9 +13,13 @@ import { SimulatedMachine, type SimulatedProcess } from './simulated-machine.ts'
 const root = '/home/sessions'
 const enough = 100_000
 
-function storeIn({ operations }: SimulatedProcess, flaw: Flaw): SessionStore {
+/** So small that most records begin a file, and most logs are read as they are asked for. */
+const small: LogLimits = { segmentBytes: 400, atOnceBytes: 300 }
+const limitsOf = (seed: number): LogLimits => (seed % 4 === 0 ? small : logLimits)
+
+function storeIn({ operations }: SimulatedProcess, flaw: Flaw, limits: LogLimits): SessionStore {
   const flawed: FileOperations = flaw(operations)
-  return logSessionStore(fileDriver(root, flawed))
+  return logSessionStore(fileDriver(root, flawed, limits))
 }
 
 /** Several processes that write to one session, through up to three power cuts. */
@@ -25,12 +30,14 @@ class CrashRun {
   readonly #acknowledged: string[][] = []
   readonly #padding: string
   readonly #journals: boolean
+  readonly #limits: LogLimits
   #records = 0
 
   constructor(seed: number, flaw: Flaw, { journals = false } = {}) {
     this.#machine = new SimulatedMachine(seed)
     this.#flaw = flaw
     this.#journals = journals
+    this.#limits = limitsOf(seed)
     // Long records make snapshots come soon.
     this.#padding = this.#machine.random() < 0.15 ? 'x'.repeat(24_000) : ''
   }
@@ -55,7 +62,7 @@ class CrashRun {
     const { boots } = this.#machine
     while (this.#machine.boots === boots) {
       const process = this.#machine.process()
-      const store = storeIn(process, this.#flaw)
+      const store = storeIn(process, this.#flaw, this.#limits)
       for (let round = 0; round < 3 && process.isAlive; round++) await this.#write(store).catch(() => undefined)
     }
   }
@@ -111,7 +118,7 @@ class CrashRun {
   }
 
   async #read(): Promise<string[]> {
-    const reading = storeIn(this.#machine.process(), (operations) => operations).tail('s')
+    const reading = storeIn(this.#machine.process(), (operations) => operations, this.#limits).tail('s')
     const found = reading.then(({ records }) => notesIn(records.filter(({ entry }) => entry.type === 'input')).map(String)).catch(() => [])
     await this.#machine.run(enough, { calm: true })
     return found
@@ -144,10 +151,10 @@ export async function lossesOfSaves(seed: number, flaw: Flaw = (operations) => o
   const machine = new SimulatedMachine(seed)
   const versions = { tried: 0, acknowledged: 0 }
   for (let crash = 0; crash < 3; crash++) {
-    void keepSaving(machine, flaw, versions)
+    void keepSaving(machine, (process) => storeIn(process, flaw, limitsOf(seed)), versions)
     await machine.run(10 + machine.pick(100))
     await machine.cutPower()
-    const loading = storeIn(machine.process(), (operations) => operations).load('s')
+    const loading = storeIn(machine.process(), (operations) => operations, limitsOf(seed)).load('s')
     const loaded = loading.catch(() => undefined)
     await machine.run(enough, { calm: true })
     const session = await loaded
@@ -156,11 +163,15 @@ export async function lossesOfSaves(seed: number, flaw: Flaw = (operations) => o
   return []
 }
 
-async function keepSaving(machine: SimulatedMachine, flaw: Flaw, versions: { tried: number; acknowledged: number }): Promise<void> {
+async function keepSaving(
+  machine: SimulatedMachine,
+  storeOf: (process: SimulatedProcess) => SessionStore,
+  versions: { tried: number; acknowledged: number },
+): Promise<void> {
   const { boots } = machine
   while (machine.boots === boots) {
     const process = machine.process()
-    const store = storeIn(process, flaw)
+    const store = storeOf(process)
     while (process.isAlive) {
       const version = ++versions.tried
       const isSaved = await store.save(sampleSession('s', `version ${version}`)).then(

@@ -63,7 +63,10 @@ function readBeforeCreate(operations: FileOperations): FileOperations {
       seen.clear()
       await operations.append(path, text)
     },
-    readLines: async (path) => seen.get(path)?.split('\n') ?? (await operations.readLines(path)),
+    readLines: async (path, part) => {
+      const text = seen.get(path)
+      return text === undefined ? operations.readLines(path, part) : { lines: text.split('\n'), next: part.to }
+    },
   }
 }
 

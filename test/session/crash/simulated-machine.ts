@@ -111,7 +111,7 @@ export class SimulatedProcess {
         }),
       syncDirectory: (path) => this.#step(() => disk.directory(path).sync()),
       read: (path, { from = 0, bytes = Number.POSITIVE_INFINITY } = {}) => this.#step(() => disk.file(path).text.slice(from, from + bytes)),
-      readLines: (path) => this.#step(() => disk.file(path).text.split('\n')),
+      readLines: (path, { from, to }) => this.#step(() => ({ lines: disk.file(path).text.slice(from, to).split('\n'), next: to })),
       list: (path) => this.#step(() => [...disk.directory(path).names.keys()]),
       rename: (from, to) =>
         this.#step(() => {

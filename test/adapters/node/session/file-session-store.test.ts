@@ -3,7 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
+import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
+import { logSessionStore } from '../../../../src/session/index.ts'
 import { sessionStoreSuite } from '../../../../src/testing/index.ts'
 
 describe('on the disk', () => {
@@ -29,6 +32,14 @@ describe('on the disk', () => {
   }
 
   sessionStoreSuite({ describe, it, expect }, { name: 'fileSessionStore', create, another: () => fileSessionStore(directory), damage })
+
+  /** So small that every second record begins a file, and nearly every log is read as it is asked for. */
+  const small = () => logSessionStore(fileDriver(directory, nodeFileOperations(), { segmentBytes: 700, atOnceBytes: 1000 }))
+  const createSmall = () => {
+    create()
+    return small()
+  }
+  sessionStoreSuite({ describe, it, expect }, { name: 'files in small segments', create: createSmall, another: small, damage })
 
   it('keeps what it acknowledged for the next process', async () => {
     const writer = await create().open('s1', { agentId: 'agent-1' })

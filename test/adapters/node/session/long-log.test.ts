@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { note } from '../../../../src/testing/session-store/session-samples.ts'
+import { isSoak } from '../../../support/runs.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 const body = 'x'.repeat(8 * 1024 * 1024)
@@ -8,7 +9,7 @@ const body = 'x'.repeat(8 * 1024 * 1024)
 const count = 65
 
 // Half a gigabyte: beside other work, opening it takes longer than the five seconds after which a store counts as blocked.
-it.runIf(process.env.PHI_SOAK)('a log that is longer than any string is read, gone on from and listed', { timeout: 120_000 }, async () => {
+it.runIf(isSoak)('a log that is longer than any string is read, gone on from and listed', { timeout: 120_000 }, async () => {
   const store = fileSessionStore(temporaryRoot().root)
   const writer = await store.open('long', { agentId: 'a' })
   for (let at = 0; at < count; at++) await writer.append([note(body)])
