@@ -7,6 +7,7 @@ import { thinkingLevel } from '../contract/model/model-config.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { continuationKind } from '../contract/run/run-facts.ts'
 import type { QueueMode } from '../contract/run/settings.ts'
+import { sessionId } from '../contract/session/session.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
@@ -135,7 +136,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   workspace: aWorkspace,
   agentId: aText,
   agentName: aText,
-  sessionId: aText,
+  sessionId,
   session: aStore,
   owns: listOf(withMethods('something to close', 'close')),
   replayBytes: aPositiveNumber,

@@ -1,8 +1,9 @@
 import { aSkillSet } from '../base/port-kinds.ts'
 import type { ThinkingLevel } from '../contract/model/model-config.ts'
 import { thinkingLevel } from '../contract/model/model-config.ts'
+import { aTemperature } from '../contract/run/settings.ts'
 import { checkOptions, fits } from '../contract/shape/read.ts'
-import { aNumberFromZero, anObject, aPositiveNumber, aText, listOf, options } from '../contract/shape/shape.ts'
+import { anObject, aPositiveNumber, aText, listOf, options } from '../contract/shape/shape.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 
 /** The settings of an agent that a profile can give a value to. */
@@ -34,7 +35,7 @@ export interface AgentProfile extends ProfileSettings {
 const aProfile = options<AgentProfile>({
   systemPrompt: aText,
   thinking: thinkingLevel,
-  temperature: aNumberFromZero,
+  temperature: aTemperature,
   maxTokens: aPositiveNumber,
   configId: aText,
   profileId: aText,

@@ -7,6 +7,7 @@ import { cacheStrategy } from '../contract/model/request.ts'
 import { hasRates } from '../contract/model/usage.ts'
 import { turnTrigger } from '../contract/run/run-facts.ts'
 import {
+  aTemperature,
   type ExecutionLimits,
   limitFields,
   type RetryConfig,
@@ -18,7 +19,6 @@ import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
   aFunction,
-  aNumberFromZero,
   anObject,
   aPositiveNumber,
   aSchema,
@@ -81,7 +81,7 @@ export const settingTable = {
   model: required(aModel),
   configId: aText,
   maxTokens: aPositiveNumber,
-  temperature: aNumberFromZero,
+  temperature: aTemperature,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),

@@ -34,7 +34,8 @@ describe('an address in an error', () => {
   })
 
   it('that is no URL is without a query too', async () => {
-    const message = await failure(anthropic('claude-test', { baseUrl: 'proxy.example/v1?subscription=canary-0123456789' }))
+    const { config, provider } = anthropic('claude-test', { apiKey: 'k' })
+    const message = await failure({ config: { ...config, baseUrl: 'proxy.example/v1?subscription=canary-0123456789' }, provider })
     expect(message).toContain('"proxy.example/v1"')
     expect(message).not.toContain('canary')
   })

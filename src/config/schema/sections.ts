@@ -1,5 +1,5 @@
 import { thinkingLevel } from '../../contract/model/model-config.ts'
-import { toolExecution } from '../../contract/run/settings.ts'
+import { mostTemperature, toolExecution } from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { tagsOf } from '../../contract/shape/shape.ts'
 import type {
@@ -110,7 +110,7 @@ const profile: Section<ProfileSection> = {
   description: text('For people.'),
   system_prompt: text(promptForms),
   thinking_level: thinking('How deep the model thinks.', '`off`'),
-  temperature: number(0, 'Sampling temperature.', { most: 2 }),
+  temperature: number(0, 'Sampling temperature.', { most: mostTemperature }),
   max_tokens: whole(1, 'Tokens of an answer.', { fallback: 'that of the model' }),
   config_id: text('Middle part of loop ids.'),
   skills: texts('Names of skills, out of those that are loaded. They are not tools.', { fallback: 'all' }),
@@ -142,7 +142,7 @@ const agent: Section<AgentSection> = {
 const session: Section<SessionSection> = {
   scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', { fallback: '`ephemeral`' }),
   thinking_level: thinking('Wins over profiles.'),
-  temperature: number(0, 'Wins over profiles.', { most: 2 }),
+  temperature: number(0, 'Wins over profiles.', { most: mostTemperature }),
 }
 
 const { name: serverName, ...connection }: Section<McpServerSection> = {
@@ -241,7 +241,7 @@ const subAgent: Section<SubAgentSection> = {
   model: text('Another model of the same provider.'),
   provider: text('`{{provider.id}}`, or the name of one.', { fallback: '`[provider]`' }),
   thinking_level: thinking('How deep its model thinks.', '`off`'),
-  temperature: number(0, 'Sampling temperature.', { most: 2 }),
+  temperature: number(0, 'Sampling temperature.', { most: mostTemperature }),
   max_tokens: whole(1, 'Tokens of an answer.'),
   max_turns: whole(1, 'Model calls of a task.', { fallback: '10' }),
   max_total_tokens: whole(1, 'Tokens of a task.', { fallback: '1,000,000' }),

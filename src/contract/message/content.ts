@@ -27,7 +27,16 @@ const textFields = { type: oneOf('text'), text: aText, providerState: optional(p
 /** Plain text, from a user, a model or a tool. */
 export interface TextContent extends FieldsOf<typeof textFields> {}
 
-const imageFields = { type: oneOf('image'), data: aText, mimeType: aText }
+/** A log may hold such data from before they were refused: it stays readable. */
+const imageData: ShapeOf<string> = {
+  ...aText,
+  inside: (value, path, reading) =>
+    reading === 'given' && typeof value === 'string' && /^data:/i.test(value)
+      ? `${path} begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType.`
+      : undefined,
+}
+
+const imageFields = { type: oneOf('image'), data: imageData, mimeType: aText }
 
 /** An inline image: `data` is base64 without a `data:` prefix. */
 export interface ImageContent extends FieldsOf<typeof imageFields> {}

@@ -12,6 +12,7 @@ import {
   fieldsOf,
   type Infer,
   json,
+  kind,
   listOf,
   object,
   oneOf,
@@ -22,6 +23,13 @@ import {
   type ShapeOf,
   tagged,
 } from '../shape/shape.ts'
+
+/** The id of a session. It is also a safe file name and storage key. */
+export const sessionId: ShapeOf<string> = kind(
+  'an id of 1 to 200 characters of A-Z a-z 0-9 . _ -, the first one not a dot',
+  (value) => typeof value === 'string' && /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(value),
+  'string',
+)
 
 const moment = { at: aNumber }
 export const sessionFormation = tagged('type', {

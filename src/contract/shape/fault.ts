@@ -1,13 +1,7 @@
 import { isPlain } from './json-fault.ts'
 import { nearest } from './nearest-name.ts'
-import type { Form, ObjectForm, Shape } from './shape.ts'
+import type { Form, ObjectForm, Reading, Shape } from './shape.ts'
 import { shown } from './shown-value.ts'
-
-/**
- * Who reads: `given` is what a caller hands in, and what is filled in may be missing; `stored` is complete; `logged` may be of another version, so
- * that only what readers rely on is looked at.
- */
-export type Reading = 'given' | 'stored' | 'logged'
 
 /** The first thing that is wrong with a value, and where. */
 export interface Fault {
@@ -24,7 +18,7 @@ export function faultIn(shape: Shape, value: unknown, reading: Reading): Fault |
   const { form, inside } = shape
   const fault = faultInForm(form, shape, value, reading)
   if (fault !== undefined || inside === undefined) return fault
-  return inside(value, '') === undefined ? undefined : { kind: 'inside', path: '', value, shape }
+  return inside(value, '', reading) === undefined ? undefined : { kind: 'inside', path: '', value, shape }
 }
 
 function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading): Fault | undefined {
@@ -124,7 +118,7 @@ function faultInEither(shapes: readonly Shape[], shape: Shape, value: unknown, r
  */
 export function toldCaller({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
-  if (kind === 'inside') return shape.inside?.(value, place) ?? ''
+  if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
   if (kind === 'prototype') return `${place} is ${shown(value, place)}; there must be no such key.`
   if (kind === 'misfit') return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.`
   const key = path.slice(path.lastIndexOf('.') + 1)
@@ -138,7 +132,7 @@ export function toldCaller({ kind, path, value, shape }: Fault, name: string): s
  */
 export function toldReader({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
-  if (kind === 'inside') return shape.inside?.(value, place)?.replace(/\.$/, '') ?? ''
+  if (kind === 'inside') return shape.inside?.(value, place, 'stored')?.replace(/\.$/, '') ?? ''
   if (typeof value === 'number' && !Number.isFinite(value)) return `${place} is ${value}, which JSON cannot hold`
   const expected = kind === 'misfit' ? typeOf(shape) : 'no such key'
   return expectation(place, expected, value, kind === 'misfit' && shape.form.of === 'word')

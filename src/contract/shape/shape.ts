@@ -17,13 +17,19 @@ declare const carried: unique symbol
 
 declare const given: unique symbol
 
+/**
+ * Who reads: `given` is what a caller hands in, and what is filled in may be missing; `stored` is complete; `logged` may be of another version, so
+ * that only what readers rely on is looked at.
+ */
+export type Reading = 'given' | 'stored' | 'logged'
+
 /** What a value must be. */
 export interface Shape {
   /** In words, after "it must be". */
   readonly expected: string
   readonly form: Form
   /** What is wrong with a value that fits otherwise: a sentence that begins with its `path`. */
-  inside?(value: unknown, path: string): string | undefined
+  inside?(value: unknown, path: string, reading: Reading): string | undefined
   /** It may be left out. */
   readonly isOptional?: true
   /** It may not be left out, also among options. */

@@ -5,7 +5,15 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
-import { aKey, checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import {
+  aKey,
+  aKeyText,
+  checkFactory,
+  modelTable,
+  type ProviderOptions,
+  type TransportOptions,
+  transportTable,
+} from '../kit/provider-options.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
@@ -29,9 +37,9 @@ export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & Bedroc
 const ownTable: OptionTable<BedrockProviderOptions> = { ...transportTable, region: aText, underlyingModel: aText }
 const keyTable: OptionTable<BedrockKeys> = {
   apiKey: aKey,
-  accessKeyId: aText,
-  secretAccessKey: aText,
-  sessionToken: aText,
+  accessKeyId: aKeyText,
+  secretAccessKey: aKeyText,
+  sessionToken: aKeyText,
   credentials: aFunction,
 }
 const factoryOptions = optionsOf<BedrockOptions>({ ...modelTable, ...ownTable, ...keyTable })

@@ -3,7 +3,7 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
-import type { ProviderOptions } from './provider-options.ts'
+import { keyFault, type ProviderOptions } from './provider-options.ts'
 
 /** What a factory knows about its service. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
@@ -79,7 +79,11 @@ export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | 
 
 async function askedFor(apiKey: (signal: AbortSignal) => string | Promise<string>, signal: AbortSignal): Promise<string> {
   const key: unknown = await apiKey(signal)
-  if (typeof key === 'string' && key.trim() !== '') return key
+  if (typeof key === 'string' && key.trim() !== '') {
+    const fault = keyFault(key, 'the key that apiKey() gave')
+    if (fault === undefined) return key
+    throw new ConfigError('invalidOption', fault)
+  }
   throw new ConfigError('invalidOption', 'apiKey() gave no key. It must return, or resolve with, a text that is not empty.')
 }
 

@@ -69,13 +69,35 @@ export const transportTable: OptionTable<TransportOptions> = {
   maxEventChars: aPositiveNumber,
 }
 
+/** What is wrong with the text of a key, called `name`; the key is not shown. A blank one is none at all: that is said where it is needed. */
+export function keyFault(key: string, name: string): string | undefined {
+  if (key.trim() === '') return undefined
+  const around = key !== key.trim() ? 'white space' : /^["'`]|["'`]$/.test(key) ? 'quotes' : undefined
+  return around && `${name} has ${around} around it. Pass the key alone: some readers of .env files keep what stands around it.`
+}
+
+/** The text of a key. */
+export const aKeyText: Shape = { ...aText, inside: (value, path) => keyFault(String(value), path) }
+
 /** A key, a function that gives one, or a credential provider. */
-export const aKey: Shape = either(aText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+export const aKey: Shape = either(aKeyText, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+
+/** Where a service is. */
+const aBaseUrl: Shape = {
+  ...aText,
+  inside: (value, path) => {
+    const url = String(value)
+    if (/^https?:\/\/\S+$/i.test(url) && URL.canParse(url)) return undefined
+    // Its query may hold a key.
+    const [address = ''] = url.split('?', 1)
+    return `${path} ${JSON.stringify(address.slice(0, 60))} is no absolute URL. Begin it with https:// or http://, such as "http://127.0.0.1:11434/v1".`
+  },
+}
 
 const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   ...transportTable,
   apiKey: aKey,
-  baseUrl: aText,
+  baseUrl: aBaseUrl,
   headers: texts,
   name: aText,
   provider: aText,

@@ -1,7 +1,8 @@
 import { SessionError } from '../../contract/errors.ts'
 import { checkSession } from '../../contract/session/read-session.ts'
-import type { Session } from '../../contract/session/session.ts'
+import { type Session, sessionId } from '../../contract/session/session.ts'
 import type { LogDamage } from '../../contract/session/session-record.ts'
+import { fits } from '../../contract/shape/read.ts'
 import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
@@ -14,19 +15,14 @@ import { salvageSession } from './salvage.ts'
 import { listIds, listPage } from './session-list.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
 
-const idForm = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
-
 /**
  * Throws `SessionError` `invalidId` unless `id` is one a store may use: `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`. Such an id is also a safe
  * file name and storage key. For every `SessionStore`.
  */
 export function assertSessionId(id: string): void {
-  if (typeof id === 'string' && idForm.test(id)) return
+  if (fits(sessionId, id)) return
   const shown = JSON.stringify(String(id).slice(0, 40))
-  throw new SessionError(
-    'invalidId',
-    `Session id ${shown} is not allowed. Use 1 to 200 characters of A-Z a-z 0-9 . _ -, the first one not a dot.`,
-  )
+  throw new SessionError('invalidId', `Session id ${shown} is not allowed. It must be ${sessionId.expected}.`)
 }
 
 /**

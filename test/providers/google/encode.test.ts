@@ -42,8 +42,10 @@ describe('where a request goes', () => {
     expect((await encoded({}, id)).url).toContain(part)
   })
 
-  it('refuses a base that is no URL', async () => {
-    await expect(encoded({ baseUrl: 'proxy' })).rejects.toMatchObject({ code: 'other', message: expect.stringContaining('proxy') })
+  it('refuses a base that is no URL', () => {
+    expect(() => encoded({ baseUrl: 'proxy' })).toThrow(
+      expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining('proxy') }),
+    )
   })
 
   it('sends the key as a header, and in the query only when told to', async () => {

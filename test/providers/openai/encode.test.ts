@@ -82,8 +82,9 @@ describe('Chat Completions request', () => {
     expect((await encode(openaiCompatible('m', { baseUrl }))).url).toBe(url)
   })
 
-  it('names what is wrong with a baseUrl', async () => {
-    const model = openaiCompatible('m', { baseUrl: 'nonsense' })
+  it('names what is wrong with the baseUrl of a configuration', async () => {
+    const { config, provider } = openaiCompatible('m', { baseUrl: 'https://h/v1' })
+    const model = { config: { ...config, baseUrl: 'nonsense' }, provider }
     await expect(encode(model)).rejects.toThrow(/nonsense/)
     await expect(encode(model)).rejects.toBeInstanceOf(ProviderError)
   })

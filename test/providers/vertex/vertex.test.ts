@@ -58,8 +58,8 @@ describe('where a request goes', () => {
     }
   })
 
-  it('a base that is no URL is an error of the call', async () => {
-    await expect(encoded({ baseUrl: 'proxy' })).rejects.toMatchObject({ code: 'other' })
+  it('refuses a base that is no URL', () => {
+    expect(() => encoded({ baseUrl: 'proxy' })).toThrow(expect.objectContaining({ code: 'invalidOption' }))
   })
 })
 

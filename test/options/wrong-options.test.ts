@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/config/index.ts'
+import { Agent, type AgentOptions, memorySessionStore } from '../../src/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseMessages } from '../../src/session/index.ts'
+
+const model = scripted(() => ({ text: 'ok' }))
+const agentWith = (options: Partial<AgentOptions>) => () => new Agent({ model, ...options })
+const invalid = (...parts: string[]) => expect.objectContaining({ code: 'invalidOption', message: expect.stringMatching(parts.join('.*')) })
+
+describe('a wrong option is told where it is given', () => {
+  it.each([5, 2.01, -0.1, Number.NaN, Number.POSITIVE_INFINITY])('temperature %s', (temperature) => {
+    expect(agentWith({ temperature })).toThrow(invalid('temperature is', 'it must be a number from 0 to 2'))
+  })
+
+  it.each([0, 1, 2])('temperature %s is fine', (temperature) => {
+    expect(agentWith({ temperature })).not.toThrow()
+  })
+
+  it.each(['a b/c', '', '.hidden', 'ä', 'x'.repeat(201)])('sessionId %j', (sessionId) => {
+    expect(agentWith({ sessionId })).toThrow(invalid('sessionId is', 'it must be an id of 1 to 200 characters'))
+    expect(agentWith({ sessionId, session: memorySessionStore() })).toThrow(invalid('sessionId'))
+  })
+
+  it.each(['127.0.0.1:7801', 'localhost:11434/v1', 'api.example.com', '', 'ftp://a.example', 'http://', ' https://a.example'])(
+    'baseUrl %j',
+    (baseUrl) => {
+      for (const make of [openai, anthropic, bedrock]) {
+        expect(() => make('m', { apiKey: 'k', baseUrl })).toThrow(invalid('baseUrl', 'is no absolute URL', 'http://'))
+      }
+      expect(() => openaiCompatible('m', { baseUrl })).toThrow(invalid('baseUrl'))
+    },
+  )
+
+  it('a query of a wrong baseUrl is not shown: it may hold a key', () => {
+    expect(() => openai('m', { baseUrl: 'api.example.com/v1?key=sk-secret' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }),
+    )
+  })
+
+  it.each(['"sk-secret"', "'sk-secret'", 'sk-secret"', ' sk-secret', 'sk-secret\r\n'])('apiKey %j, which is not shown', async (apiKey) => {
+    const around = /["']/.test(apiKey) ? 'quotes' : 'white space'
+    const refused = invalid(`apiKey has ${around} around it`, '.env')
+    expect(() => openai('m', { apiKey })).toThrow(refused)
+    expect(() => openai('m', { apiKey })).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }))
+    expect(() => bedrock('m', { accessKeyId: 'a', secretAccessKey: apiKey })).toThrow(invalid('secretAccessKey has'))
+
+    const asked = await new Agent({ model: openai('m', { apiKey: async () => apiKey, fetch: noFetch }) }).prompt('hi').result
+    expect(asked.error?.message).toContain(`has ${around} around it`)
+    expect(asked.error?.message).not.toContain('sk-secret')
+  })
+
+  it('an image whose data begin with "data:"', async () => {
+    const image = { type: 'image' as const, data: 'data:image/png;base64,AA==', mimeType: 'image/png' }
+    const told = expect.objectContaining({
+      code: 'invalidMessage',
+      message: expect.stringMatching(/content\[0\]\.data begins with "data:"/),
+    })
+    expect(() => new Agent({ model }).prompt({ role: 'user', content: [image] })).toThrow(told)
+    expect(agentWith({ messages: [{ role: 'user', content: [image] }] })).toThrow(told)
+    // What an older version stored stays readable.
+    const stored = [{ role: 'user', content: [image], timestamp: 1, id: 'm' }]
+    expect(parseMessages(JSON.stringify(stored))[0]).toMatchObject({ content: [image] })
+  })
+
+  it('a temperature of an agent file has the same range', async () => {
+    await expect(parseConfig('[session]\ntemperature = 2.5', 'toml')).rejects.toThrow(/session\.temperature.*to 2/)
+    await expect(parseConfig('[session]\ntemperature = 2', 'toml')).resolves.toBeDefined()
+  })
+})
+
+const noFetch: typeof fetch = () => Promise.reject(new Error('nothing may be sent'))
