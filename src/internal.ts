@@ -34,6 +34,8 @@ export {
 } from './contract/shape/shape.ts'
 export { Inputs } from './loop/ask/desks.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
+export { aTime } from './providers/kit/provider-options.ts'
+export { patienceOf, withoutOwnTimeouts } from './providers/kit/transport/patience.ts'
 export { digestOfLines } from './session/log/digest.ts'
 export { pageOf } from './session/log/session-list.ts'
 export { asEmitted, isWithheld } from './ui/native/emitted-event.ts'

@@ -177,6 +177,7 @@ checkedOptions<ModelProxyOptions>(
     counter: memoryCounter(),
     cors: ['https://app.example'],
     maxBodyBytes: 1,
+    firstByteTimeoutMs: 1,
     idleTimeoutMs: 1,
     maxDurationMs: 1,
     fetch,

@@ -5,6 +5,7 @@ import type { TransportOptions } from '../../src/provider-kit.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { type CompatibleOptions, local, openaiCompatible } from '../../src/providers/openai/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
+import { type Play, playing } from '../support/playing.ts'
 import { sse, utf8 } from './bytes.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
@@ -15,31 +16,6 @@ const whole = sse(
 )
 const part = sse({ choices: [{ index: 0, delta: { content: 'A' } }] })
 const ping = utf8(': ping\n\n')
-
-/** What a service does, each step so many ms after the one before. */
-type Play = readonly (readonly [ms: number, what: 'headers' | Uint8Array])[]
-
-/** A `fetch` whose service plays. What comes before `headers` is waited for without them. */
-function playing(play: Play): typeof fetch {
-  return (_url, { signal } = {}) =>
-    new Promise((resolve, reject) => {
-      let controller: ReadableStreamDefaultController<Uint8Array>
-      const body = new ReadableStream<Uint8Array>({
-        start(given) {
-          controller = given
-        },
-      })
-      signal?.addEventListener('abort', () => reject(signal.reason))
-      let at = 0
-      for (const [ms, what] of play) {
-        at += ms
-        setTimeout(() => {
-          if (what === 'headers') resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
-          else if (signal?.aborted !== true) controller.enqueue(what)
-        }, at)
-      }
-    })
-}
 
 const chat = (options: Partial<CompatibleOptions>) => openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9', ...options })
 

@@ -4,6 +4,7 @@ import {
   aFunction,
   aLogger,
   aPositiveNumber,
+  aTime,
   checkOptions,
   either,
   kind,
@@ -11,8 +12,10 @@ import {
   logWarning,
   oneOf,
   options as optionsOf,
+  patienceOf,
   recordOf,
   required,
+  withoutOwnTimeouts,
 } from '../../../src/internal.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { originGuard } from '../access/origin.ts'
@@ -48,9 +51,11 @@ export interface ModelProxyOptions<E extends Env = Env> {
   cors?: readonly string[]
   /** Largest request body in bytes. Default 10 MiB. */
   maxBodyBytes?: number
-  /** Milliseconds without a byte, of the request or of the answer, before a call is broken off. Default 120,000. */
-  idleTimeoutMs?: number
-  /** Milliseconds that a call may last. Default 1,800,000. */
+  /** Milliseconds that the first byte of an answer is waited for, headers or not; `false` is for ever. Default 600,000, as in every factory. */
+  firstByteTimeoutMs?: number | false
+  /** Milliseconds between two bytes of an answer; `false` is for ever. Default 300,000, as in every factory. A request may pause for 120,000 at most. */
+  idleTimeoutMs?: number | false
+  /** Milliseconds that a call may last, whatever the others say. Default 1,800,000. */
   maxDurationMs?: number
   /** Default: the global `fetch`, looked up at each call. */
   fetch?: typeof fetch
@@ -73,7 +78,8 @@ const proxyOptions = optionsOf<ModelProxyOptions>({
   counter: aCounter,
   cors: listOf(anOrigin),
   maxBodyBytes: aPositiveNumber,
-  idleTimeoutMs: aPositiveNumber,
+  firstByteTimeoutMs: aTime,
+  idleTimeoutMs: aTime,
   maxDurationMs: aPositiveNumber,
   fetch: aFunction,
   onCall: aFunction,
@@ -85,9 +91,13 @@ interface Settings<E extends Env> {
   options: ModelProxyOptions<E>
   counter: BudgetCounter
   maxBodyBytes: number
+  firstByteTimeoutMs: number
   idleTimeoutMs: number
   maxDurationMs: number
 }
+
+/** Milliseconds that a request may pause: its client has it whole. */
+const maxPauseMs = 120_000
 
 /**
  * Forwards calls of models and adds the key, as a Hono app: serve its `fetch`, or mount it with `app.route('/models', …)`. Every factory of
@@ -117,15 +127,7 @@ interface Settings<E extends Env> {
  */
 export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions<E>): Hono<E> {
   checkOptions(options, proxyOptions)
-  const {
-    upstreams,
-    allow,
-    cors = [],
-    counter = memoryCounter(),
-    maxBodyBytes = 10 * 1024 * 1024,
-    idleTimeoutMs = 120_000,
-    maxDurationMs = 1_800_000,
-  } = options
+  const { upstreams, allow, cors = [], counter = memoryCounter(), maxBodyBytes = 10 * 1024 * 1024, maxDurationMs = 1_800_000 } = options
   const ready = Object.entries(upstreams).map(([name, upstream]) =>
     readyUpstream(name, upstream, Object.hasOwn(allow, name) ? allow[name] : undefined),
   )
@@ -133,7 +135,8 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   const stray = Object.keys(allow).find((name) => !Object.hasOwn(upstreams, name))
   if (stray !== undefined)
     throw new ConfigError('invalidOption', `allow.${stray} is for no upstream. There are: ${ready.map(({ name }) => name).join(', ')}.`)
-  const settings: Settings<E> = { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs }
+  const [firstByteTimeoutMs, idleTimeoutMs] = [patienceOf(options, 'firstByteTimeoutMs'), patienceOf(options, 'idleTimeoutMs')]
+  const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
   const app = new Hono<E>()
   // Any header may be sent: what is not known goes no further.
   const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: exposedHeaders })
@@ -188,29 +191,33 @@ function serve<E extends Env>(
 }
 
 async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, settings: Settings<E>): Promise<Response> {
-  const { options, counter, maxBodyBytes, idleTimeoutMs, maxDurationMs } = settings
+  const { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs } = settings
+  const pauseMs = Math.min(idleTimeoutMs, maxPauseMs)
   const { identity } = await callerOf(c, options.authorize)
   if (c.req.method !== 'POST') refuse(405, 'methodNotAllowed', 'Models are called with POST.')
   const url = new URL(c.req.url)
   const path = parsePathCall(upstream.api, c.req.param(), url.pathname, url.searchParams)
   if (path === undefined) throw new ProblemError(notFound)
   const budget = await budgetOf(identity, options.budget)
-  const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs: idleTimeoutMs + maxDurationMs })
+  const admission = await admit({ counter, identity: identity ?? '', budget, maxDurationMs: pauseMs + maxDurationMs })
   let isHandedOn = false
   try {
-    const body = await readCallBody(c.req.raw, { maxBytes: maxBodyBytes, timeoutMs: idleTimeoutMs })
+    const body = await readCallBody(c.req.raw, { maxBytes: maxBodyBytes, timeoutMs: pauseMs })
     const model = await allowedModel({ upstream, path, body, identity, admission })
     isHandedOn = true
-    const { fetch: send = fetch, onCall, logger } = options
+    const { fetch: send = patientFetch, onCall, logger } = options
     return await relayCall(
       { c, upstream, path, model, body: body.text, admission, identity },
-      { fetch: send, idleTimeoutMs, maxDurationMs, onCall, logger },
+      { fetch: send, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs, onCall, logger },
     )
   } catch (error) {
     if (!isHandedOn) await admission.settle({ tokens: 0, usd: 0, bytes: 0 }).catch(() => undefined)
     throw error
   }
 }
+
+/** The global one, without the limits of its own. */
+const patientFetch: typeof fetch = (input, init) => fetch(input, { ...init, ...withoutOwnTimeouts() })
 
 async function budgetOf(identity: string | undefined, rule: BudgetRule): Promise<ProxyBudget> {
   const budget = typeof rule === 'function' ? await rule(identity) : rule

@@ -8,7 +8,9 @@ export type CallEnding = 'whole' | 'left' | 'broken'
 export interface RelayOptions {
   /** What may not be passed on, as it stands in headers. */
   secrets: readonly string[]
-  /** Milliseconds that the service may stay silent while the client waits. */
+  /** Milliseconds that the service may stay silent before its first byte, while the client waits. */
+  firstByteTimeoutMs: number
+  /** The same, behind it. */
   idleTimeoutMs: number
   /** Sees every chunk before it is passed on; `text` is a character per byte. */
   onChunk: (bytes: Uint8Array, text: string) => void
@@ -23,7 +25,7 @@ export interface Relay {
   cut(why: string): void
 }
 
-/** As many ticks make up the idle time: a silence is noticed at most an eighth of it late. */
+/** As many ticks make up the shorter of both times: a silence is noticed at most an eighth of it late. */
 const ticksOfSilence = 8
 
 /**
@@ -58,16 +60,19 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
     finish('broken', why)
     controller.error(new Error(`The answer was broken off: ${why}`))
   }
+  let limitMs = options.firstByteTimeoutMs
+  const tickMs = timerMs(Math.min(options.idleTimeoutMs, limitMs) / ticksOfSilence)
   const tick = (): void => {
-    if (silentTicks !== undefined && ++silentTicks > ticksOfSilence) cut(`the service sent nothing for ${options.idleTimeoutMs} ms`)
+    if (silentTicks !== undefined && ++silentTicks * tickMs > limitMs) cut(`the service sent nothing for ${Math.round(limitMs)} ms`)
   }
-  const timer = setInterval(tick, timerMs(options.idleTimeoutMs / ticksOfSilence))
+  const timer = setInterval(tick, tickMs)
 
   const pull = async (): Promise<void> => {
     silentTicks = 0
     waitsSince = performance.now()
     try {
       for (let next = await reader.read(); !isOver; next = await reader.read()) {
+        limitMs = options.idleTimeoutMs
         const passed = next.done ? guard.end() : guard.pass(next.value, options.onChunk)
         if (passed === undefined) return cut('it held a secret of this server')
         if (passed.byteLength > 0) controller.enqueue(passed)

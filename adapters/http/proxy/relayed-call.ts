@@ -42,6 +42,7 @@ export interface AllowedCall<E extends Env> {
 /** How calls are made. */
 export interface CallOptions {
   fetch: typeof fetch
+  firstByteTimeoutMs: number
   idleTimeoutMs: number
   maxDurationMs: number
   onCall: ((report: CallReport) => void) | undefined
@@ -84,8 +85,8 @@ class RelayedCall<E extends Env> {
   }
 
   async run(): Promise<Response> {
-    const { idleTimeoutMs } = this.#options
-    const silent = setTimeout(() => this.#outOfTime('idleTimeoutMs'), timerMs(idleTimeoutMs))
+    const { firstByteTimeoutMs } = this.#options
+    const silent = setTimeout(() => this.#outOfTime('firstByteTimeoutMs'), timerMs(firstByteTimeoutMs))
     try {
       if (this.#client.aborted) this.#onClientGone()
       const { c, upstream, path, body } = this.#call
@@ -119,6 +120,7 @@ class RelayedCall<E extends Env> {
     this.#meter = meter
     this.#relay = relay(response.body, {
       secrets: secrets.filter((secret) => secret.length >= minStreamSecret),
+      firstByteTimeoutMs: Math.max(1, this.#options.firstByteTimeoutMs - (performance.now() - this.#startedAt)),
       idleTimeoutMs: this.#options.idleTimeoutMs,
       onChunk: (bytes, text) => {
         this.#bytes += bytes.byteLength
@@ -140,7 +142,7 @@ class RelayedCall<E extends Env> {
     this.#relay?.cut('the client went away')
   }
 
-  #outOfTime(limit: 'idleTimeoutMs' | 'maxDurationMs'): void {
+  #outOfTime(limit: 'firstByteTimeoutMs' | 'maxDurationMs'): void {
     this.#isGivenUp = true
     const why = `no answer after ${this.#options[limit]} ms (${limit})`
     const detail = `${this.#call.upstream.name} gave ${why}. Try again later.`

@@ -56,7 +56,7 @@ export interface ProviderOptions extends TransportOptions {
   capabilities?: Partial<ModelCapabilities>
 }
 
-const aTime = either(
+export const aTime = either(
   aPositiveNumber,
   kind('false', (value) => value === false),
 )

@@ -197,7 +197,7 @@ describe('an error of the service', () => {
 
 describe('time', () => {
   it('is up without an answer', async () => {
-    for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
+    for (const limit of ['firstByteTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream(() => undefined)
       const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 30 })
       const response = await app.request(path, chat())
@@ -226,7 +226,7 @@ describe('a key', () => {
     const service = await fakeUpstream((_, response) => void response.end('{}'))
     const never = (): Promise<string> => new Promise(() => undefined)
     for (const apiKey of [never, { current: never, invalidate: () => undefined }]) {
-      const { app, reports } = proxyTo({ ...upstreamOf(service), apiKey }, { idleTimeoutMs: 20 })
+      const { app, reports } = proxyTo({ ...upstreamOf(service), apiKey }, { firstByteTimeoutMs: 20 })
       expect((await app.request(path, chat())).status).toBe(504)
       expect(reports).toHaveLength(1)
     }
