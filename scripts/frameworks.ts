@@ -4,19 +4,33 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
 /** Where the routes of each are. */
 const routes: Record<string, string> = { next: 'app/api', sveltekit: 'src/routes/api', 'react-router': 'app/routes' }
+/** What the page of one shows before any script ran: what a server component kept in files, and what a client component made. */
+const shown: Record<string, string[]> = { next: ['kept: s1', 'in the page: 0 messages'] }
+/** What is for Node in a component of the page: the build must say which entry that is. */
+const misplaced: Record<string, string> = { next: 'app/client.js' }
 const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) }
 
 function run(cwd: string, ...[program = '', ...flags]: string[]): string {
   const { status, stdout, stderr } = spawnSync(program, flags, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${program} ${flags.join(' ')} ended with ${status}:\n${stdout}\n${stderr}`)
   return stdout
+}
+
+/** Throws unless the build fails, and names the entry. */
+function checkMisplaced(cwd: string, component: string): void {
+  const entry = 'phi-core/adapters/node'
+  const program = `'use client'\nimport { fileSessionStore } from '${entry}'\nexport const Client = () => <p>{typeof fileSessionStore}</p>\n`
+  writeFileSync(join(cwd, component), program)
+  const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd, env, encoding: 'utf8' })
+  const said = `${stdout}\n${stderr}`
+  if (status === 0 || !said.includes(entry)) throw new Error(`The build of a page with ${entry} ended with ${status}:\n${said}`)
 }
 
 async function freePort(): Promise<number> {
@@ -94,10 +108,13 @@ async function testFramework(name: string, route: string, packed: string): Promi
     })
     try {
       await check(`${url}/api`)
-      console.log(`${name}: streams piece by piece, and hears that a client left`)
+      for (const part of shown[name] ?? []) await eventually(() => fetch(url), part)
+      console.log(`${name}: streams piece by piece, hears that a client left, and shows ${(shown[name] ?? []).length} parts of its page`)
     } finally {
       if (server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
     }
+    const component = misplaced[name]
+    if (component !== undefined) checkMisplaced(folder, component)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
