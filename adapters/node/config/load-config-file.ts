@@ -2,8 +2,8 @@ import { extname, resolve } from 'node:path'
 import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { aText, checkOptions } from '../../../src/internal.ts'
-import { fingerprintOf } from './fingerprint.ts'
-import { hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
+import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
+import { takeSnapshot } from './snapshot.ts'
 import { textOfFile } from './text-of-file.ts'
 
 /** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
@@ -15,9 +15,11 @@ export interface LoadedConfig extends ParsedConfig {
   path: string
   /**
    * What trust in the file is remembered by, together with its path: SHA-256, hexadecimal, of its text and, where it needs trust, of the directory it
-   * works in and of the scripts and local files that it would run. What these load in turn is not in it.
+   * works in and of all code that it would run, as it was when it was read. Undefined where nobody can know what that is: ask each time.
    */
-  fingerprint(): Promise<string>
+  fingerprint(): Promise<string | undefined>
+  /** Why trust cannot be remembered: a line for each script and server of which nobody can know what it loads. */
+  notRemembered: readonly string[]
   /** For `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
 }
@@ -29,7 +31,8 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
  * directories, MCP servers over stdio and HTTP, scripts as hooks.
  *
  * **Contract**
- * - Reads the file and nothing else, and `fingerprint` what it would run; what the host does happens in `agentFromConfig`, and what needs trust only with `trust`.
+ * - Reads the file, and the code that its scripts and servers name. What has changed since is not run: agents are not made then (`ConfigError`
+ *   `untrusted`), and a server is not started again. What the host does happens in `agentFromConfig`, and what needs trust only with `trust`.
  * - Paths of the file are relative to `root`, by default the directory of this process. A link within it that leads out is refused.
  * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.
@@ -57,5 +60,9 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   const text = await textOfFile(path)
   const parsed = await parseConfig(text, format)
   const root = resolve(options.root ?? '.')
-  return { ...parsed, path: resolve(path), fingerprint: () => fingerprintOf(text, parsed.config, root), host: hostOfNode(options) }
+  const { config } = parsed
+  const directoryOf = (named: string): string => absolute(root, named)
+  const snapshot = await takeSnapshot({ path: resolve(path), text, config, root, env: options.env ?? process.env, directoryOf })
+  const { notRemembered, fingerprint } = snapshot
+  return { ...parsed, path: resolve(path), notRemembered, fingerprint: async () => fingerprint, host: hostOfNode(options, snapshot) }
 }

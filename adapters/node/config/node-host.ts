@@ -10,8 +10,11 @@ import type { Workspace } from '../../../src/tools/index.ts'
 import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
 import { type NodeToolsOptions, nodeTools, nodeToolTable } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
-import { type HookScripts, scriptHooks } from '../script-hooks/script-hooks.ts'
+import { checkedScriptHooks, type HookScripts } from '../script-hooks/script-hooks.ts'
 import { nodeWorkspace } from '../workspace/node-workspace.ts'
+import { digestOf } from './code-files.ts'
+import { codeOfServer } from './commands.ts'
+import type { CodeSnapshot } from './snapshot.ts'
 import { textOfFile } from './text-of-file.ts'
 
 /** What of a host is not taken from Node. */
@@ -48,13 +51,13 @@ export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
 })
 
 /** What this machine gives an agent file. */
-export function hostOfNode(options: NodeHostOptions): ConfigHost {
+export function hostOfNode(options: NodeHostOptions, snapshot: CodeSnapshot): ConfigHost {
   const { root: given = '.', nodeTools: settings = {}, tools = [], onElicit, ...others } = options
   const root = resolve(given)
   return {
     env: process.env,
-    connectMcp: (server) => connect(server, root, { ...others, ...(onElicit !== undefined && { onElicit }) }),
-    scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts),
+    connectMcp: (server) => connect(server, root, snapshot, { ...others, ...(onElicit !== undefined && { onElicit }) }),
+    scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts, snapshot),
     ...others,
     workspace: (path) => workspaceAt(root, path, settings),
     tools: (place) => toolsAt(root, place, settings, tools),
@@ -62,7 +65,8 @@ export function hostOfNode(options: NodeHostOptions): ConfigHost {
   }
 }
 
-function absolute(root: string, path: string): string {
+/** The directory, or file, of a path of the file. */
+export function absolute(root: string, path: string): string {
   return resolve(root, path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path)
 }
 
@@ -102,9 +106,9 @@ function toolsAt(
 }
 
 /** Trust was asked for each by what it says; only one that says so may lie elsewhere. */
-function hooksAt(root: string, scripts: HookScripts): LoopHooks {
+function hooksAt(root: string, scripts: HookScripts, snapshot: CodeSnapshot): LoopHooks {
   const allowOutside = Object.values(scripts).some((script) => /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
-  return scriptHooks({ scripts, root, allowOutside })
+  return checkedScriptHooks({ scripts, root, allowOutside }, (path, bytes) => snapshot.check([[path, digestOf(bytes)]]))
 }
 
 interface Connecting {
@@ -113,11 +117,16 @@ interface Connecting {
   onElicit?: NonNullable<McpConnectOptions['onElicit']>
 }
 
-async function connect(server: McpServerConfig, root: string, { fetch, logger, onElicit }: Connecting): Promise<McpToolSet> {
+async function connect(
+  server: McpServerConfig,
+  root: string,
+  snapshot: CodeSnapshot,
+  { fetch, logger, onElicit }: Connecting,
+): Promise<McpToolSet> {
   const { name, include, timeoutMs } = server
   const log = logger ? { logger } : {}
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
-  const client = await connectTo(server, root, { ...shared, ...(fetch !== undefined && { fetch }) })
+  const client = await connectTo(server, root, snapshot, { ...shared, ...(fetch !== undefined && { fetch }) })
   try {
     const { mcpTools } = await import('../../../src/mcp/index.ts')
     return await mcpTools(client, {
@@ -136,13 +145,17 @@ async function connect(server: McpServerConfig, root: string, { fetch, logger, o
 async function connectTo(
   server: McpServerConfig,
   root: string,
+  snapshot: CodeSnapshot,
   options: McpConnectOptions & { fetch?: typeof globalThis.fetch },
 ): Promise<McpConnection> {
   if (server.transport === 'stdio') {
     const { fetch: _, ...others } = options
     const { command, args, env, cwd } = server
+    const place = { command, args, env: { ...env }, cwd: directoryAt(root, cwd) }
+    const beforeStart = async (): Promise<void> => snapshot.check((await codeOfServer(place)).digests)
+    await beforeStart()
     const { connectMcpStdio } = await import('../mcp/index.ts')
-    return connectMcpStdio({ ...others, command, args, env: { ...env }, cwd: directoryAt(root, cwd) })
+    return connectMcpStdio({ ...others, ...place, beforeStart })
   }
   const { connectMcp } = await import('../../mcp/index.ts')
   return connectMcp({ ...options, url: server.url, headers: { ...server.headers } })

@@ -24,6 +24,8 @@ export interface McpStdioOptions extends McpConnectOptions {
   env?: Record<string, string>
   /** Default: the directory of this process. */
   cwd?: string
+  /** Called before each start, also when it is started again; where it rejects, nothing is started. Default: it is started. */
+  beforeStart?: () => Promise<void> | void
   /** Gets its standard error, line by line. Default: the logger, as `mcpStderr`. */
   stderr?: (line: string) => void
 }
@@ -33,6 +35,7 @@ const stdioOptions = optionsOf<McpStdioOptions>({
   args: listOf(aText),
   env: recordOf(aText),
   cwd: aText,
+  beforeStart: aFunction,
   stderr: aFunction,
   // Checked by the connection.
   clientInfo: anything,
@@ -67,7 +70,7 @@ const maxStderrLines = 1000
  */
 export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConnection> {
   checkOptions(options, stdioOptions)
-  const { command, args = [], env = {}, cwd, stderr, ...others } = options
+  const { command, args = [], env = {}, cwd, beforeStart, stderr, ...others } = options
   const secrets = Object.values(env).filter((value) => value.length >= 8)
   const server: ServerCommand = {
     command,
@@ -76,7 +79,11 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
     ...(cwd !== undefined && { cwd }),
     onStderr: boundedLines(secrets, stderr ?? ((line) => logWarning(others.logger, 'mcpStderr', { line }))),
   }
-  return connectMcpOver({ open: () => transportTo(server), secrets: () => secrets }, others)
+  const open = async (): Promise<Transport> => {
+    await beforeStart?.()
+    return transportTo(server)
+  }
+  return connectMcpOver({ open, secrets: () => secrets }, others)
 }
 
 /** On Windows that of the SDK: programs there are often scripts, which `cross-spawn` knows how to start, and there are no process groups. */

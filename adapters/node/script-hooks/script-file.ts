@@ -37,7 +37,12 @@ export interface ScriptPlaces {
   root: string
   allowOutside: boolean
   interpreters: Interpreters
+  /** Throws for a script that is not what was agreed to. Default: whatever is there is taken. */
+  check?: CheckScript
 }
+
+/** Looks at a script before it becomes a hook: where it lies, and what is in it. */
+export type CheckScript = (path: string, bytes: Uint8Array) => void
 
 /** Bytes of a script. */
 const maxScript = 1024 * 1024
@@ -53,14 +58,20 @@ const byExtension: ReadonlyMap<string, keyof Interpreters> = new Map([
 /** `python3 hooks/after.py` says it, whatever the extension. */
 const named = /^(sh|bash|python3|node)\s+(\S.*)$/
 
+/** The path of a script as it was given, and what runs it: the interpreter before the path, or that of its extension. */
+export function scriptName(given: string): { path: string; interpreter: keyof Interpreters } {
+  const [, chosen, path = given] = named.exec(given) ?? []
+  return { path, interpreter: (chosen as keyof Interpreters | undefined) ?? byExtension.get(extname(path).toLowerCase()) ?? 'sh' } // the pattern has no others
+}
+
 /**
  * The script that `given` means: a path, relative to the root, or one after the name of an interpreter.
  *
  * Throws `ConfigError` `invalidOption` for one that is not there, no regular file, larger than 1 MiB, or outside of the root without
  * `allowOutside`, itself or through a link; and where there is no interpreter.
  */
-export function openScript(given: string, { root, allowOutside, interpreters }: ScriptPlaces): ScriptFile {
-  const [, chosen, rest = given] = named.exec(given) ?? []
+export function openScript(given: string, { root, allowOutside, interpreters, check }: ScriptPlaces): ScriptFile {
+  const { path: rest, interpreter: name } = scriptName(given)
   const path = resolve(root, rest)
   const elsewhere = `it must be a path relative to ${root} and lie in it; allowOutside allows others`
   if (!allowOutside && (isAbsolute(rest) || !isWithin(root, path))) throw refused(given, elsewhere)
@@ -70,10 +81,11 @@ export function openScript(given: string, { root, allowOutside, interpreters }: 
   const stats = statSync(real)
   if (!stats.isFile()) throw refused(given, 'it is no regular file')
   if (stats.size > maxScript) throw refused(given, `it has ${stats.size} bytes; at most ${maxScript} are run`)
-  const name = (chosen as keyof Interpreters | undefined) ?? byExtension.get(extname(rest).toLowerCase()) ?? 'sh' // the pattern has no others
   const interpreter = hostProgram(name, root, interpreters[name])
   if (interpreter === undefined) throw refused(given, `the system has no ${name} outside of ${root}; pass interpreters.${name}`)
-  return { name: rest, path, within: allowOutside ? '/' : root, interpreter, bytes: readFileSync(real) }
+  const bytes = readFileSync(real)
+  check?.(path, bytes)
+  return { name: rest, path, within: allowOutside ? '/' : root, interpreter, bytes }
 }
 
 function refused(given: string, why: string): ConfigError {

@@ -3,7 +3,7 @@ import { aFlag, aPositiveNumber, aText, checkOptions, options as optionsOf, requ
 import type { HookRefusal, LoopHooks, ToolHookInfo } from '../../../src/loop/index.ts'
 import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
-import { checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
+import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
 /** A script for each hook: a path, relative to the root, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. */
 export type HookScripts = { readonly [Name in keyof LoopHooks]?: string }
@@ -72,6 +72,11 @@ const maxShown = 65_536
  * ```
  */
 export function scriptHooks(options: ScriptHookOptions): LoopHooks {
+  return checkedScriptHooks(options)
+}
+
+/** As {@link scriptHooks}, of scripts that pass `check`: what was agreed to is what runs. */
+export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScript): LoopHooks {
   checkOptions(options, scriptHookOptions)
   const { scripts, allowOutside = false, timeoutMs = 10_000, maxOutputBytes = 65_536, env = {}, interpreters = {} } = options
   const root = realDirectory(options.root, true)
@@ -79,7 +84,9 @@ export function scriptHooks(options: ScriptHookOptions): LoopHooks {
   const runner: ScriptRunner = { root, timeoutMs, maxOutputBytes, env }
   const make = (hook: keyof LoopHooks): ScriptHook | undefined => {
     const given = scripts[hook]
-    return given === undefined ? undefined : new ScriptHook(runner, hook, openScript(given, { root, allowOutside, interpreters }))
+    return given === undefined
+      ? undefined
+      : new ScriptHook(runner, hook, openScript(given, { root, allowOutside, interpreters, ...(check && { check }) }))
   }
   return { ...ofLoops(make), ...ofTurns(make), ...ofCalls(make), ...ofCompactions(make) }
 }

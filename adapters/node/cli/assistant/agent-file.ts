@@ -24,7 +24,8 @@ export interface FromFile {
 }
 
 /**
- * The agent of `--config`. What only a trusted file may do is asked for once per file and text of it. Its conversations are kept, unless the file says
+ * The agent of `--config`. What only a trusted file may do is asked for: once, where all that it would run is known, else each
+ * time. Its conversations are kept, unless the file says
  * `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
  */
 export async function agentFromFile(path: string, { project, store, hasSandbox, isTrusted, logger }: AgentFileOptions): Promise<FromFile> {
@@ -38,14 +39,12 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
   })
   const requests = trustRequests(loaded.config)
   const trusted = trustedFiles(home)
-  const fingerprint = requests.length === 0 ? '' : await loaded.fingerprint()
-  let trust = isTrusted || requests.length === 0 || trusted.has(loaded.path, fingerprint)
+  const fingerprint = await loaded.fingerprint()
+  const isRemembered = fingerprint !== undefined && trusted.has(loaded.path, fingerprint)
+  let trust = isTrusted || requests.length === 0 || isRemembered
   if (!trust) {
-    trust = await askTrust(loaded.path, requests)
-    if (trust && (await loaded.fingerprint()) !== fingerprint) {
-      throw new ConfigError('untrusted', `What ${loaded.path} would run has changed while you were asked. Look at it, and start again.`)
-    }
-    if (trust) trusted.add(loaded.path, fingerprint)
+    trust = await askTrust(loaded.path, requests, loaded.notRemembered)
+    if (trust && fingerprint !== undefined) trusted.add(loaded.path, fingerprint)
   }
   const agent = await agentFromConfig(loaded.config, { ...loaded.host, trust }).catch((error: unknown) => {
     if (!ConfigError.isInstance(error) || error.code !== 'untrusted') throw error

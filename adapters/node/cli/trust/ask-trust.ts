@@ -12,14 +12,19 @@ const words: Readonly<Record<TrustRequest['kind'], string>> = {
   variable: 'send, from the environment,',
 }
 
-/** Asks the person at the terminal whether an agent file may do what it wants. Nobody there, or anything but a yes, is a no. */
-export async function askTrust(path: string, requests: readonly TrustRequest[]): Promise<boolean> {
+/**
+ * Asks the person at the terminal whether an agent file may do what it wants, and says why the answer is not remembered. Nobody there, or anything but a
+ * yes, is a no.
+ */
+export async function askTrust(path: string, requests: readonly TrustRequest[], notRemembered: readonly string[]): Promise<boolean> {
   const { stdin, stderr } = process
   if (!stdin.isTTY || !stderr.isTTY) return false
   const count = requests.length === 1 ? 'one thing' : `${requests.length} things`
   stderr.write(`${escapeInvisible(path)} wants ${count}:\n`)
   for (const [index, { kind, what, field }] of requests.entries())
     stderr.write(`  ${index + 1}. ${words[kind]} ${escapeInvisible(what)}  (${escapeInvisible(field)})\n`)
+  if (notRemembered.length > 0) stderr.write('Your answer is not remembered, because nobody can know all that is loaded:\n')
+  for (const why of notRemembered) stderr.write(`  - ${escapeInvisible(why)}\n`)
   await forgetTyped(stdin)
   const terminal = createInterface({ input: stdin, output: stderr, terminal: false })
   const left = new AbortController()

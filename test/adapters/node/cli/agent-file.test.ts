@@ -94,6 +94,35 @@ describe('phi --config', () => {
     expect((await ask(other)).code).toBe(2)
   })
 
+  it.skipIf(pty === undefined)('asks each time where nobody can know what is loaded', async () => {
+    const { cwd, env } = await project('[callbacks]\nbefore_turn = "check.sh"\n')
+    writeFileSync(join(cwd, 'check.sh'), 'sh other.sh')
+    for (const _time of ['first', 'second']) {
+      const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
+      await phi.shows('[y/N]')
+      expect(phi.screen.text.replace(/\s+/g, ' ')).toMatch(
+        /not remembered.*callbacks\.before_turn: it may run more than its text says \("sh"\)/,
+      )
+      phi.type('y\r')
+      await phi.shows('› ')
+      phi.type('/exit\r')
+      expect(await phi.ended).toBe(0)
+    }
+    expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
+  })
+
+  it.skipIf(pty === undefined)('runs nothing that was changed while it asked', async () => {
+    const { cwd, env } = await project('[callbacks]\nbefore_loop = "check.sh"\n')
+    writeFileSync(join(cwd, 'check.sh'), 'exit 0')
+    const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    await phi.shows('[y/N]')
+    writeFileSync(join(cwd, 'check.sh'), 'echo > ran')
+    phi.type('y\r')
+    await phi.shows('has changed since')
+    expect(await phi.ended).toBe(2)
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+  })
+
   it('says which agents of a file it does not open', async () => {
     const { cwd, env } = await project('[[agent.instances]]\nname = "weeder"\n')
     const { code, stderr } = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })

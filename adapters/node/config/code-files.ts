@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { dirname, extname, join, resolve } from 'node:path'
+import { loadsOfModule, loadsOfShell } from './script-loads.ts'
+
+/** Bytes of one file that are looked at; of a larger one its size counts as well, and when it was changed. */
+const maxBytes = 16 * 1024 * 1024
+/** Files that one command is followed into. */
+const maxFiles = 500
+
+const modules: ReadonlySet<string> = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
+const shells: ReadonlySet<string> = new Set(['.sh', '.bash'])
+const code: ReadonlySet<string> = new Set([...modules, ...shells, '.py', '.rb', '.pl', '.php', '.lua', '.jar', '.wasm', '.node', '.exe'])
+/** What runs, or says what runs, of a folder that is run. */
+const ofFolder: readonly string[] = ['package.json', 'index.js', 'index.mjs', 'index.cjs', '__main__.py', '__init__.py']
+
+type Found = { kind: 'none' | 'folder' } | { kind: 'file'; digest: string; bytes: Uint8Array; isProgram: boolean }
+
+/** The digest of bytes, as {@link CodeFiles} keeps it. */
+export function digestOf(bytes: Uint8Array): string {
+  return `${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** What a path without a file has in place of a digest: one may be planted. */
+export const noFile = 'no file'
+
+/** The files that a command runs, and what those import by a literal relative path, each with its digest. What is data is not among them. */
+export class CodeFiles {
+  readonly digests = new Map<string, string>()
+  /** Why that is not all it loads, as far as anybody can know. */
+  unknown: string | undefined
+
+  /** What a word names: a file where it is code, nothing where there is none. */
+  async addWord(path: string): Promise<void> {
+    const found = await look(path)
+    if (found.kind === 'none') this.digests.set(path, noFile)
+    else if (found.kind === 'file' && (found.isProgram || code.has(extname(path)))) await this.#take(path, found)
+  }
+
+  /** A file or a folder that is run, whatever it is called. */
+  async addRun(path: string): Promise<void> {
+    const found = await look(path)
+    if (found.kind === 'file') return this.#take(path, found)
+    this.unknown ??= `${path} is no file`
+    if (found.kind === 'none') this.digests.set(path, noFile)
+    else for (const name of [...ofFolder, ...(await mainOf(path))]) await this.addRun(join(path, name))
+  }
+
+  /** What decides how a `.js` file is read. */
+  async addTypeOf(path: string): Promise<void> {
+    for (let at = dirname(path); ; at = dirname(at)) {
+      const manifest = join(at, 'package.json')
+      const type = await fieldOf(manifest, 'type')
+      this.digests.set(`${manifest}#type`, type ?? noFile)
+      if (type !== undefined || at === dirname(at)) return
+    }
+  }
+
+  async #take(path: string, { digest, bytes }: Extract<Found, { kind: 'file' }>): Promise<void> {
+    if (this.digests.has(path)) return
+    if (this.digests.size >= maxFiles) {
+      this.unknown ??= `it loads more than ${maxFiles} files`
+      return
+    }
+    this.digests.set(path, digest)
+    const extension = extname(path)
+    const text = modules.has(extension) || shells.has(extension) ? new TextDecoder().decode(bytes) : ''
+    const { paths, unknown } = shells.has(extension) ? loadsOfShell(text) : loadsOfModule(text)
+    this.unknown ??= unknown
+    // Node looks from where a link leads to.
+    const home = dirname(await realpath(path).catch(() => path))
+    for (const each of paths) {
+      const target = resolve(home, each)
+      const candidates = extname(each) === '' ? [target, `${target}.js`, `${target}.json`, join(target, 'index.js')] : [target]
+      for (const candidate of candidates) await this.addRun(candidate)
+    }
+  }
+}
+
+async function look(path: string): Promise<Found> {
+  try {
+    // A FIFO or device would never end.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const stats = await file.stat()
+      if (stats.isDirectory()) return { kind: 'folder' }
+      if (!stats.isFile()) return { kind: 'none' }
+      const buffer = new Uint8Array(Math.min(stats.size, maxBytes))
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
+      const bytes = buffer.subarray(0, bytesRead)
+      const digest = stats.size > maxBytes ? `${stats.size} ${stats.mtimeMs} ${digestOf(bytes)}` : digestOf(bytes)
+      const isProgram = (stats.mode & 0o111) !== 0 || (bytes[0] === 0x23 && bytes[1] === 0x21)
+      return { kind: 'file', digest, bytes, isProgram }
+    } finally {
+      await file.close()
+    }
+  } catch {
+    return { kind: 'none' }
+  }
+}
+
+async function mainOf(folder: string): Promise<string[]> {
+  const main = await fieldOf(join(folder, 'package.json'), 'main')
+  return main === undefined || main === '' ? [] : [main]
+}
+
+/** A text of a `package.json`; empty where it is none, undefined where there is no such file. */
+async function fieldOf(manifest: string, name: 'main' | 'type'): Promise<string | undefined> {
+  const found = await look(manifest)
+  if (found.kind !== 'file') return undefined
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(found.bytes))
+    const field: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : ''
+    return typeof field === 'string' ? field : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { type AgentConfig, type McpServerSection, substituteEnv, trustRequests } from '../../../src/config/index.ts'
+import { ConfigError } from '../../../src/index.ts'
+import { type CodeFiles, noFile } from './code-files.ts'
+import { type Command, codeOfScript, codeOfServer, realPath, unknownOfScript, unknownOfServer } from './commands.ts'
+
+/** An agent file as it was read, and what this machine makes of its paths. */
+export interface ReadFile {
+  path: string
+  text: string
+  config: AgentConfig
+  /** Absolute. */
+  root: string
+  env: Readonly<Record<string, string | undefined>>
+  /** The directory of a path of the file. */
+  directoryOf(path: string): string
+}
+
+/** The code that an agent file would run, as it was when the file was read: before anybody was asked. */
+export interface CodeSnapshot {
+  /** SHA-256, hexadecimal, of what a yes is remembered by; undefined where a yes cannot be. */
+  fingerprint: string | undefined
+  /** Why not: a line for each script and server. */
+  notRemembered: readonly string[]
+  /** Throws `ConfigError` `untrusted` for the first of these that is not as it was, or was not there. */
+  check(digests: Iterable<readonly [path: string, digest: string]>): void
+}
+
+/** Reads the code, once. */
+export async function takeSnapshot(file: ReadFile): Promise<CodeSnapshot> {
+  const all = new Map<string, string>()
+  const notRemembered: string[] = []
+  const add = ({ digests }: CodeFiles): void => {
+    for (const [path, digest] of digests) all.set(path, digest)
+  }
+  const requests = trustRequests(file.config)
+  if (requests.some(({ kind }) => kind === 'script' || kind === 'server')) {
+    for await (const { field, files, unknown } of programsOf(file)) {
+      add(files)
+      if (unknown !== undefined) notRemembered.push(`${field}: ${unknown}`)
+    }
+  }
+  const hash = createHash('sha256').update(file.text)
+  if (requests.length > 0) hash.update(`\0${realPath(file.root)}`)
+  // Where all is known, all that is loaded is there: what is not may become data.
+  for (const [path, digest] of all) if (digest !== noFile) hash.update(`\0${path}\0${digest}`)
+  return {
+    fingerprint: notRemembered.length === 0 ? hash.digest('hex') : undefined,
+    notRemembered: [...new Set(notRemembered)],
+    check: (digests) => {
+      for (const [path, digest] of digests) if (all.get(path) !== digest) throw changed(path, file.path, digest)
+    },
+  }
+}
+
+function changed(path: string, file: string, digest: string): ConfigError {
+  const how = digest === noFile ? 'is gone, or' : 'is new, or'
+  return new ConfigError(
+    'untrusted',
+    `${path} ${how} has changed since ${file} was read. Nothing of it is run: look at it, and load the agent file again.`,
+  )
+}
+
+/** Each script and server, at each directory that agents of the file work in. */
+async function* programsOf(file: ReadFile): AsyncGenerator<{ field: string; files: CodeFiles; unknown: string | undefined }> {
+  const { config, root } = file
+  const filled = filledIn(config, file.env)
+  const real = realPath(root)
+  const written = serversOf(config)
+  for (const cwd of placesOf(filled).map(file.directoryOf)) {
+    for (const [at, [server]] of serversOf(filled).entries()) {
+      const [section, field] = written[at] ?? [server, '']
+      const command = commandOf(server, cwd)
+      if (command === undefined || server.enabled === false) continue
+      const files = await codeOfServer(command)
+      const [script] = command.args
+      if (script?.endsWith('.js')) await files.addTypeOf(`${cwd}/${script}`)
+      yield { field, files, unknown: unknownOfServer({ ...command, ...commandOf(section, cwd) }, files, real) }
+    }
+    for (const [name, script] of Object.entries(config.callbacks ?? {})) {
+      if (typeof script !== 'string') continue
+      const files = await codeOfScript(Reflect.get({ ...filled.callbacks }, name) ?? script, cwd)
+      yield { field: `callbacks.${name}`, files, unknown: unknownOfScript(script, files) }
+    }
+  }
+}
+
+/** With its variables, or as it stands where one is missing: then no agent is made of it. */
+function filledIn(config: AgentConfig, env: ReadFile['env']): AgentConfig {
+  try {
+    return substituteEnv(config, env)
+  } catch {
+    return config
+  }
+}
+
+type Server = Partial<McpServerSection>
+
+function serversOf({ mcp, tools }: AgentConfig): [Server, field: string][] {
+  const ofTools = (tools?.instances ?? []).map(({ config, enabled }, at): [Server, string] => [
+    { ...config, ...(enabled !== undefined && { enabled }) },
+    `tools.instances[${at}]`,
+  ])
+  return [...ofTools, ...(mcp?.servers ?? []).map((server, at): [Server, string] => [server, `mcp.servers[${at}]`])]
+}
+
+function commandOf({ command, args = [], env = {} }: Server, cwd: string): Command | undefined {
+  return command === undefined ? undefined : { command, args, env, cwd }
+}
+
+function placesOf({ default_workspace, agent }: AgentConfig): string[] {
+  const { profile, instances = [] } = agent ?? {}
+  const sections = [agent, profile, ...(profile?.instances ?? []), ...instances, ...instances.map((each) => each.profile)]
+  return [...new Set(['.', default_workspace ?? '.', ...sections.map((section) => section?.workspace ?? '.')])]
+}
