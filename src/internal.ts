@@ -3,11 +3,13 @@
  *
  * @module
  */
+
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
 export { headerSecrets, withoutSecrets } from './base/text/secrets.ts'
 export { startTimer, timerMs } from './base/timer.ts'
+export { wordsOf } from './contract/message/block-words.ts'
 export { thinkingLevel } from './contract/model/model-config.ts'
 export { costConfig } from './contract/model/usage.ts'
 export { checkOptions } from './contract/shape/read.ts'

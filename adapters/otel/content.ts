@@ -1,5 +1,7 @@
 // What was said, in the JSON that the conventions give it, bounded: a trace backend refuses what is larger, and a history may hold anything.
+
 import type { AgentMessage, Content, Message, StopReason } from '../../src/index.ts'
+import { wordsOf } from '../../src/internal.ts'
 import { finishReason, nameOf } from './conventions.ts'
 
 /** UTF-16 units of text one attribute may hold. */
@@ -75,7 +77,7 @@ function partOf(block: Content, room: Room): object {
 /** Pictures are named, not kept. */
 function textOfBlock(block: Content): string {
   if (block.type === 'text') return block.text
-  return block.type === 'image' ? `[${block.mimeType} image]` : ''
+  return wordsOf(block) ?? ''
 }
 
 /** As much of `text` as there is room for, and how much is left out. */

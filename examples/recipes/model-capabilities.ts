@@ -6,7 +6,7 @@ import { ProviderRegistry, protocolOf } from 'phi-core/providers/registry'
 /** A model of one's own behind a known protocol: each field that is given counts, the others are those of the table. */
 export function described(baseUrl: string): Model[] {
   return [
-    anthropic('house-model-2', { baseUrl, capabilities: { thinking: 'none', jsonSchema: false, images: false } }),
+    anthropic('house-model-2', { baseUrl, capabilities: { thinking: 'none', jsonSchema: false, media: [] } }),
     openaiCompatible('house-model-3', { baseUrl, reasoning: true, capabilities: { efforts: ['low', 'max'], sampling: false } }),
   ]
 }

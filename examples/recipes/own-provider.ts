@@ -34,7 +34,7 @@ const targetOf = perObject(
     api,
     provider,
     model: id,
-    images: false,
+    media: { media: [], mediaByUrl: [] },
     toolCallId: legalIds.word64,
     // It takes no reasoning back.
     keepsThinking: () => false,

@@ -9,7 +9,7 @@ export async function judged(write: (line: string) => void): Promise<void> {
   const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
   const texts = new Map<string, string>()
   const emit = (event: AgentEvent) => {
-    if (event.type !== 'messageUpdate') return
+    if (event.type !== 'messageUpdate' || event.delta.type !== 'text') return
     texts.set(event.loopId, (texts.get(event.loopId) ?? '') + event.delta.delta)
   }
   const { signal } = new AbortController()

@@ -110,13 +110,12 @@ function keepSound(message: AssistantMessage): void {
 
 function soundBlock(block: Content): Content {
   const fault = faultOf(block)
-  if (fault === undefined || block.type === 'image') return block
+  if (fault === undefined) return block
   const { providerState: _broken, ...sound } = block
   return sound.type === 'toolCall' ? { ...sound, arguments: {}, invalidArguments: fault } : sound
 }
 
 function faultOf(block: Content): string | undefined {
-  if (block.type === 'image') return undefined
   const stateFault = block.providerState === undefined ? undefined : jsonFault(block.providerState, 'providerState')
   if (block.type !== 'toolCall' || stateFault !== undefined) return stateFault
   const { arguments: args } = block

@@ -81,6 +81,8 @@ function encodeDelta({ type, ...fields }: StreamDelta): JsonValue {
       return { Thinking: fields }
     case 'toolCallDelta':
       return { ToolCallDelta: fields }
+    default: // Not of the crate: the block stands in the message.
+      return { Text: { contentIndex: fields.contentIndex, delta: '' } }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Content } from '../contract/message/content.ts'
+import type { Citation, Content } from '../contract/message/content.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
@@ -76,13 +76,21 @@ function grow(view: MessageView, delta: StreamDelta, at: number): MessageView {
 }
 
 function grownBlock(block: BlockView | undefined, delta: StreamDelta, at: number, startedAt: number): BlockView {
-  if (delta.type === 'text') return { type: 'text', text: block?.type === 'text' ? block.text + delta.delta : delta.delta }
+  if (delta.type === 'text')
+    return block?.type === 'text' ? { ...block, text: block.text + delta.delta } : { type: 'text', text: delta.delta }
+  if (delta.type === 'citation') return cited(block, delta.citation)
+  if (delta.type === 'block') return blockOf(delta.block, block)
   if (delta.type === 'thinking') {
     if (block?.type !== 'thinking') return { type: 'thinking', text: delta.delta, startedAt, updatedAt: at }
     return { type: 'thinking', text: block.text + delta.delta, startedAt: block.startedAt ?? startedAt, updatedAt: at }
   }
   const before = block?.type === 'toolCall' ? block.argumentsText : ''
   return { type: 'toolCall', toolCallId: delta.toolCallId, toolName: delta.toolName, argumentsText: before + delta.delta }
+}
+
+function cited(block: BlockView | undefined, citation: Citation): BlockView {
+  if (block?.type !== 'text') return { type: 'text', text: '', citations: [citation] }
+  return { ...block, citations: [...(block.citations ?? []), citation] }
 }
 
 /** A block begins when the one before it got its last delta. */
@@ -115,11 +123,11 @@ function blocksOf(message: AgentMessage, streamed: readonly BlockView[]): readon
 }
 
 function blockOf(block: Content, streamed: BlockView | undefined): BlockView {
-  if (block.type === 'text') return { type: 'text', text: block.text }
-  if (block.type === 'image') return { type: 'image', data: block.data, mimeType: block.mimeType }
+  if (block.type === 'text') return { type: 'text', text: block.text, ...(block.citations && { citations: block.citations }) }
   if (block.type === 'thinking') {
     return streamed?.type === 'thinking' ? { ...streamed, text: block.thinking } : { type: 'thinking', text: block.thinking }
   }
+  if (block.type !== 'toolCall') return block
   const argumentsText = block.invalidArguments ?? JSON.stringify(block.arguments)
   return { type: 'toolCall', toolCallId: block.id, toolName: block.name, argumentsText }
 }

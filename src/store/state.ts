@@ -1,5 +1,6 @@
 import type { RevertCategory } from '../contract/context/context-change.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { Citation, FileContent, ImageContent, OpaqueContent, ServiceToolContent } from '../contract/message/content.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AnnotatedRequest } from '../contract/run/request-capture.ts'
@@ -8,11 +9,14 @@ import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
 export type BlockView =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; citations?: readonly Citation[] }
   /** `startedAt` and `updatedAt` (epoch ms) say how long the model thought; both absent for messages that were not streamed. */
   | { type: 'thinking'; text: string; startedAt?: number; updatedAt?: number }
   | { type: 'toolCall'; toolCallId: string; toolName: string; argumentsText: string }
-  | { type: 'image'; data: string; mimeType: string }
+  | ImageContent
+  | FileContent
+  | ServiceToolContent
+  | OpaqueContent
 
 /** A message on screen. The object is replaced whenever anything in it changes, and only then. */
 export interface MessageView {

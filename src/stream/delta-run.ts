@@ -1,4 +1,4 @@
-import type { MessageUpdateEvent } from '../contract/run/event.ts'
+import type { MessageUpdateEvent, TextUpdateEvent } from '../contract/run/event.ts'
 
 /** A delta without its text: two places in arrays and the head of its string, as measured in V8. */
 const deltaBytes = 40
@@ -10,7 +10,7 @@ const charBytes = 2
  * **Contract**: events are made when asked for and equal the ones added; the first one is that object itself.
  */
 export class DeltaRun {
-  readonly first: MessageUpdateEvent
+  readonly first: TextUpdateEvent
   /** Roughly how many bytes it keeps alive. */
   bytes: number
   readonly #texts: string[]
@@ -18,7 +18,7 @@ export class DeltaRun {
   readonly #delays: number[] = [0]
 
   /** `first`, like all that follow, covers no other: it has no `fromSeq`. */
-  constructor(first: MessageUpdateEvent) {
+  constructor(first: TextUpdateEvent) {
     this.first = first
     this.#texts = [first.delta.delta]
     this.bytes = deltaSize(first)
@@ -30,7 +30,7 @@ export class DeltaRun {
   }
 
   /** Adds `event` if it is the next of its block; returns whether it is. O(1). */
-  add(event: MessageUpdateEvent): boolean {
+  add(event: TextUpdateEvent): boolean {
     const { first } = this
     if (event.seq !== first.seq + this.#texts.length || !isSameBlock(first, event)) return false
     this.#texts.push(event.delta.delta)
@@ -71,7 +71,7 @@ export class DeltaRun {
 }
 
 /** Whether the deltas of both belong to one block. */
-function isSameBlock(a: MessageUpdateEvent, b: MessageUpdateEvent): boolean {
+function isSameBlock(a: TextUpdateEvent, b: TextUpdateEvent): boolean {
   return (
     a.messageId === b.messageId &&
     a.delta.type === b.delta.type &&
@@ -81,6 +81,6 @@ function isSameBlock(a: MessageUpdateEvent, b: MessageUpdateEvent): boolean {
 }
 
 /** Roughly how many bytes a delta in a run keeps alive. */
-export function deltaSize(event: MessageUpdateEvent): number {
+export function deltaSize(event: TextUpdateEvent): number {
   return deltaBytes + charBytes * event.delta.delta.length
 }

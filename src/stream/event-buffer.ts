@@ -1,5 +1,5 @@
 import { ConfigError, CursorExpiredError } from '../contract/errors.ts'
-import type { AgentEvent, MessageUpdateEvent } from '../contract/run/event.ts'
+import { type AgentEvent, isTextUpdate, type TextUpdateEvent } from '../contract/run/event.ts'
 import { DeltaRun, deltaSize } from './delta-run.ts'
 import { eventSize } from './event-size.ts'
 import { ProgressRun } from './progress-run.ts'
@@ -72,7 +72,7 @@ export class EventBuffer {
   }
 
   append(event: AgentEvent): void {
-    if (event.type === 'messageUpdate' && event.fromSeq === undefined) this.#appendDelta(event)
+    if (event.type === 'messageUpdate' && event.fromSeq === undefined && isTextUpdate(event)) this.#appendDelta(event)
     else this.#appendOther(event)
   }
 
@@ -114,7 +114,7 @@ export class EventBuffer {
     this.#threshold = Math.max(this.#budget, this.#bytes + Math.max(this.#budget / 4, this.#items.length * slackPerItem))
   }
 
-  #appendDelta(event: MessageUpdateEvent): void {
+  #appendDelta(event: TextUpdateEvent): void {
     this.#bytes += deltaSize(event)
     const last = this.#items.at(-1)
     if (last instanceof DeltaRun && last.bytes < this.#runBytes && last.add(event)) return
@@ -169,9 +169,13 @@ export class EventBuffer {
   }
 }
 
-/** Whose newest event this is, where it stands for those before it: the updates of a call, and in a child loop also its status lines. */
+/**
+ * Whose newest event this is, where it stands for those before it: the updates of a call, a block that is replaced as a whole, and in a child loop also
+ * its status lines.
+ */
 function latestOf(event: AgentEvent): string | undefined {
   if (event.type === 'toolExecutionUpdate') return event.toolCallId
+  if (event.type === 'messageUpdate') return event.delta.type === 'block' ? `${event.messageId} ${event.delta.contentIndex}` : undefined
   if (event.type !== 'childEvent') return undefined
   const inner = event.event.type === 'progressMessage' ? `${event.event.toolCallId} line` : latestOf(event.event)
   return inner === undefined ? undefined : `${event.toolCallId} ${event.event.loopId} ${inner}`

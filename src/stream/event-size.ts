@@ -1,4 +1,5 @@
 import type { Content } from '../contract/message/content.ts'
+import type { StreamDelta } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
@@ -21,7 +22,7 @@ export function eventSize(event: AgentEvent): number {
 function chars(event: AgentEvent): number {
   switch (event.type) {
     case 'messageUpdate':
-      return event.delta.delta.length
+      return deltaChars(event.delta)
     case 'messageEnd':
       return event.message.role === 'extension' ? jsonChars(event.message.data) : contentChars(event.message.content)
     case 'toolExecutionUpdate':
@@ -42,6 +43,11 @@ function chars(event: AgentEvent): number {
   }
 }
 
+function deltaChars(delta: StreamDelta): number {
+  if (delta.type === 'block') return contentChars([delta.block])
+  return delta.type === 'citation' ? jsonChars(delta.citation) : delta.delta.length
+}
+
 function resultChars({ content, details }: ToolResult): number {
   return contentChars(content) + (details === undefined ? 0 : jsonChars(details))
 }
@@ -51,8 +57,9 @@ function contentChars(content: readonly Content[]): number {
   for (const block of content) {
     if (block.type === 'text') sum += block.text.length
     else if (block.type === 'thinking') sum += block.thinking.length
-    else if (block.type === 'image') sum += block.data.length
-    else sum += jsonChars(block.arguments)
+    else if (block.type === 'image' || block.type === 'file') sum += block.data?.length ?? 0
+    else if (block.type === 'toolCall') sum += jsonChars(block.arguments)
+    else sum += jsonChars(block)
   }
   return sum
 }

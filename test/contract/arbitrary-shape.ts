@@ -33,6 +33,15 @@ const leaves: readonly (readonly [Shape, fc.Arbitrary<unknown>])[] = [
   [isTrue, fc.constant(true)],
 ]
 
+const sources = fc.constantFrom<object>({ data: 'AAAA' }, { url: 'https://a.example/b' }, { fileId: 'f', api: 'somebody' })
+
+/** Media have exactly one source. */
+function withSource(value: object, source: object): object {
+  const rest = { ...value, mimeType: 'text/plain' }
+  for (const name of ['data', 'url', 'fileId', 'api']) Reflect.deleteProperty(rest, name)
+  return { ...rest, ...source }
+}
+
 /** Values of a shape, made of its table alone: what is added to a table is tried with it. Every object may have a key of a newer version. */
 export function valuesOf<T>(shape: ShapeOf<T>): fc.Arbitrary<T> {
   return made(shape) as fc.Arbitrary<T> // the readers under test are the proof
@@ -55,6 +64,9 @@ function made({ form }: Shape): fc.Arbitrary<unknown> {
       return fc
         .tuple(fields, fc.option(data, { freq: 4, nil: undefined }))
         .map(([known, later]) => (later === undefined ? { ...known } : { ...known, ofANewerVersion: later }))
+        .chain((value) =>
+          'fileId' in form.fields && 'data' in form.fields ? sources.map((source) => withSource(value, source)) : fc.constant(value),
+        )
     }
     case 'tagged':
       return fc.oneof(...Array.from(form.variants.values(), made))

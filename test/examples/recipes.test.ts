@@ -288,7 +288,7 @@ describe('models', () => {
 
   it('are described, in code or in a configuration', async () => {
     const [claudeLike, gptLike] = described('https://llm.example.com')
-    expect(claudeLike?.config.capabilities).toEqual({ thinking: 'none', jsonSchema: false, images: false })
+    expect(claudeLike?.config.capabilities).toEqual({ thinking: 'none', jsonSchema: false, media: [] })
     expect(gptLike?.config.capabilities).toMatchObject({ efforts: ['low', 'max'] })
     const { config } = claude('')
     const model = fromConfiguration({ ...config, api: 'anthropic_messages' }, 'secret-key')

@@ -72,7 +72,7 @@ describe('steering', () => {
   it('keeps a run going that would have stopped', async () => {
     const { events, result } = await steered(
       [{ text: 'one' }, { text: 'two' }],
-      (agent, event) => event.type === 'messageUpdate' && event.delta.delta === 'one' && agent.steer('more'),
+      (agent, event) => event.type === 'messageUpdate' && event.delta.type === 'text' && event.delta.delta === 'one' && agent.steer('more'),
     )
     expect(ofType(events, 'turnStart').map((event) => event.triggeredBy)).toEqual(['user', 'continuation'])
     expect(result.text).toBe('two')
@@ -121,7 +121,7 @@ async function steeredAt(point: string, options: Partial<AgentOptions>) {
   const events: AgentEvent[] = []
   agent.subscribe((event) => {
     events.push(event)
-    if (event.type === 'messageUpdate' && event.delta.delta === 'one') at('answer', agent)
+    if (event.type === 'messageUpdate' && event.delta.type === 'text' && event.delta.delta === 'one') at('answer', agent)
   })
   const { status } = await agent.prompt('go').result
   expect(status).toBe('completed')

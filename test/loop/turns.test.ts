@@ -33,7 +33,7 @@ describe('a run of one turn', () => {
     const run = new Agent({ model }).prompt('go')
     const seen: string[] = []
     for await (const event of run) {
-      if (event.type !== 'messageUpdate') continue
+      if (event.type !== 'messageUpdate' || event.delta.type !== 'text') continue
       seen.push(event.delta.delta)
       if (seen.length === 1) {
         const partial = run.message(event.messageId)

@@ -59,7 +59,7 @@ const modelOptions = {
   headers: { a: 'b' },
   cost: { inputPerMillion: 1 },
   compat: { supportsStore: true },
-  capabilities: { images: true },
+  capabilities: { media: ['image/png'] },
 }
 const tool = { name: 't', description: 'd', parameters: { type: 'object' }, execute: () => 'x', needsApproval: true, timeoutMs: 5 }
 

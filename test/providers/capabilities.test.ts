@@ -18,13 +18,13 @@ const bodyOf = ({ config, provider }: Model, changes: Partial<StreamRequest> = {
 describe('the table', () => {
   const newest: ModelCapabilities = { ...plain, thinking: 'adaptive' }
   const table: CapabilityRow[] = [
-    { ids: /^old/, capabilities: { ...plain, images: false } },
+    { ids: /^old/, capabilities: { ...plain, media: [] } },
     { ids: /^old-2/, capabilities: { ...plain, sampling: false } },
   ]
   const { config } = anthropic('x')
 
   it('describes a model by its first row', () => {
-    expect(capabilitiesOf({ ...config, id: 'old-2' }, table, newest)).toMatchObject({ images: false, sampling: true })
+    expect(capabilitiesOf({ ...config, id: 'old-2' }, table, newest)).toMatchObject({ media: [], sampling: true })
   })
 
   it('takes an unknown id for the newest', () => {
@@ -32,8 +32,8 @@ describe('the table', () => {
   })
 
   it('yields to the model, field by field', () => {
-    const model = { ...config, id: 'old-1', capabilities: { images: true, efforts: ['low'] } }
-    expect(capabilitiesOf(model, table, newest)).toEqual({ ...plain, images: true, efforts: ['low'] })
+    const model = { ...config, id: 'old-1', capabilities: { media: ['image/png'], efforts: ['low'] } }
+    expect(capabilitiesOf(model, table, newest)).toEqual({ ...plain, media: ['image/png'], efforts: ['low'] })
   })
 })
 
@@ -82,7 +82,7 @@ describe('any field of the table can be overridden', () => {
 
   it('images', async () => {
     expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8')))).toContain('AA==')
-    expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8', { capabilities: { images: false } })))).not.toContain('AA==')
+    expect(JSON.stringify(await bodyOf(anthropic('claude-opus-4-8', { capabilities: { media: [] } })))).not.toContain('AA==')
   })
 
   it('boundReasoning', async () => {
@@ -105,7 +105,7 @@ describe('any field of the table can be overridden', () => {
     const baseUrl = 'http://127.0.0.1:9'
     const thinks = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true } })
     expect(await bodyOf(thinks, { thinkingLevel: 'high' })).toMatchObject({ reasoning_effort: 'high' })
-    const capabilities = { efforts: ['low', 'max'], images: false, jsonSchema: false }
+    const capabilities = { efforts: ['low', 'max'], media: [], jsonSchema: false }
     const weak = openaiCompatible('m', { baseUrl, reasoning: true, compat: { supportsReasoningEffort: true }, capabilities })
     const body = await bodyOf(weak, { thinkingLevel: 'high', responseFormat: { type: 'jsonSchema', name: 'x', schema } })
     expect(body).toMatchObject({ reasoning_effort: 'max', tool_choice: { function: { name: 'respond_json' } } })

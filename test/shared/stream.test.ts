@@ -15,7 +15,7 @@ describe('stream', () => {
     expect(hasReleased).toBe(true)
     expect(await run.text()).toBe('Hello, world.')
     const deltas = ofType(events, 'messageUpdate').map((event) => event.delta)
-    expect(deltas.map((delta) => delta.delta).join('')).toBe('Hello, world.')
+    expect(deltas.map((delta) => ('delta' in delta ? delta.delta : '')).join('')).toBe('Hello, world.')
     expect(await requests()).toHaveLength(1)
   })
 

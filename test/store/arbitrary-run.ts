@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Content } from '../../src/contract/message/content.ts'
-import type { AgentEvent } from '../../src/contract/run/event.ts'
+import { type AgentEvent, isTextUpdate } from '../../src/contract/run/event.ts'
 import { agentEnd, agentStart, asRun, type EventBody, end, start, turnStart } from './events.ts'
 
 interface Piece {
@@ -69,6 +69,7 @@ export function coalesce(events: readonly AgentEvent[], merge: readonly boolean[
 function mergeTwo(a: AgentEvent, b: AgentEvent): AgentEvent | undefined {
   if (a.type === 'toolExecutionUpdate' && b.type === 'toolExecutionUpdate' && a.toolCallId === b.toolCallId) return b
   if (a.type !== 'messageUpdate' || b.type !== 'messageUpdate' || a.messageId !== b.messageId) return undefined
+  if (!isTextUpdate(a) || !isTextUpdate(b)) return undefined
   if (a.delta.type !== b.delta.type || a.delta.contentIndex !== b.delta.contentIndex) return undefined
   return { ...b, delta: { ...b.delta, delta: a.delta.delta + b.delta.delta }, fromSeq: a.fromSeq ?? a.seq }
 }

@@ -54,5 +54,5 @@ export async function drain(reader: AsyncIterable<AgentEvent>): Promise<AgentEve
 
 /** The text of all deltas, in order. */
 export function textIn(events: readonly AgentEvent[]): string {
-  return events.map((event) => (event.type === 'messageUpdate' ? event.delta.delta : '')).join('')
+  return events.map((event) => (event.type === 'messageUpdate' && 'delta' in event.delta ? event.delta.delta : '')).join('')
 }

@@ -78,11 +78,13 @@ interface BlockProps extends MessageProps {
 function Block({ block, isLast, view, tools, approvals, runs, actions, turn, onSelect }: BlockProps) {
   const isGrowing = isLast && view.status === 'streaming'
   if (block.type === 'thinking') return <Thinking block={block} isGrowing={isGrowing} />
-  if (block.type === 'image') return <Picture data={block.data} mimeType={block.mimeType} alt="Part of the message" />
+  if (block.type === 'image' && block.data !== undefined)
+    return <Picture data={block.data} mimeType={block.mimeType} alt="Part of the message" />
   if (block.type === 'text') {
     if (view.role === 'user') return <p class="text plain">{block.text}</p>
     return <LazyMarkdown text={block.text} isGrowing={isGrowing} />
   }
+  if (block.type !== 'toolCall') return null
   const { toolCallId } = block
   const tool = tools[toolCallId]
   if (tool === undefined) return null

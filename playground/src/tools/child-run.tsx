@@ -27,7 +27,7 @@ export function ChildRun({ run }: { run: RunState }) {
 function ChildBlock({ block, tools, isGrowing }: { block: BlockView; tools: RunState['tools']; isGrowing: boolean }) {
   if (block.type === 'text') return <LazyMarkdown text={block.text} isGrowing={isGrowing} />
   if (block.type === 'thinking') return <p class="child-thinking">{block.text}</p>
-  if (block.type === 'image') return null
+  if (block.type !== 'toolCall') return null
   const tool = tools[block.toolCallId]
   return (
     <p class="child-call" data-status={tool?.status}>

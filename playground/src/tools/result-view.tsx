@@ -13,7 +13,9 @@ export function ResultView({ name, result }: { name: string; result: ToolResult 
     <>
       {(text !== '' || result.content.length === 0) && <Labelled name={name} text={text || '(no text)'} />}
       {result.content.map((block, at) =>
-        block.type === 'image' ? <Picture key={at} data={block.data} mimeType={block.mimeType} alt={`${name} ${at + 1}`} /> : null,
+        block.type === 'image' && block.data !== undefined ? (
+          <Picture key={at} data={block.data} mimeType={block.mimeType} alt={`${name} ${at + 1}`} />
+        ) : null,
       )}
     </>
   )

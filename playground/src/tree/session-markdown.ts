@@ -21,6 +21,8 @@ function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): 
   if (block.type === 'text') return role === 'toolResult' ? fenced(block.text) : block.text
   if (block.type === 'thinking') return `> ${block.thinking.replaceAll('\n', '\n> ')}`
   if (block.type === 'image') return `*Image, ${block.mimeType}*`
+  if (block.type === 'file') return `*File ${block.name ?? ''}, ${block.mimeType}*`
+  if (block.type !== 'toolCall') return `*${block.type}*`
   return `**Calls \`${block.name}\`**\n\n${fenced(JSON.stringify(block.arguments, undefined, 2))}`
 }
 

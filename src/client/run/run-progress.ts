@@ -1,6 +1,6 @@
 import type { Content } from '../../contract/message/content.ts'
 import { type AgentMessage, type AssistantMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
-import type { StreamDelta } from '../../contract/model/request.ts'
+import type { StreamDelta, TextDelta } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent, TurnStartEvent } from '../../contract/run/event.ts'
 import type { EventBase, RunStatus } from '../../contract/run/run-facts.ts'
@@ -119,10 +119,20 @@ function grow({ content }: AssistantMessage, delta: StreamDelta): void {
   const block = content[delta.contentIndex]
   if (delta.type === 'text' && block?.type === 'text') block.text += delta.delta
   else if (delta.type === 'thinking' && block?.type === 'thinking') block.thinking += delta.delta
+  else if (delta.type === 'block') content[delta.contentIndex] = delta.block
+  else if (delta.type === 'citation') cite(content, delta)
   else if (delta.type !== 'toolCallDelta' || block?.type !== 'toolCall') content[delta.contentIndex] = begun(delta)
 }
 
-function begun(delta: StreamDelta): Content {
+function cite(content: Content[], { contentIndex, citation }: Extract<StreamDelta, { type: 'citation' }>): void {
+  const block = content[contentIndex] ?? { type: 'text', text: '' }
+  content[contentIndex] = block
+  if (block.type !== 'text') return
+  block.citations ??= []
+  block.citations.push(citation)
+}
+
+function begun(delta: TextDelta): Content {
   if (delta.type === 'text') return { type: 'text', text: delta.delta }
   if (delta.type === 'thinking') return { type: 'thinking', thinking: delta.delta }
   return { type: 'toolCall', id: delta.toolCallId, name: delta.toolName, arguments: {} }

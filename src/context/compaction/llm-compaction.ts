@@ -1,5 +1,6 @@
 import { aModel } from '../../base/port-kinds.ts'
 import { ProviderError } from '../../contract/errors.ts'
+import { wordsOf } from '../../contract/message/block-words.ts'
 import { type AgentMessage, type AssistantMessage, textOf, userMessage } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, aText, options as optionsOf, required } from '../../contract/shape/shape.ts'
@@ -161,7 +162,8 @@ function contentText(content: Extract<AgentMessage, { content: unknown }>['conte
   const lines: string[] = []
   for (const block of content) {
     if (block.type === 'text' && block.text.trim() !== '') lines.push(block.text.trim())
-    if (block.type === 'image') lines.push(`[${block.mimeType} image]`)
+    const words = wordsOf(block)
+    if (words !== undefined) lines.push(words)
     if (block.type === 'toolCall') lines.push(`[calls ${block.name} ${block.invalidArguments ?? JSON.stringify(block.arguments)}]`)
   }
   return lines.join('\n')

@@ -1,4 +1,5 @@
-import type { Content } from '../../contract/message/content.ts'
+import type { Content, FileContent } from '../../contract/message/content.ts'
+import { byteLengthOf, isMediaOf, isTextType } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 
@@ -47,8 +48,19 @@ export function totalTokens(messages: readonly AgentMessage[], counter: TokenCou
 function blockTokens(block: Content): number {
   if (block.type === 'text') return estimateTokens(block.text)
   if (block.type === 'thinking') return estimateTokens(block.thinking)
-  if (block.type === 'image') return Math.min(Math.max(Math.floor((block.data.length * 3) / 4 / 750), 85), 16_000)
+  if (block.type === 'image') return Math.min(Math.max(Math.floor(byteLengthOf(block.data ?? '') / 750), 85), 16_000)
+  if (block.type === 'file') return fileTokens(block)
+  if (block.type === 'serviceTool') return estimateTokens(JSON.stringify(block.providerState?.payload ?? block.output ?? '')) + 8
+  if (block.type === 'opaque') return estimateTokens(JSON.stringify(block.providerState?.payload ?? ''))
   return estimateTokens(block.name) + estimateTokens(JSON.stringify(block.arguments)) + 8
+}
+
+/** Text as text; of a PDF about 50 kB are a page of 2,500 tokens, of sound and video 16 kB are a second of 32. */
+function fileTokens({ data = '', mimeType }: FileContent): number {
+  const bytes = byteLengthOf(data)
+  if (isTextType(mimeType)) return Math.ceil(bytes / 4)
+  if (isMediaOf(mimeType, ['audio/*', 'video/*'])) return Math.max(32, Math.ceil(bytes / 500))
+  return Math.max(2500, Math.ceil(bytes / 20))
 }
 
 /** Counted without encoding: a history can be megabytes. A lone surrogate counts as the three bytes it would be replaced by. */

@@ -1,5 +1,20 @@
 import { apiProtocol } from '../model/model-config.ts'
-import { aJsonObject, aText, type FieldsOf, object, oneOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+import {
+  aFlag,
+  aJsonObject,
+  aNumber,
+  aText,
+  type FieldsOf,
+  json,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  type ShapeOf,
+  tagged,
+  withInside,
+} from '../shape/shape.ts'
+import { sourceFault, sourceFields } from './media.ts'
 
 const providerStateFields = {
   api: apiProtocol,
@@ -22,24 +37,73 @@ const providerStateFields = {
 export interface ProviderState extends FieldsOf<typeof providerStateFields> {}
 const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
 
-const textFields = { type: oneOf('text'), text: aText, providerState: optional(providerState) }
+const textRangeFields = { start: aNumber, end: aNumber }
+
+/** A part of a text: UTF-16 units from 0, `end` exclusive. */
+export interface TextRange extends FieldsOf<typeof textRangeFields> {}
+
+const documentPlaceFields = {
+  /** Which of the documents of the request, from 0. */
+  index: aNumber,
+  unit: oneOf('page', 'char', 'block'),
+  /** Pages count from 1, the others from 0. */
+  start: aNumber,
+  /** Exclusive. */
+  end: aNumber,
+}
+
+/** A part of a document that was sent. */
+export interface DocumentPlace extends FieldsOf<typeof documentPlaceFields> {}
+
+const citationFields = {
+  /** Where the source is to be found. */
+  url: optional(aText),
+  title: optional(aText),
+  /** What the source says, as the service quotes it. */
+  citedText: optional(aText),
+  /** What of the block's text rests on it. Absent: all of it. */
+  range: optional(object<TextRange>(textRangeFields)),
+  /** Where in a document of the request it stands. */
+  document: optional(object<DocumentPlace>(documentPlaceFields)),
+  /** A file that the service keeps. */
+  fileId: optional(aText),
+}
+
+/** What a text rests on, the same for every service. Their own form is in the block's `providerState`. Source: docs/concepts/messages.md */
+export interface Citation extends FieldsOf<typeof citationFields> {}
+export const citation: ShapeOf<Citation> = object<Citation>(citationFields)
+
+const textFields = {
+  type: oneOf('text'),
+  text: aText,
+  /** What it rests on, in the order in which the service said so. */
+  citations: optional(listOf(citation)),
+  providerState: optional(providerState),
+}
 
 /** Plain text, from a user, a model or a tool. */
 export interface TextContent extends FieldsOf<typeof textFields> {}
 
-/** A log may hold such data from before they were refused: it stays readable. */
-const imageData: ShapeOf<string> = {
-  ...aText,
-  inside: (value, path, reading) =>
-    reading === 'given' && typeof value === 'string' && /^data:/i.test(value)
-      ? `${path} begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType.`
-      : undefined,
+const imageFields = { type: oneOf('image'), mimeType: aText, ...sourceFields, providerState: optional(providerState) }
+
+/** A picture: exactly one of `data` (base64 without a `data:` prefix), `url` and `fileId`. */
+export interface ImageContent extends FieldsOf<typeof imageFields> {}
+
+const fileFields = {
+  type: oneOf('file'),
+  mimeType: aText,
+  ...sourceFields,
+  /** What it is called, such as `report.pdf`. */
+  name: optional(aText),
+  /** What a model should know of it that is no part of it. */
+  context: optional(aText),
+  /** Whether the model is to say what of it an answer rests on. */
+  citations: optional(aFlag),
+  providerState: optional(providerState),
 }
 
-const imageFields = { type: oneOf('image'), data: imageData, mimeType: aText }
-
-/** An inline image: `data` is base64 without a `data:` prefix. */
-export interface ImageContent extends FieldsOf<typeof imageFields> {}
+/** A document, a sound, a video or data; `mimeType` says which. Exactly one of `data` (base64), `url` and `fileId` is there. */
+export interface FileContent extends FieldsOf<typeof fileFields> {}
 
 const thinkingFields = {
   type: oneOf('thinking'),
@@ -71,16 +135,54 @@ const toolCallFields = {
  */
 export interface ToolCallContent extends FieldsOf<typeof toolCallFields> {}
 
+const serviceToolErrorFields = { code: aText, message: optional(aText) }
+
+/** Why a tool of a service failed. */
+export interface ServiceToolError extends FieldsOf<typeof serviceToolErrorFields> {}
+
+const serviceToolFields = {
+  type: oneOf('serviceTool'),
+  id: aText,
+  /** As the service calls it: `web_search`. */
+  name: aText,
+  input: optional(json),
+  status: oneOf('running', 'done', 'failed'),
+  /** What a person can be shown of what it gave, at most 64 KiB. */
+  output: optional(json),
+  error: optional(object<ServiceToolError>(serviceToolErrorFields)),
+  /** The blocks as the service sent them; they go back to it as they are. */
+  providerState: optional(providerState),
+}
+
+/**
+ * A call that the service ran by itself, such as a search. Nothing of ours runs it. Another service is told what was found, as text.
+ * Source: docs/concepts/messages.md
+ */
+export interface ServiceToolContent extends FieldsOf<typeof serviceToolFields> {}
+
+const opaqueFields = {
+  type: oneOf('opaque'),
+  /** As the service calls it. */
+  kind: aText,
+  providerState: optional(providerState),
+}
+
+/** What a service sent and this version does not know. It is kept, and goes back to the same service. */
+export interface OpaqueContent extends FieldsOf<typeof opaqueFields> {}
+
 /** One block of a message. Source: docs/concepts/messages.md */
-export type Content = TextContent | ImageContent | ThinkingContent | ToolCallContent
+export type Content = TextContent | ImageContent | FileContent | ThinkingContent | ToolCallContent | ServiceToolContent | OpaqueContent
 /** In a log, blocks of another version pass. */
 export const content: ShapeOf<Content> = tagged(
   'type',
   {
     text: object<TextContent>(textFields),
-    image: object<ImageContent>(imageFields),
+    image: withInside(object<ImageContent>(imageFields), sourceFault),
+    file: withInside(object<FileContent>(fileFields), sourceFault),
     thinking: object<ThinkingContent>(thinkingFields),
     toolCall: object<ToolCallContent>(toolCallFields),
+    serviceTool: object<ServiceToolContent>(serviceToolFields),
+    opaque: object<OpaqueContent>(opaqueFields),
   },
   'logged',
 )

@@ -57,10 +57,12 @@ export const capabilityFields = {
   thinkingOff: aFlag,
   /** Whether reasoning blocks are bound to the exact prefix that produced them. */
   boundReasoning: aFlag,
-  /** Whether user messages may carry images. */
-  images: aFlag,
-  /** Whether tool results may carry images; otherwise they follow in a user message. */
-  imagesInToolResults: aFlag,
+  /** Media types that user messages may carry, such as `image/png`, or families, such as `audio/*`. Text is always taken. */
+  media: fixedListOf(aText),
+  /** Those that tool results may carry; others follow in a user message. */
+  mediaInToolResults: fixedListOf(aText),
+  /** Those that the service fetches itself, by an https address. */
+  mediaByUrl: fixedListOf(aText),
   /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
   jsonSchema: aFlag,
   /** Tokens of context, where the family's default is not right. */

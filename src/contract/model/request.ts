@@ -1,3 +1,4 @@
+import { citation, content } from '../message/content.ts'
 import { aFlag, aJsonSchema, aNumber, aText, type FieldsOf, type Infer, object, optional, type ShapeOf, tagged } from '../shape/shape.ts'
 
 export const cacheStrategy = tagged('type', {
@@ -36,6 +37,13 @@ export const streamDelta = tagged('type', {
   text: { contentIndex: aNumber, delta: aText },
   thinking: { contentIndex: aNumber, delta: aText },
   toolCallDelta: { contentIndex: aNumber, toolCallId: aText, toolName: aText, delta: aText },
+  citation: { contentIndex: aNumber, citation },
+  block: { contentIndex: aNumber, block: content },
 })
-/** One increment of a block. `contentIndex` is the block's position in the finished message. */
+/**
+ * One increment of a block. `contentIndex` is the block's position in the finished message. `citation` adds to the citations of a text; `block` stands
+ * in place of the whole block: a picture that gets finer, a tool of the service that has ended.
+ */
 export type StreamDelta = Infer<typeof streamDelta>
+/** An increment of text, of reasoning or of arguments. */
+export type TextDelta = Extract<StreamDelta, { delta: string }>

@@ -1,6 +1,6 @@
 import { revertCategory } from '../context/context-change.ts'
 import { agentMessage, llmMessage, resultEntry } from '../message/message.ts'
-import { streamDelta } from '../model/request.ts'
+import { streamDelta, type TextDelta } from '../model/request.ts'
 import { usage } from '../model/usage.ts'
 import {
   aFlag,
@@ -124,6 +124,16 @@ const messageEnd = {
   type: oneOf('messageEnd'),
   messageId: aText,
   message: agentMessage,
+}
+
+/** An update by some text. */
+export interface TextUpdateEvent extends MessageUpdateEvent {
+  delta: TextDelta
+}
+
+/** Whether an update adds text: of such, several can stand as one. */
+export function isTextUpdate(event: MessageUpdateEvent): event is TextUpdateEvent {
+  return 'delta' in event.delta
 }
 
 /** A message is complete, in the history and (with a journal) durable; it is never changed again. */

@@ -11,6 +11,7 @@
  * @module
  */
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts'
+import type { Reading } from './fault.ts'
 import { jsonFault } from './json-fault.ts'
 
 declare const carried: unique symbol
@@ -28,7 +29,7 @@ export interface Shape {
   /** In words, after "it must be". */
   readonly expected: string
   readonly form: Form
-  /** What is wrong with a value that fits otherwise: a sentence that begins with its `path`. */
+  /** What is wrong with a value that fits otherwise, for who reads it: a sentence that begins with its `path`. */
   inside?(value: unknown, path: string, reading: Reading): string | undefined
   /** It may be left out. */
   readonly isOptional?: true
@@ -157,12 +158,12 @@ export const aSignal: Shape = kind(
 /** Any JSON value of at most 200 levels. */
 export const json: ShapeOf<JsonValue> = withInside(
   kind('JSON', (value) => value !== undefined, 'JSON value'),
-  jsonFault,
+  (value, path) => jsonFault(value, path),
 )
 /** An object of plain JSON, of at most 200 levels. */
-export const aJsonObject: ShapeOf<JsonObject> = withInside(kind('an object', isObject, 'object'), jsonFault)
+export const aJsonObject: ShapeOf<JsonObject> = withInside(kind('an object', isObject, 'object'), (value, path) => jsonFault(value, path))
 /** A JSON Schema in its object form. */
-export const aJsonSchema: ShapeOf<JsonSchema> = withInside(kind('an object', isObject, 'object'), jsonFault)
+export const aJsonSchema: ShapeOf<JsonSchema> = withInside(kind('an object', isObject, 'object'), (value, path) => jsonFault(value, path))
 
 /** A whole number from `least`. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -257,8 +258,8 @@ export function required<S extends Shape>(shape: S): S {
 
 /** `shape`, of which `inside` may find something else wrong. */
 /* @__NO_SIDE_EFFECTS__ */
-function withInside<S extends Shape>(shape: S, inside: (value: unknown, path: string) => string | undefined): S {
-  return { ...shape, inside: (value: unknown, path: string) => withStop(inside(value, path)) }
+export function withInside<S extends Shape>(shape: S, inside: (value: unknown, path: string, reading: Reading) => string | undefined): S {
+  return { ...shape, inside: (value, path, reading) => withStop(inside(value, path, reading)) }
 }
 
 /**

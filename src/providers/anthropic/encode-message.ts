@@ -53,7 +53,7 @@ function shownBlock(block: Content): JsonObject | undefined {
   return block.type === 'image' ? imageBlock(block) : undefined
 }
 
-function imageBlock({ mimeType, data }: ImageContent): JsonObject {
+function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
   const format = imageFormat(mimeType)
   if (format === undefined) return { type: 'text', text: imageLeftOut(mimeType) }
   return { type: 'image', source: { type: 'base64', media_type: `image/${format}`, data } }
@@ -62,7 +62,7 @@ function imageBlock({ mimeType, data }: ImageContent): JsonObject {
 function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
   if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text }
   if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
-  if (block.type === 'image') return undefined
+  if (block.type !== 'toolCall') return undefined
   return { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
 }
 

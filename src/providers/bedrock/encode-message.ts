@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Content, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import { isMediaOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -11,7 +12,7 @@ import { legalName } from '../kit/history/legal-id.ts'
 /** What the models of a family take inside messages. */
 export interface MessageRules {
   resultStatus: boolean
-  imagesInToolResults: boolean
+  mediaInToolResults: readonly string[]
 }
 
 const breakpoint = '{"cachePoint":{"type":"default"}}'
@@ -45,13 +46,12 @@ function encode(message: Message, withReasoning: boolean, rules: MessageRules): 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
 function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedMessage {
   const { toolCallId, content, isError } = message
-  const holdsImages = rules.imagesInToolResults && !isError
   const shown: JsonObject[] = []
   const after: string[] = []
   for (const block of content) {
     const wire = shownBlock(block)
     if (wire === undefined) continue
-    if (block.type === 'image' && !holdsImages) after.push(toJson(wire))
+    if (block.type === 'image' && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
     else shown.push(wire)
   }
   if (shown.length === 0) shown.push({ text: '(see attached image)' })
@@ -65,7 +65,7 @@ function shownBlock(block: Content): JsonObject | undefined {
   return block.type === 'image' ? imageBlock(block) : undefined
 }
 
-function imageBlock({ mimeType, data }: ImageContent): JsonObject {
+function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
   const format = imageFormat(mimeType)
   if (format === undefined) return { text: imageLeftOut(mimeType) }
   return { image: { format, source: { bytes: data } } }
@@ -74,7 +74,7 @@ function imageBlock({ mimeType, data }: ImageContent): JsonObject {
 function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
   if (block.type === 'text') return block.text.trim() === '' ? undefined : { text: block.text }
   if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
-  if (block.type === 'image') return undefined
+  if (block.type !== 'toolCall') return undefined
   return { toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }
 }
 

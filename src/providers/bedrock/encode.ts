@@ -36,9 +36,9 @@ export interface BedrockCall extends EncodedCall {
 function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
   const profile = bedrockProfile(model, underlyingModel)
   const { resultStatus, thinkingField } = profile.family
-  const { imagesInToolResults } = profile.capabilities
+  const { mediaInToolResults } = profile.capabilities
   const target = targetOf(model, profile, (block) => thinkingField !== 'claude' || isSigned(block))
-  const encoder = messageEncoder({ resultStatus, imagesInToolResults })
+  const encoder = messageEncoder({ resultStatus, mediaInToolResults })
   return { profile, target, history: new HistoryMemory(target, (head) => new TurnWriter(encoder, head)) }
 }
 

@@ -1,5 +1,5 @@
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
 /** Which field of `additionalModelRequestFields` asks a family to think. */
@@ -27,10 +27,11 @@ const other: Omit<Family, 'ids' | 'newest'> = {
   shortIds: false,
   table: [],
 }
-const textOnly: ModelCapabilities = { ...plain, images: false, jsonSchema: false }
+const textOnly: ModelCapabilities = { ...plain, media: [], jsonSchema: false }
 const reasoner: ModelCapabilities = { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
 const claude: Omit<Family, 'ids'> = { ...other, thinkingField: 'claude', resultStatus: true, newest: newestClaude, table: claudeTable }
-const nova: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false }
+const novaMedia = [...picturesAndPdf, 'video/*']
+const nova: ModelCapabilities = { ...plain, media: novaMedia, mediaInToolResults: novaMedia, jsonSchema: false }
 
 /** The first that matches counts. Ids may carry the region of an inference profile, or be an ARN that ends with one. */
 const families: readonly Family[] = [
@@ -44,11 +45,11 @@ const families: readonly Family[] = [
     resultStatus: true,
     newest: { ...nova, thinking: 'adaptive', efforts },
     table: [
-      { ids: /nova-micro/, capabilities: { ...nova, images: false, imagesInToolResults: false } },
+      { ids: /nova-micro/, capabilities: { ...nova, media: [], mediaInToolResults: [] } },
       { ids: /nova-(lite|pro|premier)/, capabilities: nova },
     ],
   },
-  { ...other, ids: /openai\.gpt-oss/, thinkingField: 'reasoningEffort', newest: { ...reasoner, images: false, sampling: true } },
+  { ...other, ids: /openai\.gpt-oss/, thinkingField: 'reasoningEffort', newest: { ...reasoner, media: [], sampling: true } },
   { ...other, ids: /openai\./, thinkingField: 'reasoning', newest: reasoner },
   { ...other, ids: /mistral\.(magistral|ministral|mistral-large-3|voxtral)/, shortIds: true, newest: plain },
   { ...other, ids: /mistral\./, shortIds: true, newest: { ...plain, jsonSchema: false } },
@@ -73,7 +74,9 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  const capabilities: ModelCapabilities = saysNone ? { ...known, thinking: 'none' } : known
+  // The service fetches nothing by https.
+  const served = { ...known, mediaByUrl: [] }
+  const capabilities: ModelCapabilities = saysNone ? { ...served, thinking: 'none' } : served
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
   const otherwise = family.thinkingField === 'claude' ? 'tool' : 'refuse'
   const formats = { ...schema, otherwise, forcingStopsThinking: true } as const

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, ImageContent, TextContent, ThinkingContent, ToolCallContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -36,7 +36,7 @@ export function messageEncoder(profile: GeminiProfile): MessageEncoder {
 
 /** The signature that came with a block. */
 export function signatureOf(block: Content): string | undefined {
-  const signature = block.type === 'image' ? undefined : block.providerState?.payload.thoughtSignature
+  const signature = block.providerState?.payload.thoughtSignature
   return typeof signature === 'string' && signature !== '' ? signature : undefined
 }
 
@@ -44,7 +44,7 @@ function shownPart(block: Content): JsonObject {
   return block.type === 'image' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
 }
 
-function mediaPart({ mimeType, data }: ImageContent): JsonObject {
+function mediaPart({ mimeType, data = '' }: ImageContent): JsonObject {
   return { inlineData: { mimeType, data } }
 }
 
@@ -55,7 +55,7 @@ function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile):
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
   const parts: string[] = []
   for (const block of content) {
-    if (block.type === 'image') continue
+    if (block.type !== 'text' && block.type !== 'thinking' && block.type !== 'toolCall') continue
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
     // Without its signature an empty part is none.
     if (block.type === 'text' && signature === undefined && block.text.trim() === '') continue
@@ -65,7 +65,7 @@ function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile):
   return parts.join(',')
 }
 
-function answerPart(block: Exclude<Content, ImageContent>, family: GeminiProfile['family']): JsonObject {
+function answerPart(block: TextContent | ThinkingContent | ToolCallContent, family: GeminiProfile['family']): JsonObject {
   if (block.type === 'text') return { text: block.text }
   if (block.type === 'thinking') return { text: block.thinking, thought: true }
   return { functionCall: { ...idOf(block.id, family), name: legalName(block.name), args: block.arguments } }
@@ -90,7 +90,7 @@ function encodeResult(message: ToolResultMessage, name: string, { family, capabi
     name: legalName(name),
     response: message.isError ? { error: said } : { output: said },
   }
-  const isInside = capabilities.imagesInToolResults
+  const isInside = capabilities.mediaInToolResults.length > 0
   if (isInside && images.length > 0) result.parts = images
   return { part: toJson({ functionResponse: result }), media: isInside ? '' : images.map((image) => toJson(image)).join(',') }
 }

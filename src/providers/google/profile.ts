@@ -22,13 +22,17 @@ const upToHigh = ['low', 'medium', 'high']
 const old = { echoesCallIds: false, needsSignatures: false, toolsWithFormat: false, systemInstruction: true }
 const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: true, systemInstruction: true }
 
-const budget: ModelCapabilities = { ...plain, thinking: 'budget', maxOutputTokens: 65_536 }
+/** All that Gemini's models take. */
+const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
+const seeing: ModelCapabilities = { ...plain, media: everything }
+
+const budget: ModelCapabilities = { ...seeing, thinking: 'budget', maxOutputTokens: 65_536 }
 const level: ModelCapabilities = {
-  ...plain,
+  ...seeing,
   thinking: 'adaptive',
   efforts: upToHigh,
   thinkingOff: false,
-  imagesInToolResults: true,
+  mediaInToolResults: everything,
   maxOutputTokens: 65_536,
 }
 
@@ -45,13 +49,13 @@ const families: readonly GeminiFamily[] = [
   },
   // Guests of Vertex AI behind this protocol.
   { ids: /claude|gpt-oss/, capabilities: plain, ...old, echoesCallIds: true },
-  { ids: /gemini-(1\.|2\.0)/, capabilities: { ...plain, maxOutputTokens: 8192 }, ...old },
+  { ids: /gemini-(1\.|2\.0)/, capabilities: { ...seeing, maxOutputTokens: 8192 }, ...old },
   { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },
-  { ids: /gemini-2\.5-.*image/, capabilities: { ...plain, maxOutputTokens: 32_768 }, ...old },
+  { ids: /gemini-2\.5-.*image/, capabilities: { ...seeing, maxOutputTokens: 32_768 }, ...old },
   { ids: /gemini-2\.5-pro/, capabilities: { ...budget, thinkingOff: false }, budget: { min: 128, max: 32_768 }, ...old },
   { ids: /gemini-2\.5-flash-lite/, capabilities: budget, budget: { min: 512, max: 24_576 }, ...old },
   { ids: /gemini-2\./, capabilities: budget, budget: { min: 1, max: 24_576 }, ...old },
-  { ids: /gemini-.*image/, capabilities: { ...plain, imagesInToolResults: true, maxOutputTokens: 32_768 }, ...modern },
+  { ids: /gemini-.*image/, capabilities: { ...seeing, mediaInToolResults: everything, maxOutputTokens: 32_768 }, ...modern },
   { ids: /gemini-3-pro/, capabilities: { ...level, efforts: ['low', 'high'] }, ...modern },
   { ids: /gemini-3(\.[0-6])?-flash/, capabilities: { ...level, efforts: ['minimal', ...upToHigh] }, ...modern },
 ]

@@ -49,7 +49,7 @@ const toolsJson = toolsEncoder(({ name, description, parameters }) =>
 /** What is known of a model, and of the conversations it was sent. */
 function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
-  const encoder = messageEncoder(profile.capabilities.imagesInToolResults)
+  const encoder = messageEncoder(profile.capabilities.mediaInToolResults.length > 0)
   const target = targetOf(model, profile, ({ providerState }) => isReplayable(replayPayload(providerState).item))
   return { profile, history: new HistoryMemory(target, (head) => new InputWriter(encoder, head.length > 0)) }
 }

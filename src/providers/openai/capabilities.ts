@@ -1,12 +1,15 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, plain } from '../kit/capabilities/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, pictures, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
+/** A model of OpenAI that takes pictures and documents. */
+const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures }
+
 /** A model that always thinks and takes no `temperature`. */
 const reasoner: ModelCapabilities = {
-  ...plain,
+  ...seeing,
   thinking: 'alwaysOn',
   efforts: ['low', 'medium', 'high'],
   sampling: false,
@@ -16,7 +19,7 @@ const reasoner: ModelCapabilities = {
 
 /** A model that thinks when asked to; `none` is one of its efforts. */
 function optional(efforts: readonly string[], sampling: boolean): ModelCapabilities {
-  return { ...plain, thinking: 'adaptive', efforts: ['none', ...efforts], sampling, maxOutputTokens: 128_000 }
+  return { ...seeing, thinking: 'adaptive', efforts: ['none', ...efforts], sampling, maxOutputTokens: 128_000 }
 }
 
 const upToHigh = ['low', 'medium', 'high']
@@ -28,14 +31,14 @@ const upToMax = [...upToXhigh, 'max']
  * fine-tune (`ft:…`). Source: docs/providers/openai.md
  */
 export const openAiCapabilities: readonly CapabilityRow[] = [
-  { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, images: false, maxOutputTokens: 4096 } },
+  { ids: /(^|[/:])gpt-3\.5/, capabilities: { ...plain, media: [], maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
-  { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...plain, maxOutputTokens: 32_768 } },
-  { ids: withoutReasoning, capabilities: { ...plain, maxOutputTokens: 16_384 } },
+  { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...seeing, maxOutputTokens: 32_768 } },
+  { ids: withoutReasoning, capabilities: { ...seeing, maxOutputTokens: 16_384 } },
   { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
-  { ids: /(^|[/:])o1-mini/, capabilities: { ...reasoner, images: false, maxOutputTokens: 65_536 } },
-  { ids: /(^|[/:])o3-mini/, capabilities: { ...reasoner, images: false, maxOutputTokens: 100_000 } },
+  { ids: /(^|[/:])o1-mini/, capabilities: { ...reasoner, media: [], maxOutputTokens: 65_536 } },
+  { ids: /(^|[/:])o3-mini/, capabilities: { ...reasoner, media: [], maxOutputTokens: 100_000 } },
   { ids: /(^|[/:])o\d/, capabilities: { ...reasoner, maxOutputTokens: 100_000 } },
   { ids: /(^|[/:])gpt-5\.1/, capabilities: optional(upToHigh, true) },
   { ids: /(^|[/:])gpt-5\.[2-5]/, capabilities: optional(upToXhigh, true) },

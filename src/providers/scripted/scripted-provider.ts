@@ -90,7 +90,7 @@ export class ScriptedProvider implements StreamProvider {
 
 const targets = perObject(
   ({ api, provider, id }: ModelConfig): NormaliseTarget => ({
-    ...{ api, provider, model: id, images: true },
+    ...{ api, provider, model: id, media: { media: ['*/*'], mediaByUrl: ['*/*'] } },
     toolCallId: (callId) => callId,
     keepsThinking: () => true,
   }),

@@ -113,7 +113,7 @@ export function errorOf(outcome: Outcome, what: string): ProviderError {
 export function joinedDeltas(events: readonly StreamEvent[]): Map<number, { type: StreamDelta['type']; text: string }> {
   const blocks = new Map<number, { type: StreamDelta['type']; text: string }>()
   for (const event of events) {
-    if (event.type === 'start') continue
+    if (event.type === 'start' || !('delta' in event)) continue
     const block = blocks.get(event.contentIndex)
     if (block === undefined) blocks.set(event.contentIndex, { type: event.type, text: event.delta })
     else block.text += event.delta

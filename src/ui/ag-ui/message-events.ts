@@ -1,3 +1,4 @@
+import { toldMedia } from '../../contract/message/block-words.ts'
 import type { Content } from '../../contract/message/content.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
@@ -37,7 +38,9 @@ export class MessageEvents {
 
   delta(messageId: string, delta: StreamDelta): void {
     // Of a message whose beginning was missed: it is shown whole at its end.
-    if (this.#live?.id !== messageId || delta.delta === '') return
+    if (this.#live?.id !== messageId) return
+    if (delta.type === 'citation' || delta.type === 'block') return // Shown whole, at the end of the message.
+    if (delta.delta === '') return
     if (delta.type === 'toolCallDelta') this.#openCall(messageId, delta.contentIndex, delta.toolCallId, delta.toolName)
     else if (this.#block?.contentIndex !== delta.contentIndex)
       this.#open(delta.type === 'text' ? 'text' : 'reasoning', messageId, delta.contentIndex)
@@ -82,10 +85,9 @@ export class MessageEvents {
       if (shown > 0) return
       this.#openCall(messageId, index, block.id, block.name)
       this.#grow(index, argumentsText(block))
-    } else if (block.type === 'image') {
-      const { mimeType, data } = block
-      this.#send({ type: 'CUSTOM', name: 'phi.image', value: { messageId, contentIndex: index, mimeType, data } })
-    } else {
+    } else if (block.type === 'image' || block.type === 'file') {
+      this.#send({ type: 'CUSTOM', name: `phi.${block.type}`, value: { messageId, contentIndex: index, ...toldMedia(block) } })
+    } else if (block.type === 'text' || block.type === 'thinking') {
       const rest = (block.type === 'text' ? block.text : block.thinking).slice(shown)
       if (rest === '') return
       if (this.#block?.contentIndex !== index) this.#open(block.type === 'text' ? 'text' : 'reasoning', messageId, index)

@@ -92,7 +92,9 @@ function contentOf(content: readonly Content[]): string | AgUiPart[] {
   if (!content.some(({ type }) => type === 'image')) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
-    return block.type === 'image' ? [{ type: 'image', source: { type: 'data', value: block.data, mimeType: block.mimeType } }] : []
+    return block.type === 'image' && block.data !== undefined
+      ? [{ type: 'image', source: { type: 'data', value: block.data, mimeType: block.mimeType } }]
+      : []
   })
 }
 

@@ -10,7 +10,7 @@ import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
 import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
-import { chunksOf, filePart } from './parts.ts'
+import { chunksOf, fileParts } from './parts.ts'
 import { blockId, interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
@@ -225,7 +225,9 @@ class Encoder implements UiMessageEncoder {
   #delta({ messageId, delta }: MessageUpdateEvent): void {
     const live = this.#live
     // Of a message whose beginning was missed: it is shown whole at its end.
-    if (live === undefined || live.id !== messageId || delta.delta === '') return
+    if (live === undefined || live.id !== messageId) return
+    if (delta.type === 'citation' || delta.type === 'block') return // Shown whole, at the end of the message.
+    if (delta.delta === '') return
     if (delta.type === 'toolCallDelta') {
       this.#closeBlock()
       this.#calls.delta(delta)
@@ -296,11 +298,8 @@ class Encoder implements UiMessageEncoder {
       return
     }
     this.#closeBlock()
-    if (block.type === 'image') {
-      this.#send(filePart(block))
-      return
-    }
-    this.#calls.written(block, isUnfinished)
+    if (block.type === 'image' || block.type === 'file') for (const part of fileParts(block)) this.#send(part)
+    if (block.type === 'toolCall') this.#calls.written(block, isUnfinished)
   }
 
   /** What the failed answer has shown is taken back. */

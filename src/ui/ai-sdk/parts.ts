@@ -1,4 +1,4 @@
-import type { Content } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
 import type { UiChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput } from './ui-message.ts'
 
@@ -6,18 +6,21 @@ import type { UiChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput } from './ui
 export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
   return content.flatMap((block): (UiTextPart | UiFilePart)[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
-    return block.type === 'image' ? [filePart(block)] : []
+    return block.type === 'image' || block.type === 'file' ? fileParts(block) : []
   })
 }
 
-/** An image, inline. */
-export function filePart({ data, mimeType }: { data: string; mimeType: string }): UiFilePart {
-  return { type: 'file', mediaType: mimeType, url: `data:${mimeType};base64,${data}` }
+/** A picture or a file, inline or by its address; none where only a service has it. */
+export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
+  const { data, url, mimeType } = block
+  const address = data === undefined ? url : `data:${mimeType};base64,${data}`
+  const filename = block.type === 'file' ? block.name : undefined
+  return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
 }
 
 /** What a tool gave back: its text, or its parts where there are images. */
 export function outputOf(content: readonly Content[]): UiToolOutput {
-  return content.some(({ type }) => type === 'image') ? partsOf(content) : textOf(content)
+  return content.some(({ type }) => type === 'image' || type === 'file') ? partsOf(content) : textOf(content)
 }
 
 /** The chunks that build `parts` in a client that has none of them. */

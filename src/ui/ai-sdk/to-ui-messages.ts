@@ -16,7 +16,7 @@ import { aFunction, anything, listOf, options as optionsOf } from '../../contrac
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
-import { filePart, outputOf, partsOf } from './parts.ts'
+import { fileParts, outputOf, partsOf } from './parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
 /** How a history is shown. */
@@ -137,8 +137,9 @@ export class OpenAnswer {
   }
 
   #said(block: Exclude<Content, ToolCallContent>, index: number): UiPart[] {
-    if (block.type === 'image') return [filePart(block)]
+    if (block.type === 'image' || block.type === 'file') return fileParts(block)
     if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
+    if (block.type !== 'thinking') return []
     return block.thinking === '' ? [] : [{ type: 'reasoning', id: blockId(this.steps, index), text: block.thinking, state: 'done' }]
   }
 

@@ -33,6 +33,7 @@ export interface UiFilePart {
   type: 'file'
   mediaType: string
   url: string
+  filename?: string
 }
 
 /** What a model thought before it spoke. */

@@ -72,10 +72,7 @@ class LeanEncoder implements EventEncoder {
     if (!this.#follows(event) || !hasKnownKeys(event)) return this.#other(event)
     const at = event.at === before.at ? '' : `"at":${event.at},`
     const covers = event.fromSeq === undefined ? '' : `"fromSeq":${event.fromSeq},"seq":${event.seq},`
-    const isSameKind = event.delta.type === before.delta.type
-    const delta = isSameKind
-      ? `{${changesOf(event.delta, before.delta)}"delta":${JSON.stringify(event.delta.delta)}}`
-      : JSON.stringify(event.delta)
+    const delta = deltaAfter(event.delta, before.delta)
     return `{${at}${covers}"delta":${delta}}`
   }
 
@@ -103,6 +100,11 @@ class LeanEncoder implements EventEncoder {
   }
 }
 
+function deltaAfter(delta: StreamDelta, before: StreamDelta): string {
+  if (!('delta' in delta) || delta.type !== before.type) return JSON.stringify(delta)
+  return `{${changesOf(delta, before)}"delta":${JSON.stringify(delta.delta)}}`
+}
+
 function changesOf(delta: StreamDelta, before: StreamDelta): string {
   let changes = delta.contentIndex === before.contentIndex ? '' : `"contentIndex":${delta.contentIndex},`
   if (delta.type !== 'toolCallDelta' || before.type !== 'toolCallDelta') return changes
@@ -116,7 +118,10 @@ function hasKnownKeys(event: MessageUpdateEvent): boolean {
   return countKeys(event) === (event.fromSeq === undefined ? 8 : 9) && countKeys(event.delta) === keysOf[event.delta.type]
 }
 
-const keysOf: Record<string, number> = { text: 3, thinking: 3, toolCallDelta: 5 } satisfies Record<StreamDelta['type'], number>
+const keysOf: Record<string, number> = { text: 3, thinking: 3, toolCallDelta: 5, citation: 3, block: 3 } satisfies Record<
+  StreamDelta['type'],
+  number
+>
 
 function countKeys(value: object): number {
   let count = 0

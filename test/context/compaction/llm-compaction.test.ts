@@ -70,7 +70,7 @@ describe('llmCompaction', () => {
     const prompt = promptOf(requests[0])
     const [, , record] = /<<(\w{8})\n([\s\S]*)\n\1>>$/.exec(prompt) ?? []
     expect(record).toBe(
-      'User: the question\n\nUser: [image/png image]\n\nAssistant: [calls look {}]\n\nTool [look] failed: line 0\n  line 1\n  \n  [... 96 lines truncated ...]\n  \n  line 98\n  line 99',
+      'User: the question\n\nUser: [image image/png]\n\nAssistant: [calls look {}]\n\nTool [look] failed: line 0\n  line 1\n  \n  [... 96 lines truncated ...]\n  \n  line 98\n  line 99',
     )
   })
 

@@ -182,7 +182,7 @@ describe('streaming', () => {
     expect(start?.loopIds).toHaveLength(2)
     const text = (loopId = '') =>
       ofType(branches.get(loopId) ?? [], 'messageUpdate')
-        .map(({ delta }) => delta.delta)
+        .map(({ delta }) => ('delta' in delta ? delta.delta : ''))
         .join('')
     expect(start?.loopIds.map(text)).toEqual(['aa', 'bb'])
     const kinds = events.map((event) => (event.type === 'agentEnd' ? 'end' : event.type === 'agentStart' ? 'start' : ''))

@@ -204,7 +204,7 @@ describe('messages', () => {
     const [first] = await wireMessages(
       [{ ...user('a\ud800 \\ud800 😀'), content: [{ type: 'text', text: 'a\ud800 \\ud800 😀' }, image] }],
       {
-        model: anthropic('claude-test', { capabilities: { images: false } }).config,
+        model: anthropic('claude-test', { capabilities: { media: [] } }).config,
       },
     )
     expect(first?.content).toMatchObject([{ text: 'a\ufffd \\ud800 😀' }, { type: 'text', text: expect.stringContaining('image') }])

@@ -107,7 +107,11 @@ describe('the model behind a deployment', () => {
       api: 'azureOpenAiResponses',
       provider: 'azure_openai',
       baseUrl: 'https://r.openai.azure.com',
-      capabilities: { thinking: 'adaptive', efforts: ['low'], imagesInToolResults: true },
+      capabilities: {
+        thinking: 'adaptive',
+        efforts: ['low'],
+        mediaInToolResults: expect.arrayContaining(['image/png', 'application/pdf']),
+      },
     })
     expect(JSON.stringify({ config, provider })).not.toContain(canary)
     const restored = { config: JSON.parse(JSON.stringify(config)), provider: azureProvider() }

@@ -108,7 +108,7 @@ describe('a body', () => {
   it.each([
     ['image/jpg', { image: { format: 'jpeg', source: { bytes: 'AA==' } } }],
     ['IMAGE/WEBP', { image: { format: 'webp', source: { bytes: 'AA==' } } }],
-    ['image/tiff', { text: '(image left out: image/tiff is not png, jpeg, gif or webp)' }],
+    ['image/tiff', { text: '(image left out: this model does not take image/tiff)' }],
   ])('an image of type %s', async (mimeType, block) => {
     const [message] = await wireMessages([{ ...user(''), content: [{ ...image, mimeType }] }])
     expect(message?.content).toEqual([block])

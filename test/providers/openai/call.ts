@@ -41,7 +41,7 @@ export async function play(send: typeof fetch, options: ProviderOptions = {}): P
   const outcome: Outcome = { streamed: [], starts: 0 }
   const listen = (event: StreamEvent) => {
     if (event.type === 'start') outcome.starts++
-    else outcome.streamed[event.contentIndex] = (outcome.streamed[event.contentIndex] ?? '') + event.delta
+    else if ('delta' in event) outcome.streamed[event.contentIndex] = (outcome.streamed[event.contentIndex] ?? '') + event.delta
   }
   try {
     outcome.message = await model.provider.stream(requestFor(model), listen, new AbortController().signal)

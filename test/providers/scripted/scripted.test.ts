@@ -48,7 +48,7 @@ describe('scripted', () => {
     expect(events[0]).toEqual({ type: 'start', message })
     expect(events[0]?.type === 'start' && events[0].message).toBe(message)
     const joined: string[] = []
-    for (const event of events) if (event.type !== 'start') joined[event.contentIndex] = (joined[event.contentIndex] ?? '') + event.delta
+    for (const event of events) if ('delta' in event) joined[event.contentIndex] = (joined[event.contentIndex] ?? '') + event.delta
     expect(joined).toEqual([step.thinking, 'Let me look.', JSON.stringify(step.toolCalls?.[0]?.arguments), '{}'])
     expect(message.content).toEqual([
       { type: 'thinking', thinking: step.thinking },

@@ -15,7 +15,7 @@ export function gist(event: AgentEvent): string {
     case 'messageEnd':
       return event.message.role
     case 'messageUpdate':
-      return JSON.stringify(event.delta.delta)
+      return 'delta' in event.delta ? JSON.stringify(event.delta.delta) : event.delta.type
     case 'toolExecutionStart':
     case 'toolExecutionUpdate':
     case 'approvalRequested':

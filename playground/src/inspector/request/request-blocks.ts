@@ -101,7 +101,8 @@ function textOfMessage({ content }: Message): string {
   const parts = content.map((block) => {
     if (block.type === 'text') return block.text
     if (block.type === 'thinking') return `(thinking) ${block.thinking}`
-    if (block.type === 'image') return `(image ${block.mimeType})`
+    if (block.type === 'image' || block.type === 'file') return `(${block.type} ${block.mimeType})`
+    if (block.type !== 'toolCall') return `(${block.type})`
     return `${block.name}(${JSON.stringify(block.arguments)})`
   })
   return parts.join('\n')

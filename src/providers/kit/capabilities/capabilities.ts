@@ -9,6 +9,11 @@ export interface CapabilityRow {
   capabilities: ModelCapabilities
 }
 
+/** Pictures that every model with eyes takes. */
+export const pictures: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+/** What models that read documents take. */
+export const picturesAndPdf: readonly string[] = [...pictures, 'application/pdf']
+
 /** A model that does not think and takes everything else. */
 export const plain: ModelCapabilities = {
   thinking: 'none',
@@ -17,8 +22,9 @@ export const plain: ModelCapabilities = {
   forcedToolChoice: true,
   thinkingOff: true,
   boundReasoning: false,
-  images: true,
-  imagesInToolResults: false,
+  media: pictures,
+  mediaInToolResults: [],
+  mediaByUrl: [],
   jsonSchema: true,
 }
 

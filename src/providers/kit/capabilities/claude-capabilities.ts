@@ -1,5 +1,5 @@
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import { type CapabilityRow, plain } from './capabilities.ts'
+import { type CapabilityRow, picturesAndPdf, plain } from './capabilities.ts'
 
 const upToHigh = ['low', 'medium', 'high']
 const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
@@ -14,14 +14,22 @@ export const newestClaude: ModelCapabilities = {
   forcedToolChoice: false,
   thinkingOff: false,
   boundReasoning: true,
-  images: true,
-  imagesInToolResults: true,
+  media: picturesAndPdf,
+  mediaInToolResults: picturesAndPdf,
+  mediaByUrl: picturesAndPdf,
   jsonSchema: true,
   maxOutputTokens: 64_000,
 }
 
 /** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
-const old: ModelCapabilities = { ...plain, imagesInToolResults: true, jsonSchema: false, maxOutputTokens: 4096 }
+const old: ModelCapabilities = {
+  ...plain,
+  media: picturesAndPdf,
+  mediaInToolResults: picturesAndPdf,
+  mediaByUrl: picturesAndPdf,
+  jsonSchema: false,
+  maxOutputTokens: 4096,
+}
 
 /** The generations that think by a budget of tokens. */
 export const budgetClaude: ModelCapabilities = { ...old, thinking: 'budget', maxOutputTokens: 64_000 }

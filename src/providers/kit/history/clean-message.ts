@@ -1,9 +1,11 @@
+import { serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
 import type { Content, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
-import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../../contract/message/message.ts'
+import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ModelProfile } from '../capabilities/capabilities.ts'
 import { perObject } from '../encode/per-object.ts'
 import { legalIds } from './legal-id.ts'
+import { type MediaRules, takenMedia } from './media.ts'
 
 /**
  * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must
@@ -13,8 +15,8 @@ export interface NormaliseTarget {
   readonly api: ApiProtocol
   readonly provider: string
   readonly model: string
-  /** Whether the model takes images; where not, a line of text stands for each. */
-  readonly images: boolean
+  /** What media the model takes; a line of text stands for others. */
+  readonly media: MediaRules
   /** Maps an id onto a legal one; different ids must stay different. See `legalId`. */
   readonly toolCallId: (id: string) => string
   /** Whether a thinking block of this very model can be sent back. */
@@ -27,7 +29,7 @@ export function targetOf(
   { capabilities, callIds }: ModelProfile,
   keepsThinking: NormaliseTarget['keepsThinking'],
 ): NormaliseTarget {
-  return { api, provider, model: id, images: capabilities.images, toolCallId: legalIds[callIds], keepsThinking }
+  return { api, provider, model: id, media: capabilities, toolCallId: legalIds[callIds], keepsThinking }
 }
 
 /** The copies that were made for a target, so that each is found again by identity. */
@@ -35,7 +37,6 @@ const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Mess
 
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
 const noText: TextContent = { type: 'text', text: '(empty message)' }
-const noImage: TextContent = { type: 'text', text: '(image left out: this model takes text only)' }
 
 /**
  * `message` as `target` accepts it, looked at alone: the same object when nothing had to change, else the same copy at each call; `undefined`
@@ -70,7 +71,7 @@ function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolR
 /** Text and images; `placeholder` where none is left. */
 function shown(content: Content[], target: NormaliseTarget, placeholder: TextContent): Content[] {
   const kept = mapBlocks(content, (block) => {
-    if (block.type === 'image') return target.images ? block : noImage
+    if (block.type === 'image' || block.type === 'file') return takenMedia(block, target.media, target.api)
     return block.type === 'text' && block.text.trim() !== '' ? withoutForeignState(block, target, false) : undefined
   })
   return kept.length === 0 ? [placeholder] : kept
@@ -84,18 +85,41 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   // Reasoning must be followed by what it led to.
   const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
   if (end < content.length) content = content.slice(0, end)
-  if (content.length === 0) return undefined
+  if (content.length === 0) {
+    const words = message.content.map(wordsOf).find((each) => each !== undefined)
+    return words === undefined ? undefined : { ...message, content: [text(words)] }
+  }
   return content === message.content ? message : { ...message, content }
 }
 
 function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boolean): Content | undefined {
-  if (block.type === 'image') return undefined
-  if (block.type === 'thinking') {
-    return isOwn && isStateOf(block, target) && target.keepsThinking(block) ? block : undefined
+  const goesBack = isOwn && isStateOf(block, target)
+  switch (block.type) {
+    case 'thinking':
+      return goesBack && target.keepsThinking(block) ? block : undefined
+    // What has no state of its service follows in a user message: see `picturesOf`.
+    case 'image':
+    case 'file':
+      return goesBack && block.providerState !== undefined ? block : undefined
+    case 'serviceTool':
+      return goesBack && block.providerState !== undefined ? block : text(serviceToolText(block))
+    case 'opaque':
+      return goesBack ? block : undefined
+    case 'toolCall':
+      return legalCall(withoutForeignState(block, target, isOwn), target)
+    case 'text': {
+      const cleaned = withoutForeignState(block, target, isOwn)
+      return cleaned.text.trim() !== '' || cleaned.providerState !== undefined ? cleaned : undefined
+    }
   }
-  const cleaned = withoutForeignState(block, target, isOwn)
-  if (cleaned.type === 'text') return cleaned.text.trim() !== '' || cleaned.providerState !== undefined ? cleaned : undefined
-  return legalCall(cleaned, target)
+}
+
+const shownBefore: TextContent = { type: 'text', text: '(What the answer above showed:)' }
+
+/** Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. */
+export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
+  const media = content.filter((block) => (block.type === 'image' || block.type === 'file') && !cleaned.content.includes(block))
+  return media.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...media], timestamp: 0 }
 }
 
 function legalCall(call: ToolCallContent, target: NormaliseTarget): ToolCallContent {
@@ -105,7 +129,7 @@ function legalCall(call: ToolCallContent, target: NormaliseTarget): ToolCallCont
   return { ...call, id, arguments: call.invalidArguments === undefined ? call.arguments : {} }
 }
 
-function isStateOf(block: ThinkingContent, { api, model }: NormaliseTarget): boolean {
+function isStateOf(block: Content, { api, model }: NormaliseTarget): boolean {
   return block.providerState === undefined || (block.providerState.api === api && block.providerState.model === model)
 }
 

@@ -1,7 +1,7 @@
 import type { ToolCallContent } from '../../../contract/message/content.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
 import { perObject } from '../encode/per-object.ts'
-import { cleanMessage, type NormaliseTarget } from './clean-message.ts'
+import { cleanMessage, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
 
 export type { NormaliseTarget } from './clean-message.ts'
@@ -39,6 +39,17 @@ function textOfStopped(message: AssistantMessage): AssistantMessage | undefined 
   const content = message.content.flatMap((block) => (block.type === 'text' && block.text.trim() !== '' ? [text(block.text)] : []))
   const { errorMessage: _stopped, ...answer } = message
   return content.length === 0 ? undefined : { ...answer, content, stopReason: 'stop' }
+}
+
+const pictureMessages = new WeakMap<Message, UserMessage>()
+
+/** The message that shows what of `original` is not in `cleaned`: the same object at each call. */
+function picturesMessage(original: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
+  if (original === cleaned) return undefined
+  const known = pictureMessages.get(cleaned)
+  const made = known ?? picturesOf(original, cleaned)
+  if (made !== undefined) pictureMessages.set(cleaned, made)
+  return made
 }
 
 /** Stands where the result of a call belongs until it comes, or until there can be none. */
@@ -132,8 +143,11 @@ export class HistoryWalk {
 
   #answer(cleaned: AssistantMessage, original: Message): void {
     const ids = callIdsOf(original)
+    const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
+    const shown = pictures && cleanMessage(pictures, this.#target)
     if (ids.length === 0) {
       this.list.push(cleaned)
+      if (shown !== undefined) this.list.push(shown)
       return
     }
     const message = this.#withUniqueIds(cleaned, ids)
@@ -150,6 +164,7 @@ export class HistoryWalk {
       if (!isSecond) this.#open.set(id, { index: this.list.length, call: block })
       this.list.push(isSecond ? missingResult(block) : awaited)
     }
+    if (shown !== undefined) this.list.push(shown)
   }
 
   #result(id: string, cleaned: ToolResultMessage): void {

@@ -1,0 +1,107 @@
+import { type ApiProtocol, apiProtocol } from '../model/model-config.ts'
+import type { Reading } from '../shape/fault.ts'
+import { aText, optional } from '../shape/shape.ts'
+
+/** Where the bytes of a picture or a file are: exactly one of `data`, `url` and `fileId` is there. */
+export const sourceFields = {
+  /** The bytes, as base64 without a `data:` prefix. */
+  data: optional(aText),
+  /** An `https:` address that the service fetches itself, or `resolveMedia` where it does not. */
+  url: optional(aText),
+  /** The name under which a service keeps an uploaded file; `api` says which service. */
+  fileId: optional(aText),
+  api: optional(apiProtocol),
+}
+
+/** What every block of media has. */
+interface MediaFields {
+  mimeType: string
+  data?: string | undefined
+  url?: string | undefined
+  fileId?: string | undefined
+  api?: ApiProtocol | undefined
+  name?: string | undefined
+}
+
+/** Where the bytes are. */
+export type MediaSource =
+  | { type: 'data'; data: string }
+  | { type: 'url'; url: string }
+  | { type: 'fileId'; fileId: string; api: ApiProtocol }
+
+/** Where the bytes of `block` are. Of a block of another version that has none, no bytes. */
+export function sourceOf({ data, url, fileId, api }: MediaFields): MediaSource {
+  if (data !== undefined) return { type: 'data', data }
+  if (url !== undefined) return { type: 'url', url }
+  return fileId === undefined ? { type: 'data', data: '' } : { type: 'fileId', fileId, api: api ?? '' }
+}
+
+/** What is wrong with the source of a block at `path`; `undefined` where nothing is. What a caller hands in is also looked at inside. */
+export function sourceFault(block: unknown, path: string, reading: Reading): string | undefined {
+  if (reading === 'logged') return undefined
+  const { data, url, fileId, api, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
+  const given = [data, url, fileId].filter((source) => source !== undefined)
+  if (given.length !== 1) return `${path} has ${given.length} of data, url and fileId; exactly one says where the bytes are`
+  if (url !== undefined && !/^https:\/\/[^/]/i.test(url))
+    return `${path}.url is no https address. Pass the bytes as data, or an address that begins with https://`
+  if (fileId !== undefined && api === undefined)
+    return `${path}.fileId has no api beside it: say whose file it is, such as api: 'anthropicMessages'`
+  return data !== undefined && reading === 'given' ? dataFault(data, mimeType, path) : undefined
+}
+
+function dataFault(data: string, mimeType: string, path: string): string | undefined {
+  if (/^data:/i.test(data)) return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
+  if (data === '') return `${path}.data is empty: there is nothing to send`
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
+  const isType = typeByBytes(data)
+  if (isType === undefined ? mimeType !== 'application/pdf' : isType === mimeType || !isMediaOf(mimeType, checkedTypes)) return undefined
+  return `${path} is told to be ${mimeType}, and its bytes are ${isType ?? 'no PDF'}. A service would refuse it with every later request`
+}
+
+/** Types whose bytes are told apart from others. */
+const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
+
+/** Bytes that `data`, base64, stands for. */
+export function byteLengthOf(data: string): number {
+  return Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+}
+
+/** Whether `mimeType` is one of `accepted`, each a type or a family such as `image/*`. */
+export function isMediaOf(mimeType: string, accepted: readonly string[]): boolean {
+  const type = (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase().replace('image/jpg', 'image/jpeg')
+  return accepted.some((each) => each === '*/*' || each === type || (each.endsWith('/*') && type.startsWith(each.slice(0, -1))))
+}
+
+/** Kinds of files that are text, and are sent as text where a model takes no such file. */
+export function isTextType(mimeType: string): boolean {
+  return isMediaOf(mimeType, [
+    'text/*',
+    'application/json',
+    'application/xml',
+    'application/yaml',
+    'application/toml',
+    'application/javascript',
+  ])
+}
+
+/** The type that the first bytes of `data` (base64) say; `undefined` where they say none that is known. */
+export function typeByBytes(data: string): string | undefined {
+  const head = headOf(data)
+  if (head.startsWith('\x89PNG\r\n')) return 'image/png'
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (head.startsWith('GIF8')) return 'image/gif'
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp'
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WAVE') return 'audio/wav'
+  if (head.includes('%PDF-')) return 'application/pdf'
+  return /^\s*</.test(head) ? 'a document of text' : undefined
+}
+
+/** The first bytes of `data`, one character each. */
+function headOf(data: string): string {
+  try {
+    return atob(data.slice(0, 1368))
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,56 @@
+import { mediaName } from '../../../contract/message/block-words.ts'
+import type { FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
+import { isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
+import { text } from '../../../contract/message/message.ts'
+import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
+
+/** What media a model takes. */
+export type MediaRules = Pick<ModelCapabilities, 'media' | 'mediaByUrl'>
+
+const lines = new WeakMap<ImageContent | FileContent, TextContent>()
+
+/**
+ * `block` where the model takes it. A text file that it does not take is its text, under its name. Of anything else a line says what was left out,
+ * and why: the same object at each call.
+ */
+export function takenMedia(
+  block: ImageContent | FileContent,
+  rules: MediaRules,
+  api: ApiProtocol,
+): ImageContent | FileContent | TextContent {
+  const reason = whyNot(block, rules, api)
+  if (reason === undefined) return block
+  const words = block.type === 'file' && isTextType(block.mimeType) ? textOf(block) : undefined
+  return line(block, words ?? `(${block.type} left out: ${reason})`)
+}
+
+/** The lines that stand for what `block` is: made once, so that what was encoded before is found again. */
+function line(block: ImageContent | FileContent, words: string): TextContent {
+  const known = lines.get(block)
+  if (known?.text === words) return known
+  const made = text(words)
+  lines.set(block, made)
+  return made
+}
+
+function whyNot(block: ImageContent | FileContent, { media, mediaByUrl }: MediaRules, api: ApiProtocol): string | undefined {
+  const source = sourceOf(block)
+  if (source.type === 'fileId') return source.api === api ? undefined : `${mediaName(block)} was uploaded to another service`
+  if (source.type === 'url' && !isMediaOf(block.mimeType, mediaByUrl)) {
+    return `this service does not fetch ${mediaName(block)} from an address`
+  }
+  if (isMediaOf(block.mimeType, media)) return undefined
+  return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
+}
+
+/** The text of a file that is sent as text; `undefined` where it is no UTF-8. */
+function textOf(block: FileContent): string | undefined {
+  if (block.data === undefined) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(block.data), (char) => char.charCodeAt(0))
+    const words = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return `${block.name ?? 'A file'}:\n${words}`
+  } catch {
+    return undefined
+  }
+}
