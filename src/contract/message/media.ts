@@ -1,6 +1,5 @@
 import { type ApiProtocol, apiProtocol } from '../model/model-config.ts'
-import type { Reading } from '../shape/fault.ts'
-import { aText, optional } from '../shape/shape.ts'
+import { aText, optional, type Reading } from '../shape/shape.ts'
 
 /** Where the bytes of a picture or a file are: exactly one of `data`, `url` and `fileId` is there. */
 export const sourceFields = {

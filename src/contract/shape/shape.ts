@@ -11,7 +11,6 @@
  * @module
  */
 import type { JsonObject, JsonSchema, JsonValue } from '../json.ts'
-import type { Reading } from './fault.ts'
 import { jsonFault } from './json-fault.ts'
 
 declare const carried: unique symbol
