@@ -49,7 +49,8 @@ export function sourceFault(block: unknown, path: string, reading: Reading): str
 }
 
 function dataFault(data: string, mimeType: string, path: string): string | undefined {
-  if (/^data:/i.test(data)) return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
+  if (/^data:/i.test(data))
+    return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
   if (data === '') return `${path}.data is empty: there is nothing to send`
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
