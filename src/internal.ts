@@ -35,6 +35,7 @@ export {
   withMethods,
 } from './contract/shape/shape.ts'
 export { Inputs } from './loop/ask/desks.ts'
+export { mcpErrorCode } from './mcp/mcp-error.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
 export { aTime } from './providers/kit/provider-options.ts'
 export { patienceOf, withoutOwnTimeouts } from './providers/kit/transport/patience.ts'

@@ -22,7 +22,7 @@ export class AskingCalls {
   readonly #calls = new Set<AskingCall>()
 
   /** What a call is to be sent with; its clock stands still while somebody is asked. `end` once it has its answer. */
-  begin({ onelicit, caller, pause: pauseCaller, timeout = 60_000, signal, ...others }: McpRequestOptions): {
+  begin({ onelicit, caller, isRepeatable: _, pause: pauseCaller, timeout = 60_000, signal, ...others }: McpRequestOptions): {
     options: McpRequestOptions
     end(): void
   } {

@@ -13,10 +13,10 @@ import {
   withMethods,
 } from '../../src/internal.ts'
 import { McpError } from '../../src/mcp/index.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { CallStreams, isBrokenOff, reconnectionOptions } from './call-streams.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
+import { boundedFetch, resumableFetch, tracedFetch } from './fetch-layers.ts'
 import { originFetch, originProvider } from './origin-fetch.ts'
-import { endingTransport, resumableFetch } from './resumable-stream.ts'
 
 /** Which server to talk to over HTTP, and as whom. */
 export interface McpHttpOptions extends McpConnectOptions {
@@ -50,7 +50,9 @@ const httpOptions = optionsOf<McpHttpOptions>({
  *
  * **Contract**
  * - Redirects are followed within the origin alone: headers and tokens go nowhere else. An answer, or one event, has at most 10 MiB.
- * - A session that the server has forgotten (404) is begun again, once per call; a stream that breaks is resumed where it broke.
+ * - A session that the server has forgotten (404, or 400 with words about a session) is begun again, once per call.
+ * - A stream that breaks is resumed where it broke. Where the server cannot go on with it, as after a restart, the call fails at once; one that does no harm when
+ *   it is repeated is made once more.
  * - Values of `headers`, and tokens, stand in no error and no log. No code is generated: it runs where that is forbidden.
  * - Rejects with `McpError` `unauthorized` when it is refused, also after people were sent to log in: connect again with `authorizationCode`.
  *
@@ -65,7 +67,8 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
   const { url, headers = {}, authProvider: ofCaller, authorizationCode, fetch: given, ...others } = options
   const address = new URL(url)
   const authProvider = ofCaller && originProvider(ofCaller, address)
-  const fetchLike = resumableFetch(boundedFetch(originFetch(given ?? ((input, init) => fetch(input, init)), address, headers)))
+  const reached = originFetch(given ?? ((input, init) => fetch(input, init)), address, headers)
+  const fetchLike = tracedFetch(resumableFetch(boundedFetch(reached)))
   const setting = { fetch: fetchLike, ...(authProvider !== undefined && { authProvider }) }
   let code = authorizationCode
   let current: StreamableHTTPClientTransport | undefined
@@ -85,11 +88,15 @@ export async function connectMcp(options: McpHttpOptions): Promise<McpConnection
           const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
           return new SSEClientTransport(address, setting)
         }
-        current = new StreamableHTTPClientTransport(address, setting)
-        return endingTransport(current)
+        const streams = new CallStreams()
+        current = new StreamableHTTPClientTransport(address, { ...setting, fetch: streams.fetch(fetchLike), reconnectionOptions })
+        return streams.follow(current)
       },
       isOther: (error) => error instanceof StreamableHTTPError && [400, 404, 405, 406, 415].includes(error.code ?? 0),
-      isForgotten: (error) => error instanceof StreamableHTTPError && error.code === 404,
+      // Many servers say 400 where the protocol wants 404.
+      isForgotten: (error) =>
+        error instanceof StreamableHTTPError && (error.code === 404 || (error.code === 400 && /session/i.test(error.message))),
+      isBrokenOff,
       end: async () => current?.terminateSession(),
       secrets: async () => [
         ...Object.values(headers).flatMap(headerSecrets),

@@ -17,6 +17,7 @@ import {
   checkOptions,
   either,
   logWarning,
+  mcpErrorCode,
   type OptionTable,
   oneOf,
   options as optionsOf,
@@ -25,7 +26,7 @@ import {
   withMethods,
   withoutSecrets,
 } from '../../src/internal.ts'
-import { type McpClientLike, McpError, type McpErrorCode, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
+import { type McpClientLike, McpError, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
 import { escapeControls } from '../../src/store/index.ts'
 import { AskingCalls } from './asking-calls.ts'
 
@@ -60,6 +61,8 @@ export interface McpRoute {
   isOther?(error: unknown): boolean
   /** Whether an error means that the server has forgotten the session, and did nothing. Default: never. */
   isForgotten?(error: unknown): boolean
+  /** Whether an error means that the call broke off, and that nobody knows what became of it. Default: never. */
+  isBrokenOff?(error: unknown): boolean
   /** Says goodbye, before the transport is closed; waited for at most a second. Default: nothing is said. */
   end?(): Promise<unknown>
   /** What must stand in no error and no log. */
@@ -96,6 +99,10 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
   await connection.live()
   return connection
 }
+
+/** A restart, most likely. */
+const brokenOff =
+  'The server broke off in the middle of the call, as it does when it is restarted. Whether the call was carried out is not known.'
 
 /** Lines about the errors of one connection. */
 const maxLines = 50
@@ -137,7 +144,7 @@ class Connection implements McpConnection {
   async callTool(...[params, schema, options = {}]: Parameters<McpClientLike['callTool']>): Promise<unknown> {
     const { options: sent, end } = this.#asking.begin(options)
     try {
-      return await this.#send((client) => client.callTool(params, schema, sent))
+      return await this.#send((client) => client.callTool(params, schema, sent), options.isRepeatable)
     } finally {
       end()
     }
@@ -168,18 +175,29 @@ class Connection implements McpConnection {
     }
   }
 
-  async #send(send: (client: ConnectedClient) => Promise<unknown>): Promise<unknown> {
+  async #send(send: (client: ConnectedClient) => Promise<unknown>, isRepeatable = false): Promise<unknown> {
     const client = await this.live()
     try {
       return await send(client)
     } catch (error) {
-      if (this.#route.isForgotten?.(error) !== true || this.#isClosed) throw await this.#failure('connection', error)
-      await client.close()
-      const again = await this.live()
-      return await send(again).catch(async (second) => {
-        throw await this.#failure('connection', second)
+      if (this.#isClosed) throw await this.#failure(error)
+      if (this.#route.isForgotten?.(error) === true) {
+        await client.close()
+        return this.#sendAgain(send)
+      }
+      if (this.#route.isBrokenOff?.(error) !== true) throw await this.#failure(error)
+      if (!isRepeatable) throw new McpError('connection', brokenOff)
+      return this.#send(send).catch(async (second) => {
+        throw new McpError('connection', `${brokenOff} It was called again, and failed: ${await this.#clean(second)}`)
       })
     }
+  }
+
+  async #sendAgain(send: (client: ConnectedClient) => Promise<unknown>): Promise<unknown> {
+    const client = await this.live()
+    return send(client).catch(async (error) => {
+      throw this.#route.isBrokenOff?.(error) === true ? new McpError('connection', brokenOff) : await this.#failure(error)
+    })
   }
 
   async #open(): Promise<ConnectedClient> {
@@ -187,11 +205,11 @@ class Connection implements McpConnection {
     try {
       this.#client = await this.#connect()
     } catch (error) {
-      if (this.#attempt > 0 || this.#route.isOther?.(error) !== true) throw await this.#failure(codeOf(error), error, 'Cannot connect: ')
+      if (this.#attempt > 0 || this.#route.isOther?.(error) !== true) throw await this.#failure(error, 'Cannot connect: ')
       this.#attempt = 1
       this.#client = await this.#connect().catch(async (second) => {
         this.#attempt = 0
-        throw await this.#failure(codeOf(second), second, 'Cannot connect: ')
+        throw await this.#failure(second, 'Cannot connect: ')
       })
     }
     if (this.#isClosed) {
@@ -237,9 +255,9 @@ class Connection implements McpConnection {
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */
-  async #failure(code: McpErrorCode, error: unknown, before = ''): Promise<unknown> {
+  async #failure(error: unknown, before = ''): Promise<unknown> {
     if (McpError.isInstance(error)) return error
-    return new McpError(code, before + (await this.#clean(error)))
+    return new McpError(mcpErrorCode(error), before + (await this.#clean(error)))
   }
 
   async #clean(error: unknown): Promise<string> {
@@ -265,15 +283,6 @@ class Connection implements McpConnection {
  */
 const unusedValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'This package has no such check.' }),
-}
-
-function codeOf(error: unknown): McpErrorCode {
-  const isRefused =
-    error instanceof Error &&
-    (error.name === 'UnauthorizedError' ||
-      error.constructor.name === 'UnauthorizedError' ||
-      ('code' in error && (error.code === 401 || error.code === 403)))
-  return isRefused ? 'unauthorized' : 'connection'
 }
 
 /** Waits for `work`, however it ends, but not longer than `ms`. */

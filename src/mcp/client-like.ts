@@ -34,6 +34,8 @@ export interface McpRequestOptions {
   onprogress?: (progress: McpProgress) => void
   /** Asks the person behind the call what the server wants to know, `params` as it sent them. For `connectMcp`; other clients pass it over. */
   onelicit?: (params: unknown, signal: AbortSignal) => Promise<{ action: 'accept' | 'decline' | 'cancel'; content?: JsonObject }>
+  /** The call may be made once more where nobody knows what became of it. For `connectMcp`. */
+  isRepeatable?: boolean
   /** Whose call it is: what is asked during calls of several is asked of nobody. */
   caller?: string
   /** Stops the clock that the caller keeps of the call, while somebody is asked; what it returns starts it anew. */

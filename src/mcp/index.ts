@@ -9,5 +9,5 @@ export type {
   McpTool,
   McpToolAnnotations,
 } from './client-like.ts'
-export { McpError, type McpErrorCode } from './list-tools.ts'
+export { McpError, type McpErrorCode } from './mcp-error.ts'
 export { type McpToolChange, type McpToolSet, type McpToolsOptions, mcpTools } from './tool-set.ts'

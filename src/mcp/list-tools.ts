@@ -1,6 +1,7 @@
-import { errorText, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { errorText } from '../contract/errors.ts'
 import { oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
+import { McpError, mcpErrorCode } from './mcp-error.ts'
 
 /** Tools of one server, and pages of a list: more is no list that a model could use. */
 const maxTools = 1000
@@ -11,7 +12,7 @@ const maxChars = 8 * 1024 * 1024
 /**
  * All tools of a server, page after page, in its order; none where it has no tools at all. Entries without a name are left out.
  *
- * Rejects with `McpError`: `connection` when the server cannot be asked, `protocol` for an answer that is no list, a cursor that comes again, and more
+ * Rejects with `McpError`: `connection` when the server cannot be asked, `unauthorized` when it does not let us in, `protocol` for an answer that is no list, a cursor that comes again, and more
  * than 1,000 tools, 100 pages or 8 Mi characters.
  */
 export async function listTools(client: McpClientLike, timeout: number): Promise<McpTool[]> {
@@ -45,7 +46,7 @@ async function readPage(
     .request({ method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) }, anyResult, { timeout })
     .catch((error) => {
       // Without the cause: nobody knows what a client keeps in its errors.
-      throw new McpError('connection', `The server did not list its tools: ${oneLine(errorText(error), 2000)}`)
+      throw new McpError(mcpErrorCode(error), `The server did not list its tools: ${oneLine(errorText(error), 2000)}`)
     })
   const { tools, nextCursor }: Record<string, unknown> = Object(page)
   if (!Array.isArray(tools)) throw new McpError('protocol', 'The server answered tools/list with something else than a list of tools.')
@@ -67,21 +68,4 @@ function readTool(entry: unknown): McpTool[] {
       ...(hints !== undefined && { annotations: hints }),
     },
   ]
-}
-
-/** Why a server cannot be used. */
-export type McpErrorCode = 'connection' | 'unauthorized' | 'protocol'
-
-/** A server that cannot be reached (`connection`), does not let us in (`unauthorized`), or does not keep to the protocol (`protocol`). A failed call is a result for the model instead. */
-export class McpError extends PhiError {
-  declare readonly code: McpErrorCode
-
-  constructor(code: McpErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'McpError'
-  }
-
-  static override isInstance(value: unknown): value is McpError {
-    return PhiError.isInstance(value) && value.name === 'McpError'
-  }
 }

@@ -52,7 +52,7 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     description: cutText(info.description?.trim() || 'MCP tool (no description)', maxDescription),
     ...parameters,
     timeoutMs: setting.timeoutMs,
-    ...((hints.readOnlyHint === true || hints.idempotentHint === true) && { idempotent: true }),
+    ...(isRepeatable(info) && { idempotent: true }),
     execute: async (args, ctx) => {
       // Somebody said yes, unless it has changed since.
       if (shared.asked === shared.fingerprint) shared.agreed = shared.fingerprint
@@ -74,6 +74,10 @@ function ruleOf(info: McpTool, { needsApproval }: ToolSetting): AgentTool['needs
   return info.annotations?.destructiveHint === true ? true : undefined
 }
 
+function isRepeatable({ annotations: hints = {} }: McpTool): boolean {
+  return hints.readOnlyHint === true || hints.idempotentHint === true
+}
+
 async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, setting: ToolSetting): Promise<ToolResult> {
   const { client, timeoutMs, settled } = setting
   // A signal of its own: clients listen to it longer than the call lasts, and would tell the server of an abort that came after.
@@ -86,6 +90,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
     signal: call.signal,
     timeout: timerMs(timeoutMs),
     onprogress: progressTo(ctx),
+    isRepeatable: isRepeatable(info),
     ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
     ...(ctx.pauseTimeout !== undefined && { pause: ctx.pauseTimeout }),
   }

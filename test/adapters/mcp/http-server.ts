@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 /** What a server got. */
@@ -53,4 +56,34 @@ export function mcpAnswer(
         ? { tools: [{ name: 'act', inputSchema: { type: 'object' } }] }
         : call()
   return { jsonrpc: '2.0', id, result }
+}
+
+/** A port that was free a moment ago: for a server that is to come back where it was. */
+export async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** The official server as a program of its own, until the test ends or `kill` has resolved. */
+export async function startEverything(transport: 'streamableHttp' | 'sse', port?: number): Promise<{ url: string; kill(): Promise<void> }> {
+  const at = port ?? (await freePort())
+  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
+  const child = spawn(process.execPath, [join(manifest, '..', 'dist', 'index.js'), transport], {
+    env: { ...process.env, PORT: String(at), HOST: '127.0.0.1' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const isGone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const kill = () => {
+    child.kill('SIGKILL')
+    return isGone
+  }
+  onTestFinished(kill)
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (chunk) => /listening|running/i.test(String(chunk)) && resolve())
+    child.once('exit', () => reject(new Error('the server ended')))
+  })
+  return { url: `http://127.0.0.1:${at}`, kill }
 }

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { connectMcp, type McpHttpOptions } from '../../../adapters/mcp/index.ts'
-import { textOf } from '../../../src/index.ts'
 import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
-import { play } from '../../support/play.ts'
-import { type Heard, json, mcpAnswer, webServer } from './http-server.ts'
+import { freePort, type Heard, json, mcpAnswer, startEverything, webServer } from './http-server.ts'
+import { told } from './told.ts'
 
 const token = 'token-4711-secret'
 const headers = { authorization: `Bearer ${token}` }
@@ -18,40 +13,9 @@ async function toolsOf(options: McpHttpOptions): Promise<McpToolSet> {
   return set
 }
 
-async function told(tools: McpToolSet, name = 'act', args = {}) {
-  const { result } = await play([{ toolCalls: [{ name, arguments: args }] }, { text: 'done' }], { tools })
-  expect(result.status).toBe('completed')
-  const [answer] = result.messages.flatMap((message) => (message.role === 'toolResult' ? [message] : []))
-  return { text: answer === undefined ? '' : textOf(answer.content), isError: answer?.isError }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-/** The official server, until the test ends. */
-async function everything(transport: 'streamableHttp' | 'sse'): Promise<string> {
-  const port = await freePort()
-  const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
-  const child = spawn(process.execPath, [join(manifest, '..', 'dist', 'index.js'), transport], {
-    env: { ...process.env, PORT: String(port), HOST: '127.0.0.1' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.on('data', (chunk) => /listening|running/i.test(String(chunk)) && resolve())
-    child.once('exit', () => reject(new Error('the server ended')))
-  })
-  return `http://127.0.0.1:${port}`
-}
-
 describe('connectMcp with the official server', () => {
   it('speaks Streamable HTTP', async () => {
-    const tools = await toolsOf({ url: `${await everything('streamableHttp')}/mcp` })
+    const tools = await toolsOf({ url: `${(await startEverything('streamableHttp')).url}/mcp` })
     expect(await told(tools, 'echo', { message: 'over http' })).toMatchObject({
       text: expect.stringContaining('over http'),
       isError: false,
@@ -59,7 +23,7 @@ describe('connectMcp with the official server', () => {
   })
 
   it('falls back to SSE', async () => {
-    const tools = await toolsOf({ url: `${await everything('sse')}/sse` })
+    const tools = await toolsOf({ url: `${(await startEverything('sse')).url}/sse` })
     expect(await told(tools, 'echo', { message: 'over sse' })).toMatchObject({ text: expect.stringContaining('over sse'), isError: false })
   })
 })
@@ -91,6 +55,28 @@ describe('connectMcp', () => {
     expect(sessions).toBe(2)
     await tools.close()
     expect(heard.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 's2' } })
+  })
+
+  it('says that it is not let in, also where that is so only while listing', async () => {
+    const { url } = await webServer((one, response) =>
+      one.body.method === 'tools/list' ? json(response, { error: 'expired', token }, {}, 401) : answering()(one, response),
+    )
+    const failure = await toolsOf({ url, headers }).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'McpError', code: 'unauthorized' })
+    expect(String(failure)).not.toContain(token)
+  })
+
+  it('begins a session again that a server calls unknown with 400', async () => {
+    let current = 's1'
+    const { url } = await webServer((one, response) => {
+      if (one.body.method === 'initialize') return json(response, mcpAnswer(one), { 'mcp-session-id': current })
+      if (one.method === 'POST' && one.headers['mcp-session-id'] !== current)
+        return json(response, { error: { message: 'Bad Request: No valid session ID provided' } }, {}, 400)
+      return answering()(one, response)
+    })
+    const tools = await toolsOf({ url })
+    current = 's2'
+    expect(await told(tools)).toEqual({ text: 'ok', isError: false })
   })
 
   it('leaves no timer, however many of its streams were about to be opened again', async () => {

@@ -1,0 +1,197 @@
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { ErrorCode, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js'
+import { startTimer } from '../../src/internal.ts'
+import { isEventStream, withBody } from './fetch-layers.ts'
+
+/** How often, and when, the SDK opens a broken stream again where the server does not say. */
+export const reconnectionOptions = {
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 2,
+}
+
+/** How long what has come of a stream may take through the SDK, after the stream has ended, in ms. */
+const readingMs = 100
+
+/** A request whose answer has not come yet. */
+interface Call {
+  readonly id: RequestId
+  /** The last event of its stream; undefined where that cannot be resumed. */
+  lastEventId?: string
+  /** How often its stream could not be opened again, one after the other. */
+  failures: number
+}
+
+/** Marks the error of a call that broke off. */
+const brokenOff = Object.freeze({ reason: 'brokenOff' })
+
+/** Whether an error of the client means that the stream of a call broke off, and that nobody knows what became of the call. */
+export function isBrokenOff(error: unknown): boolean {
+  return error instanceof Error && 'data' in error && error.data === brokenOff
+}
+
+/**
+ * The calls of one Streamable HTTP transport. The SDK tells nobody when the stream of a call ends without an answer and cannot be resumed: the call would
+ * wait until its time is up. Here it fails at once.
+ *
+ * **Contract**
+ * - A stream without ids is over when it ends. One with ids is over when the server refuses to go on with it, as it does after a restart, or cannot be reached
+ *   as often as the SDK tries.
+ * - `close` of the transport stops all timers, also those of the SDK.
+ */
+export class CallStreams {
+  readonly #calls = new Map<RequestId, Call>()
+  readonly #stops = new Set<() => void>()
+  #transport: Transport | undefined
+
+  /** As `fetch`, watching how the streams of calls end. */
+  fetch(fetch: FetchLike): FetchLike {
+    return async (url, init) => {
+      const lastEventId = new Headers(init?.headers).get('last-event-id')
+      if (lastEventId !== null) return this.#resume(lastEventId, () => fetch(url, init))
+      const call = this.#callOf(init?.body)
+      const response = await fetch(url, init).catch((error) => {
+        throw call === undefined || isRefused(error) ? error : Object.assign(new Error('The call broke off.'), { data: brokenOff })
+      })
+      if (call === undefined || response.body === null || !isEventStream(response)) return response
+      return withBody(
+        response,
+        watched(response.body, () => this.#ended(call)),
+      )
+    }
+  }
+
+  /** The transport, as the interface has it: its class says of its session that it may be undefined. */
+  follow(given: StreamableHTTPClientTransport): Transport {
+    endTimers(given, this.#stops)
+    const transport = given as Transport
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => {
+      const call = this.#begin(message)
+      if (call === undefined) return send(message, options)
+      const onresumptiontoken = (token: string) => {
+        call.lastEventId = token
+        options?.onresumptiontoken?.(token)
+      }
+      return send(message, { ...options, onresumptiontoken })
+    }
+    this.#watchAnswers(transport)
+    this.#transport = transport
+    return transport
+  }
+
+  #begin(message: JSONRPCMessage): Call | undefined {
+    if (!('method' in message)) return undefined
+    if ('id' in message) {
+      const call = { id: message.id, failures: 0 }
+      this.#calls.set(message.id, call)
+      return call
+    }
+    // Nobody waits for it any more.
+    const { requestId } = Object(message.params)
+    if (message.method === 'notifications/cancelled') this.#calls.delete(requestId)
+    return undefined
+  }
+
+  #watchAnswers(transport: Transport): void {
+    let handler: Transport['onmessage']
+    Object.defineProperty(transport, 'onmessage', {
+      get: () => handler,
+      set: (given: Transport['onmessage']) => {
+        handler =
+          given &&
+          ((message, extra) => {
+            if (!('method' in message) && message.id !== undefined) this.#calls.delete(message.id)
+            given(message, extra)
+          })
+      },
+    })
+  }
+
+  #callOf(body: RequestInit['body']): Call | undefined {
+    if (typeof body !== 'string' || this.#calls.size === 0) return undefined
+    const { id } = Object(JSON.parse(body))
+    return this.#calls.get(id)
+  }
+
+  async #resume(lastEventId: string, open: () => Promise<Response>): Promise<Response> {
+    const call = [...this.#calls.values()].find((one) => one.lastEventId === lastEventId)
+    let status = 0
+    try {
+      const response = await open()
+      status = response.status
+      return response
+    } finally {
+      if (call !== undefined) this.#resumed(call, status)
+    }
+  }
+
+  #resumed(call: Call, status: number): void {
+    const isOpen = status >= 200 && status < 300
+    call.failures = isOpen ? 0 : call.failures + 1
+    const isOver = status >= 300 && status < 500
+    if (isOver || call.failures >= reconnectionOptions.maxRetries) this.#fail(call)
+  }
+
+  #ended(call: Call): void {
+    const stop = startTimer(readingMs, () => {
+      this.#stops.delete(stop)
+      if (call.lastEventId === undefined) this.#fail(call)
+    })
+    this.#stops.add(stop)
+  }
+
+  #fail(call: Call): void {
+    if (!this.#calls.delete(call.id)) return
+    const error = { code: ErrorCode.ConnectionClosed, message: 'The stream of the call broke off.', data: brokenOff }
+    this.#transport?.onmessage?.({ jsonrpc: '2.0', id: call.id, error })
+  }
+}
+
+/** Nothing was sent: nobody was there to take it. Node says it in the cause. */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && /refused/i.test(`${error.message} ${Object(error.cause).code} ${Object(error.cause).message}`)
+}
+
+/** `body`, and a call of `end` when it is over, however. */
+function watched(body: ReadableStream<Uint8Array<ArrayBuffer>>, end: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        controller.close()
+      } catch (error) {
+        controller.error(error)
+      }
+      end()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+/** The transport remembers the timer of one broken stream, so that those of others would go off after its end: here `close` stops them all, and `stops`. */
+function endTimers(transport: StreamableHTTPClientTransport, stops: Set<() => void>): void {
+  const timers = new Set<ReturnType<typeof setTimeout>>()
+  Object.defineProperty(transport, '_reconnectionTimeout', {
+    get: () => undefined,
+    set: (timer: ReturnType<typeof setTimeout> | undefined) => {
+      if (timer === undefined) return
+      timers.add(timer)
+      const [oldest] = timers
+      // Long since gone off.
+      if (timers.size > 100 && oldest !== undefined) timers.delete(oldest)
+    },
+  })
+  const close = transport.close.bind(transport)
+  transport.close = async () => {
+    for (const timer of timers) clearTimeout(timer)
+    timers.clear()
+    for (const stop of stops) stop()
+    stops.clear()
+    await close()
+  }
+}

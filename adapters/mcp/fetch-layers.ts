@@ -1,0 +1,84 @@
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
+
+/** Bytes of an answer, or of one event of a stream of them. */
+const maxBytes = 10 * 1024 * 1024
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Whether an answer is a stream of events. */
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true
+}
+
+/** `response` with another body; it still says where it came from. */
+export function withBody(response: Response, body: ReadableStream<Bytes>): Response {
+  const { status, statusText, headers, url } = response
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url })
+}
+
+/** As `fetch`, but a body breaks off with an error when it is larger than 10 MiB; of a stream of events, when one of them is. */
+export function boundedFetch(fetch: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    // What a browser does not show of a redirect has status 0, and no body.
+    if (response.body === null || response.status < 200) return response
+    return withBody(response, response.body.pipeThrough(bound(isEventStream(response))))
+  }
+}
+
+function bound(isEvents: boolean): TransformStream<Bytes, Bytes> {
+  let length = 0
+  let isLineStart = false
+  return new TransformStream({
+    transform(chunk, controller) {
+      length += chunk.length
+      if (isEvents) {
+        for (const [at, byte] of chunk.entries()) {
+          if (byte === carriageReturn) continue
+          // An empty line ends an event.
+          if (byte === lineFeed && isLineStart) length = chunk.length - at - 1
+          isLineStart = byte === lineFeed
+        }
+      }
+      if (length > maxBytes) controller.error(new Error(`The server sent more than ${maxBytes} bytes at once.`))
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+/**
+ * As `fetch`, but a stream of events that goes on after `last-event-id` begins with that id, without data: the SDK forgets where it was when a stream breaks
+ * before anything new has come, and would then ask for all that is new, which loses what came between.
+ */
+export function resumableFetch(fetch: FetchLike): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    const lastEventId = new Headers(init?.headers).get('last-event-id')
+    if (lastEventId === null || !isEventStream(response) || response.body === null) return response
+    const start = new TextEncoder().encode(`id: ${lastEventId}\ndata:\n\n`)
+    const begun = new TransformStream<Bytes, Bytes>({ start: (controller) => controller.enqueue(start) })
+    return withBody(response, response.body.pipeThrough(begun))
+  }
+}
+
+/** As `fetch`, but a call that says in its `_meta` which trace it belongs to says so in its headers too, for what stands between here and the server. */
+export function tracedFetch(fetch: FetchLike): FetchLike {
+  return (url, init) => {
+    const headers = traceHeaders(init?.body)
+    if (headers.length === 0) return fetch(url, init)
+    const sent = new Headers(init?.headers)
+    for (const [name, value] of headers) if (!sent.has(name)) sent.set(name, value)
+    return fetch(url, { ...init, headers: sent })
+  }
+}
+
+function traceHeaders(body: RequestInit['body']): [string, string][] {
+  if (typeof body !== 'string' || !body.includes('"traceparent"')) return []
+  const meta: Record<string, unknown> = Object(Object(Object(JSON.parse(body)).params)._meta)
+  return ['traceparent', 'tracestate'].flatMap((name): [string, string][] => {
+    const value = meta[name]
+    return typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) ? [[name, value]] : []
+  })
+}
