@@ -8,6 +8,7 @@ import type { ContextState } from '../../src/contract/context/context-change.ts'
 import { defaultRevertPolicy } from '../../src/contract/context/context-change.ts'
 import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, textOf } from '../../src/contract/message/message.ts'
 import { bodyFor, request, type WireMessages } from '../providers/anthropic/call.ts'
+import { runs } from '../support/runs.ts'
 import { answer, numbered, result, user } from './history.ts'
 
 const policy = { policy: defaultRevertPolicy, turnIndex: 1 }
@@ -38,7 +39,7 @@ describe('a fence', () => {
         expect(fencedLines(text, token).toLowerCase().split(token)).toHaveLength(3)
         expect(fenced(fenced(text, fenceToken('another')), token).endsWith(` ${fenceToken('another')}>> ${token}>>`)).toBe(true)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(600, 6000) },
     )
   })
 
@@ -62,7 +63,7 @@ describe('a tool', () => {
         expect(shown[0]).toBe(`<<${token} [n2] ${token}>>`)
         expect(shown.slice(1).join('').toLowerCase()).not.toContain(token)
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(600, 6000) },
     )
   })
 
@@ -79,12 +80,12 @@ describe('a tool', () => {
         expect(note.toLowerCase().split(token)).toHaveLength(3)
         expect(note.startsWith(`<<${token} [lesson]`) && note.endsWith(` ${token}>>`)).toBe(true)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400, 4000) },
     )
   })
 
   it('costs time in proportion to what it writes', () => {
-    const size = 8_000_000
+    const size = 2_000_000
     for (const output of [
       '<<'.repeat(size / 2),
       `${token} `.repeat(size / 9),

@@ -8,6 +8,7 @@ import { bridged, isAnswer, isStandIn } from '../../src/context/view/stand-in.ts
 import type { ContextState } from '../../src/contract/context/context-change.ts'
 import { type AgentMessage, isLlmMessage } from '../../src/contract/message/message.ts'
 import type { TokenCounter } from '../../src/types/context/compaction.ts'
+import { runs } from '../support/runs.ts'
 import { compact } from './compaction/compacting.ts'
 import { answer, result, user } from './history.ts'
 import { historyOf, seeds } from './random-history.ts'
@@ -47,7 +48,7 @@ describe('a view that grows', () => {
         expect(shown.some((message, index) => isAnswer(message) && index > 0 && isStandIn(shown[index - 1] ?? message))).toBe(false)
       }
     })
-    await fc.assert(property, { numRuns: 1500 })
+    await fc.assert(property, { numRuns: runs(300, 3000) })
   })
 
   it('costs what is new: each message is estimated once, whatever the turn', () => {

@@ -7,6 +7,7 @@ import { prunTools } from '../../src/tools/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { longHistory } from '../support/long-history.ts'
 import { fastRetry, tool } from '../support/play.ts'
+import { runs } from '../support/runs.ts'
 
 const toolNames = ['ok', 'throws', 'hangs', 'asks', 'reports', 'missing']
 const call = fc.oneof(
@@ -245,7 +246,7 @@ describe('any script of answers, tools, steers, aborts, filters, hooks and appro
           expect(agent.messages.some(({ id }) => id === message.id)).toBe(status === 'delivered')
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 1000) },
     )
   }, 60_000)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/contract/errors.ts'
 import type { AssistantMessage } from '../../src/contract/message/message.ts'
+import { runs } from '../support/runs.ts'
 import { seeded, shredded } from './bytes.ts'
 import type { Outcome } from './model-call.ts'
 
@@ -84,7 +85,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
         const { message, error } = await replay([bytes])
         expect(message !== undefined || error instanceof ProviderError).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100, 1000) },
     )
   })
 }

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { CursorExpiredError } from '../../src/contract/errors.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { EventLog } from '../../src/stream/event-log.ts'
+import { runs } from '../support/runs.ts'
 import { drain, RunEvents, textIn } from './run-events.ts'
 
 type Step =
@@ -136,6 +137,6 @@ it('loses and repeats nothing for any reader, whatever is joined or forgotten me
       const { appended, given } = await play(steps, replayBytes)
       for (const reader of given) checkReader(appended, reader)
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(300, 3000) },
   )
 })

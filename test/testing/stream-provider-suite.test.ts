@@ -11,6 +11,8 @@ import { runs } from '../support/runs.ts'
 
 const runner = { describe, it, expect }
 const apiKey = 'sk-canary-4f9d2c7b81'
+/** Of those whose decoder is cut at every byte by its own tests. */
+const cuts = runs(300, Number.POSITIVE_INFINITY)
 
 function fixture(path: string, expected: ProviderFixture['expect'], terminal?: string): ProviderFixture {
   const body = readFileSync(new URL(`../fixtures/${path}.sse`, import.meta.url))
@@ -25,6 +27,7 @@ const bothTools = [
 
 streamProviderSuite(runner, {
   name: 'anthropic',
+  cuts,
   create: (fetch) => anthropic('claude-test', { apiKey, fetch }),
   fixtures: [
     fixture('anthropic/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, 'message_stop'),
@@ -88,6 +91,7 @@ const threeCalls = [
 
 streamProviderSuite(runner, {
   name: 'google',
+  cuts,
   create: (fetch) => google('gemini-3.5-flash', { apiKey, fetch }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -100,7 +104,7 @@ streamProviderSuite(runner, {
   ],
 })
 
-// The decoder of google, which is cut at every byte above.
+// The decoder of google.
 streamProviderSuite(runner, {
   name: 'vertex',
   cuts: runs(100, Number.POSITIVE_INFINITY),
@@ -126,6 +130,7 @@ const responsesTools = {
 
 streamProviderSuite(runner, {
   name: 'openaiResponses',
+  cuts,
   create: (fetch) => openaiResponses('gpt-test', { apiKey, fetch }),
   fixtures: [
     fixture('openai-responses/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, completed),
@@ -142,7 +147,7 @@ streamProviderSuite(runner, {
   ],
 })
 
-// The decoder of openaiResponses, which is cut at every byte above.
+// The decoder of openaiResponses.
 streamProviderSuite(runner, {
   name: 'azure',
   cuts: runs(100, Number.POSITIVE_INFINITY),

@@ -8,7 +8,7 @@ import { grammarFaults } from '../../support/grammar.ts'
 import { fastRetry, tool } from '../../support/play.ts'
 import { runs } from '../../support/runs.ts'
 
-const numRuns = runs(400, 20_000)
+const numRuns = runs(150, 20_000)
 const names = ['plain', 'flag', 'rule', 'odd', 'async'] as const
 
 const args: fc.Arbitrary<JsonObject> = fc.oneof(

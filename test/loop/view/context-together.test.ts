@@ -9,6 +9,7 @@ import { prunTools, revertTool } from '../../../src/tools/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { brokenPairs } from '../../support/long-history.ts'
 import { tool } from '../../support/play.ts'
+import { runs } from '../../support/runs.ts'
 
 const call = (name: string, args: ScriptedToolCall['arguments'] = {}): ScriptedToolCall => ({ name, arguments: args })
 const share = fc.nat(100)
@@ -138,7 +139,7 @@ describe('prunes, reverts, compactions, overflows and pauses, in any order', () 
         const sent = new Set(deriveView(agent.messages, state).map(({ id }) => id))
         expect(agent.messages.filter(({ role, id }) => role === 'user' && !sent.has(id))).toEqual([])
       }),
-      { numRuns: 100 },
+      { numRuns: runs(30, 1000) },
     )
   })
 })

@@ -90,7 +90,7 @@ describe('the Messages decoder', () => {
 })
 
 describe('the laws of decoding', () =>
-  decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(1000, 10_000) }))
+  decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(300, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   it.each(names)('%s is a network error wherever it ends early, and never runs half a call', async (name) => {
@@ -130,7 +130,7 @@ describe('a stream that is cut off or damaged', () => {
         const { message, error } = await replay([new TextEncoder().encode(text)])
         expect(message !== undefined || error instanceof ProviderError).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 1000) },
     )
   })
 })

@@ -192,7 +192,7 @@ describe('the Gemini decoder', () => {
 })
 
 describe('the laws of decoding', () =>
-  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(1000, 10_000) }))
+  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(300, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')
@@ -243,7 +243,7 @@ describe('a stream that is cut off or damaged', () => {
         expect(message !== undefined || error instanceof ProviderError).toBe(true)
         if (message !== undefined) expect(JSON.parse(JSON.stringify(message))).toEqual(message)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 1000) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withoutSecret } from '../../../src/providers/kit/errors/redact.ts'
+import { runs } from '../../support/runs.ts'
 import { seeded } from '../bytes.ts'
 
 const key = 'sk-ant-Api03_canary+0123/45==wxYZ'
@@ -94,7 +95,7 @@ describe('whatever the key', () => {
         expect(shown).toContain('[redacted]')
         expect(shown).not.toContain(echo)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 1000) },
     )
   })
 

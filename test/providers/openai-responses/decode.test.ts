@@ -178,7 +178,7 @@ describe('the Responses decoder', () => {
   })
 })
 
-describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(1000, 10_000) }))
+describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(300, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {
@@ -199,7 +199,7 @@ describe('a stream that is cut off or damaged', () => {
         const { message, error } = await replay([utf8(text)])
         expect(message !== undefined || (error instanceof ProviderError && error.code !== 'other')).toBe(true)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200, 2000) },
     )
   })
 })

@@ -3,7 +3,7 @@ import { runs } from '../../support/runs.ts'
 import { lossesOf, lossesOfJournals, lossesOfSaves } from './crash-run.ts'
 import { flaws } from './seeded-flaws.ts'
 
-const seeds = runs(1000, 10_000)
+const seeds = runs(300, 10_000)
 const minute = 60_000
 
 /** The first seed at which something is lost, and what. */
