@@ -15,6 +15,7 @@ import {
   type SharedLimits,
   toolExecution,
 } from '../contract/run/settings.ts'
+import { openAiTool } from '../contract/shape/foreign-names.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
@@ -56,6 +57,7 @@ export const aTool: Shape = {
     true,
   ),
   expected: 'a tool, as defineTool makes it',
+  instead: openAiTool,
 }
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields

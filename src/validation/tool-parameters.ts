@@ -58,13 +58,27 @@ export function checkArguments(
  */
 export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: string, where: string): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard']
-  let why = '.'
+  const none = `${owner}: the ${vendor} schema has no JSON Schema`
+  if (jsonSchema === undefined) throw new ConfigError(code, `${none}. Pass one ${where}, or use zod 4.2 or newer.`)
   try {
-    if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' })
+    return jsonSchema.input({ target: 'draft-2020-12' })
   } catch (error) {
-    why = `: ${errorText(error)}`
+    const why = errorText(error).replace(/\.?$/, '.')
+    throw new ConfigError(code, `${none}: ${why} A model sends JSON: ${jsonInstead(why)}. Or pass one ${where}.`, { cause: error })
   }
-  throw new ConfigError(code, `${owner}: the ${vendor} schema has no JSON Schema${why} Pass one ${where}, or use zod 4.2 or newer.`)
+}
+
+/** What to take in place of what a schema library cannot say in JSON Schema, by the beginning of what it complains about. */
+const insteadOf: readonly (readonly [RegExp, string])[] = [
+  [/^date/i, 'take a text, such as z.iso.datetime(), and make the date in execute'],
+  [/^bigint/i, 'take a text, such as z.string(), and make the number in execute'],
+  [/^map/i, 'take an object, such as z.record()'],
+  [/^set/i, 'take a list, such as z.array()'],
+  [/^(transform|custom)/i, 'begin with a type that JSON has, such as z.string().transform()'],
+]
+
+function jsonInstead(complaint: string): string {
+  return insteadOf.find(([begins]) => begins.test(complaint))?.[1] ?? 'take a type that JSON has'
 }
 
 /** Whether tool parameters are a Standard Schema rather than a JSON Schema. */

@@ -47,7 +47,7 @@ describe('defineTool', () => {
   it('says what to do about a schema that produces no JSON Schema', () => {
     const parameters = mini.object({ a: mini.string() })
     expect(() => defineTool({ ...base, parameters })).toThrow(/zod.*Pass one as "jsonSchema"/)
-    expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Pass one as "jsonSchema"/)
+    expect(() => defineTool({ ...base, parameters: z.object({ at: z.date() }) })).toThrow(/Or pass one as "jsonSchema"/)
   })
 
   it('refuses a root that is not an object', () => {

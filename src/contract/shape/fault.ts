@@ -1,12 +1,12 @@
 import { isPlain } from './json-fault.ts'
-import { nearest } from './nearest-name.ts'
+import { meant, nearest } from './nearest-name.ts'
 import type { Form, ObjectForm, Reading, Shape } from './shape.ts'
 import { shown } from './shown-value.ts'
 
 /** The first thing that is wrong with a value, and where. */
 export interface Fault {
-  /** `misfit`: it is no `shape`. `inside`: its shape says what is wrong. `unknown`: it has a key that is no option. */
-  kind: 'misfit' | 'inside' | 'unknown' | 'prototype'
+  /** `misfit`: it is no `shape`. `inside`, `instead`: its shape says what is wrong. `unknown`: it has a key that is no option. */
+  kind: 'misfit' | 'inside' | 'instead' | 'unknown' | 'prototype'
   /** Behind the name of the whole: `.content[0].type`. */
   path: string
   value: unknown
@@ -15,8 +15,9 @@ export interface Fault {
 
 /** The first thing that is wrong with `value`; undefined where nothing is. The path is made only then. */
 export function faultIn(shape: Shape, value: unknown, reading: Reading): Fault | undefined {
-  const { form, inside } = shape
+  const { form, inside, instead } = shape
   const fault = faultInForm(form, shape, value, reading)
+  if (fault !== undefined && reading === 'given' && instead?.(value, '') !== undefined) return { kind: 'instead', path: '', value, shape }
   if (fault !== undefined || inside === undefined) return fault
   return inside(value, '', reading) === undefined ? undefined : { kind: 'inside', path: '', value, shape }
 }
@@ -61,12 +62,23 @@ function faultInObject(form: ObjectForm, shape: Shape, value: object, reading: R
     const part: unknown = Reflect.get(value, name)
     if (part === undefined && mayLack(field, form, reading)) continue
     const fault = faultIn(field, part, reading)
-    if (fault !== undefined) return below(`.${name}`, fault)
+    if (fault === undefined) continue
+    const stray = part === undefined && reading === 'given' ? strayFor(name, form, value) : undefined
+    return stray === undefined ? below(`.${name}`, fault) : unknownKey(stray, value, shape)
   }
   // An object of a class has fields of its own.
   if (form.isOpen || !isPlain(value)) return undefined
   const unknown = Object.keys(value).find((key) => !Object.hasOwn(form.fields, key))
-  return unknown === undefined ? undefined : { kind: 'unknown', path: `.${unknown}`, value: Reflect.get(value, unknown), shape }
+  return unknown === undefined ? undefined : unknownKey(unknown, value, shape)
+}
+
+function unknownKey(key: string, value: object, shape: Shape): Fault {
+  return { kind: 'unknown', path: `.${key}`, value: Reflect.get(value, key), shape }
+}
+
+/** The key of `value` that was meant to be `name`, which is missing. */
+function strayFor(name: string, { fields }: ObjectForm, value: object): string | undefined {
+  return Object.keys(value).find((key) => !Object.hasOwn(fields, key) && meant(key, Object.keys(fields)) === name)
 }
 
 function mayLack(field: Shape, { isPartial }: ObjectForm, reading: Reading): boolean {
@@ -119,6 +131,7 @@ function faultInEither(shapes: readonly Shape[], shape: Shape, value: unknown, r
 export function toldCaller({ kind, path, value, shape }: Fault, name: string): string {
   const place = placeOf(name, path)
   if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
+  if (kind === 'instead') return shape.instead?.(value, place) ?? ''
   if (kind === 'prototype') return `${place} is ${shown(value, place)}; there must be no such key.`
   if (kind === 'misfit') return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.`
   const key = path.slice(path.lastIndexOf('.') + 1)
@@ -170,8 +183,13 @@ function typeOf({ form, expected }: Shape): string {
 /** The names of options within a shape, those of inner ones with their path. */
 function namesIn({ form }: Shape): string[] {
   if (form.of === 'either') return form.shapes.flatMap(namesIn)
-  if (form.of !== 'object' || form.isOpen) return []
-  return form.entries.flatMap(([key, field]) => [key, ...namesIn(field).map((inner) => `${key}.${inner}`)])
+  if (form.of !== 'object') return []
+  return form.entries.flatMap(([key, field]) => [key, ...namesWithin(field).map((inner) => `${key}.${inner}`)])
+}
+
+/** Those of an option; data that may have any key are not looked through. */
+function namesWithin(field: Shape): string[] {
+  return field.form.of === 'object' && field.form.isOpen ? [] : namesIn(field)
 }
 
 function placeOf(name: string, path: string): string {

@@ -1,29 +1,67 @@
-/** What to say about `name`, which is none of `names`: the nearest of them, or all. Of dotted names the last part counts. */
+import { namesFor } from './foreign-names.ts'
+
+/** What to say about `name`, which is none of `names`: the one that is meant, or all. Of dotted names the last part counts. */
 export function nearest(name: string, names: readonly string[]): string {
-  let found = ''
-  let least = Math.max(2, Math.floor(name.length / 2))
-  // Of equals the one that stands outermost.
-  for (const known of names.toSorted((a, b) => a.split('.').length - b.split('.').length)) {
-    const steps = distance(name.toLowerCase(), known.slice(known.lastIndexOf('.') + 1).toLowerCase())
-    if (steps > least || (steps === least && found !== '')) continue
-    found = known
-    least = steps
-  }
-  if (found !== '') return `Did you mean ${found}?`
+  const found = meant(name, names)
+  if (found !== undefined) return `Did you mean ${found}?`
   const own = names.filter((known) => !known.includes('.'))
   return own.length === 0 ? 'There are none.' : `Known: ${own.join(', ')}.`
 }
 
-/** How many letters must be put in, left out or replaced to make `b` of `a`. */
-function distance(a: string, b: string): number {
+/**
+ * The one of `names` that `name` stands for: the same with other signs or capitals, what another library calls it, or what is nearest in
+ * spelling. Of equals the one that stands outermost, then the shorter. Undefined where none is near.
+ */
+export function meant(name: string, names: readonly string[]): string | undefined {
+  const given = plain(name.slice(0, 64))
+  const known = names
+    .map((each) => ({ each, spelt: plain(each.slice(each.lastIndexOf('.') + 1)), depth: each.split('.').length }))
+    .toSorted((a, b) => a.depth - b.depth || a.spelt.length - b.spelt.length)
+  const spellings = [given, ...namesFor(given).map(plain)]
+  const same = known.find(({ spelt }) => spellings.includes(spelt))
+  if (same !== undefined) return same.each
+  let found: string | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const { each, spelt } of known) {
+    const cost = costOf(given, spelt)
+    if (cost < least) [found, least] = [each, cost]
+  }
+  return found
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '')
+}
+
+/** How far `given` is from `known`; infinite where they have too little in common. */
+function costOf(given: string, known: string): number {
+  const steps = stepsTo(given, known)
+  const all = steps.at(-1) ?? 0
+  const costs = [Number.POSITIVE_INFINITY]
+  if (all <= Math.max(1, Math.floor(given.length / 3))) costs.push(all)
+  if (given.length >= 4 && known.length > given.length) {
+    // Its beginning, perhaps with a slip of the finger, or a part of it.
+    const beginning = Math.min(...steps)
+    if (beginning <= Math.floor(given.length / 6)) costs.push(beginning + 0.5)
+    if (known.includes(given)) costs.push(1)
+  }
+  return Math.min(...costs)
+}
+
+/** How many letters must be put in, left out, replaced or swapped with their neighbour to make each beginning of `b` of `a`. */
+function stepsTo(a: string, b: string): number[] {
+  let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 0; i < Math.min(a.length, 64); i += 1) {
+  for (let i = 0; i < a.length; i += 1) {
     const next = [i + 1]
     for (let j = 0; j < b.length; j += 1) {
       const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+      const isSwapped = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j]
+      const swapped = isSwapped ? (before[j - 1] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
     }
+    before = row
     row = next
   }
-  return row.at(-1) ?? 0
+  return row
 }

@@ -30,6 +30,8 @@ export interface Shape {
   readonly form: Form
   /** What is wrong with a value that fits otherwise, for who reads it: a sentence that begins with its `path`. */
   inside?(value: unknown, path: string, reading: Reading): string | undefined
+  /** What to say of a value that does not fit, where it is known for something else. */
+  instead?(value: unknown, path: string): string | undefined
   /** It may be left out. */
   readonly isOptional?: true
   /** It may not be left out, also among options. */
