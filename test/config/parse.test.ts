@@ -65,6 +65,22 @@ describe('what is wrong is said with its place', () => {
     expect(error.message).toContain(`line ${line}, column ${column}`)
   })
 
+  it.each<[ConfigFormat, string, number]>([
+    ['toml', '\n[[mcp.servers]]\ncommand = "x"', 2],
+    ['json', '{"mcp": {"servers":\n [{"command": "x"}]}}', 2],
+    ['yaml', 'mcp:\n  servers:\n    - command: x', 3],
+    ['json', '{"agent": 1,\n "agent": 2}', 2],
+    ['json', '{"agent":\n oops}', 2],
+    ['json', '{"agent":\n ', 2],
+    ['json', `{"agent":\n {"name": ${'['.repeat(40)}${']'.repeat(40)}}}`, 2],
+    ['json', '{"agent":\n {"__proto__": 1}}', 2],
+    ['yaml', '\n- a', 1],
+  ])('also where something is missing or cannot be at all: %s %j', async (format, text, line) => {
+    const error = await failure(text, format)
+    expect(error.line).toBe(line)
+    expect(error.message).toMatch(new RegExp(`\\(line ${line}, column \\d+\\)\\.?$`))
+  })
+
   it('for a text that is no TOML, JSON or YAML, without quoting it', async () => {
     const key = 'sk-ant-very-secret-key'
     for (const [format, text] of [

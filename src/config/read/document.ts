@@ -1,19 +1,19 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { isPlain } from '../../contract/shape/json-fault.ts'
-import { fieldOf, type Path, type Place } from '../config-error.ts'
+import { fieldOf, type Path, type Place, placed, stepsOf } from '../config-error.ts'
 
 /** A text that was read. */
 export interface ReadDocument {
   tree: JsonObject
-  /** Where something stands, or what it stands in; undefined where the parser does not know. */
-  placeOf(path: Path): Place | undefined
+  /** Where something stands, or what it stands in: the file itself, for a section that is missing. */
+  placeOf(path: Path): Place
 }
 
 /** Characters of a file: a person wrote it, and reading it must not hold up anybody. */
 const maxText = 131_072
 /** Far more than any section needs. */
-const maxDepth = 32
+export const maxDepth = 32
 const maxValues = 5000
 
 /** The text without its byte order mark, its lines ended by line feeds. Throws for one that is too long. */
@@ -28,11 +28,26 @@ export function parseError(message: string, place?: Partial<Place>, cause?: unkn
   return new ConfigError('parse', message, { ...place, ...(cause !== undefined && { cause }) })
 }
 
+/** What a parser gave, as a document; `find` says where something stands, as far as it knows. Throws as {@link plainTree}, with the place. */
+export function documentOf(value: unknown, find: (path: Path) => Place | undefined): ReadDocument {
+  const placeOf = (path: Path): Place => find(path) ?? { line: 1, column: 1 }
+  try {
+    return { tree: plainTree(value), placeOf }
+  } catch (error) {
+    throw ConfigError.isInstance(error) ? placed(error, placeOf(stepsOf(error.field ?? ''))) : error
+  }
+}
+
+function unfit(path: Path, words: string): ConfigError {
+  const field = fieldOf(path)
+  return new ConfigError('parse', `${field} ${words}.`, { field })
+}
+
 /**
  * What a parser gave, as plain JSON: dates as text, nothing shared. Throws for what is no table, for what is too deep or too much (aliases multiply),
  * and for a key that would change an object instead of being in it.
  */
-export function plainTree(value: unknown): JsonObject {
+function plainTree(value: unknown): JsonObject {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw parseError('The configuration is no table of keys and values.')
   const room = { left: maxValues }
@@ -43,15 +58,15 @@ export function plainTree(value: unknown): JsonObject {
 function copied(value: unknown, path: Path, room: { left: number }): JsonValue {
   room.left -= 1
   if (room.left < 0) throw parseError(`The configuration has more than ${maxValues} values.`)
-  if (path.length > maxDepth) throw parseError(`${fieldOf(path.slice(0, 3))} is nested deeper than ${maxDepth} levels.`)
+  if (path.length > maxDepth) throw unfit(path.slice(0, 3), `is nested deeper than ${maxDepth} levels`)
   if (value === null || value === undefined) return null
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   if (Array.isArray(value)) return value.map((entry, at) => copied(entry, [...path, at], room))
   if (value instanceof Date) return value.toISOString()
-  if (typeof value !== 'object' || !isPlain(value)) throw parseError(`${fieldOf(path)} is of a kind that no setting has.`)
+  if (typeof value !== 'object' || !isPlain(value)) throw unfit(path, 'is of a kind that no setting has')
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => {
-      if (key === '__proto__') throw parseError(`${fieldOf([...path, key])} cannot be a key.`)
+      if (key === '__proto__') throw unfit([...path, key], 'cannot be a key')
       return [key, copied(entry, [...path, key], room)]
     }),
   )

@@ -1,21 +1,18 @@
 import { errorText } from '../../contract/errors.ts'
-import { fieldOf, type Path, type Place } from '../config-error.ts'
-import { parseError, placeAt, plainTree, type ReadDocument } from './document.ts'
+import { fieldOf, type Path, type Place, placed } from '../config-error.ts'
+import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
 
 /** Reads JSON. Throws `ConfigError` `parse` for what is none, and for a key that comes twice. */
 export function readJson(text: string): ReadDocument {
-  const tree = plainTree(parsed(text))
+  const value = parsed(text)
   const offsets = offsetsIn(text)
-  return {
-    tree,
-    placeOf: (path) => {
-      for (let length = path.length; length > 0; length -= 1) {
-        const offset = offsets.get(keyOf(path.slice(0, length)))
-        if (offset !== undefined) return placeAt(text, offset)
-      }
-      return undefined
-    },
-  }
+  return documentOf(value, (path) => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const offset = offsets.get(keyOf(path.slice(0, length)))
+      if (offset !== undefined) return placeAt(text, offset)
+    }
+    return undefined
+  })
 }
 
 function parsed(text: string): unknown {
@@ -31,22 +28,30 @@ function parsed(text: string): unknown {
 
 function placeOfFailure(text: string, message: string): Place | undefined {
   const position = /position (\d+)/.exec(message)?.[1]
-  return position === undefined ? undefined : placeAt(text, Number(position))
+  if (position !== undefined) return placeAt(text, Number(position))
+  // Some messages name no position: then it ends too early, or a word is none of JSON.
+  if (/end of|EOF|unterminated/i.test(message)) return placeAt(text, text.length)
+  const word = [...text.matchAll(token)].find(([piece]) => !/^(?:["{}[\],:]|true$|false$|null$|-?\d)/.test(piece))
+  return word && placeAt(text, word.index)
 }
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /** Where each key, and each entry of a list, begins, in a text that is known to be JSON. */
 function offsetsIn(text: string): Map<string, number> {
   const offsets = new Map<string, number>()
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
   const path: (string | number)[] = []
   const isList: boolean[] = []
   let isKey = false
   const begin = (offset: number): void => {
+    // A document that is deeper is refused.
+    if (path.length > maxDepth) return
     const key = keyOf(path)
-    if (offsets.has(key)) throw parseError(`${fieldOf(path)} stands twice in the configuration.`, placeAt(text, offset))
+    if (offsets.has(key)) throw placed(parseError(`${fieldOf(path)} stands twice in the configuration.`), placeAt(text, offset))
     offsets.set(key, offset)
   }
   for (const { 0: piece, index } of text.matchAll(token)) {
+    if (isList.at(-1) === true && !/^[\]},:]/.test(piece)) begin(index)
     if (isKey && piece.startsWith('"')) {
       path.push(String(JSON.parse(piece)))
       begin(index)

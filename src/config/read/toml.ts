@@ -1,10 +1,10 @@
 import { parse, TomlError } from 'smol-toml'
 import type { Path, Place } from '../config-error.ts'
-import { parseError, plainTree, type ReadDocument } from './document.ts'
+import { documentOf, parseError, type ReadDocument } from './document.ts'
 
 /** Reads TOML. Throws `ConfigError` `parse`, with the place that the parser gives. */
 export function readToml(text: string): ReadDocument {
-  return { tree: plainTree(parsed(text)), placeOf: tomlPlaces(text) }
+  return documentOf(parsed(text), tomlPlaces(text))
 }
 
 function parsed(text: string): unknown {

@@ -3,7 +3,7 @@ import { yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import type { Path, Place } from '../config-error.ts'
-import { parseError, plainTree, type ReadDocument } from './document.ts'
+import { documentOf, parseError, type ReadDocument } from './document.ts'
 
 type Yaml = typeof import('yaml')
 
@@ -27,7 +27,7 @@ export async function readYaml(text: string): Promise<ReadDocument> {
     const [problem] = [...yamlDocument.errors, ...yamlDocument.warnings]
     if (problem !== undefined) throw refused(problem.message.split('\n', 1)[0] ?? '', lines.linePos(problem.pos[0]))
     checkKeys(library, yamlDocument, lines)
-    return { tree: plainTree(yamlDocument.toJS({ maxAliasCount })), placeOf: (path) => placeOf(library, yamlDocument, lines, path) }
+    return documentOf(yamlDocument.toJS({ maxAliasCount }), (path) => placeOf(library, yamlDocument, lines, path))
   } catch (error) {
     if (ConfigError.isInstance(error) || LoadError.isInstance(error)) throw error
     throw refused(errorText(error).split('\n', 1)[0] ?? '')
