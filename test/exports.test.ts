@@ -62,7 +62,7 @@ const expected: Record<string, string> = {
     SkillError loadSkillDir loadSkills parseSkill
     LoadSkillsOptions ParsedSkill Skill SkillErrorCode SkillProblem SkillProblemCode SkillSet`,
   './session': `
-    JournalError SessionError assertSessionId checkSession childrenOf exportSession getLoop importSession logSessionStore loopChainTo
+    JournalError SessionError assertSessionId checkSession childrenOf exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
     memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
     scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
     AgentSnapshot BegunCall CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { type LogClaim, logSessionStore, memoryDriver, openInTime } from '../../src/session/index.ts'
+import { note } from '../../src/testing/session-store/session-samples.ts'
 import { gate } from '../support/play.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -45,6 +46,39 @@ describe('a store whose claim hangs', () => {
     await vi.advanceTimersByTimeAsync(0)
     expect(released.map(({ epoch }) => epoch)).toEqual([1, 2])
     expect(await store.listIds()).toEqual([])
+  })
+
+  it('is not blocked as long as something is heard of it, however long it takes', async () => {
+    const inner = memoryDriver()
+    const writer = await logSessionStore(inner).open('s', { agentId: 'a' })
+    await writer.append(['1', '2', '3', '4'].map(note))
+    await writer.close()
+    const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
+    let pauseMs = 4000
+    async function* slow(lines: readonly string[]) {
+      for (const line of lines) {
+        await pause(pauseMs)
+        yield [line]
+      }
+    }
+    const store = logSessionStore({
+      ...inner,
+      claim: async (sessionId, agentId, onProgress) => {
+        const { lines, ...claim } = await inner.claim(sessionId, agentId)
+        await pause(pauseMs)
+        onProgress?.()
+        await pause(pauseMs)
+        onProgress?.()
+        return { ...claim, lines: [], more: slow(lines) }
+      },
+    })
+    const opening = store.open('s', { agentId: 'a' })
+    expect(await later(23_999, opening)).toBe('waits')
+    expect(await later(1, opening)).toBe('done')
+    expect((await opening).records).toHaveLength(4)
+    pauseMs = 6000
+    expect(await later(5000, store.open('s', { agentId: 'a' }))).toBe('blocked')
+    await vi.advanceTimersByTimeAsync(100_000)
   })
 
   it('leaves no timer where it answers, or fails', async () => {

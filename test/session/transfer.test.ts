@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, defineTool, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, importSession } from '../../src/session/index.ts'
+import { exportSession, exportSessionLines, importSession } from '../../src/session/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'phi-transfer-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -68,6 +68,29 @@ describe('exportSession and importSession', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  it('go line by line too, and take in pieces that are cut anywhere', async () => {
+    const store = await waiting()
+    const text = await exportSession(store, 's')
+    const lines: string[] = []
+    for await (const line of exportSessionLines(store, 's')) lines.push(line)
+    expect(lines.join('')).toBe(text)
+    for (const line of lines) expect(line.indexOf('\n')).toBe(line.length - 1)
+    const taken = memorySessionStore()
+    await importSession(taken, exportSessionLines(store, 's'))
+    expect(await exportSession(taken, 's')).toBe(text)
+    for (const length of [1, 7, 100, text.length]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length))
+      const windows = pieces.map((piece) => piece.replaceAll('\n', '\r\n'))
+      for (const each of [pieces, windows]) {
+        await importSession(taken, each, { replace: true })
+        expect(await exportSession(taken, 's')).toBe(text)
+      }
+    }
+    await expect(importSession(taken, lines.slice(0, -1), { replace: true })).rejects.toMatchObject({ code: 'invalidSession' })
+    await expect(importSession(taken, [], { replace: true })).rejects.toMatchObject({ code: 'invalidSession' })
+    await expect(exportSessionLines(store, 'none').next()).rejects.toMatchObject({ code: 'notFound' })
   })
 
   it('write over nothing, unless told', async () => {

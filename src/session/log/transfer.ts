@@ -3,7 +3,7 @@ import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
-import { readLog } from './read-log.ts'
+import { LogReader } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'
 
 /** What the first line of an exported session says. */
@@ -37,25 +37,45 @@ const importOptions = optionsOf<ImportSessionOptions>({ sessionId: aText, replac
  * **Contract**
  * - The same records give the same text, in every store and on every runtime.
  * - Close the agent that writes the session first (`agent.close()`): what it has not written yet is not in it.
- * - Rejects with `SessionError` `notFound`; `invalidSession` where the log is damaged: salvage it first.
+ * - Rejects with `SessionError` `notFound`; `invalidSession` where the log is damaged: salvage it first; `quota` where the text is longer than a string
+ *   may be (in V8 512 Mi units): take `exportSessionLines`.
  *
  * Source: docs/concepts/sessions.md
  */
 export async function exportSession(store: Pick<SessionStore, 'tail'>, sessionId: string): Promise<string> {
+  const lines: string[] = []
+  for await (const line of exportSessionLines(store, sessionId)) lines.push(line)
+  try {
+    return lines.join('')
+  } catch (cause) {
+    // No runtime says how long a string may be; V8 throws a RangeError at 512 Mi units.
+    const message = `Session ${sessionId} is longer as text than a string may be.`
+    throw new SessionError('quota', message, { cause, hint: 'Write what exportSessionLines gives, line by line.' })
+  }
+}
+
+/**
+ * What `exportSession` gives, line by line, each with its line break: for a session that is longer than a string may be. `importSession` takes it.
+ * Rejects with the first line, as `exportSession`.
+ *
+ * Source: docs/concepts/sessions.md
+ */
+export async function* exportSessionLines(store: Pick<SessionStore, 'tail'>, sessionId: string): AsyncGenerator<string, void, undefined> {
   const { records, damage } = await store.tail(sessionId)
   if (damage !== undefined) {
     throw new SessionError('invalidSession', `Session ${sessionId} is damaged: ${damage.reason} Salvage it, and export what that gives.`)
   }
-  const start = lineStart({ epoch: 1, writer, from: 1, whole: records.length })
-  const lines = records.map((record, at) => encodeLine(start, at + 1, encodeRecord(record)))
   const head: ExportHead = { format, version, sessionId, agentId: agentOf(records), records: records.length }
-  return `${[JSON.stringify(head), ...lines].join('\n')}\n`
+  yield `${JSON.stringify(head)}\n`
+  const start = lineStart({ epoch: 1, writer, from: 1, whole: records.length })
+  for (const [at, record] of records.entries()) yield `${encodeLine(start, at + 1, encodeRecord(record))}\n`
 }
 
 /**
  * Stores what `exportSession` gave, record by record, and reads it back. Resolves with the id of the session.
  *
  * **Contract**
+ * - `text` may come in pieces, cut anywhere: the lines of `exportSessionLines`, or a file as it is read.
  * - All of it or nothing, whenever the process ends: the text is written beside the session that is there, counts with its last record, and is read
  *   back; only then the other one is deleted.
  * - `invalidSession` for text that was changed or cut, `newerSchema` for that of a newer version, `conflict` where the store has a session with
@@ -65,9 +85,13 @@ export async function exportSession(store: Pick<SessionStore, 'tail'>, sessionId
  *
  * Source: docs/concepts/sessions.md
  */
-export async function importSession(store: SessionStore, text: string, options: ImportSessionOptions = {}): Promise<string> {
+export async function importSession(
+  store: SessionStore,
+  text: string | Iterable<string> | AsyncIterable<string>,
+  options: ImportSessionOptions = {},
+): Promise<string> {
   checkOptions(options, importOptions)
-  const { head, records } = parseExport(text)
+  const { head, records } = await parseExport(typeof text === 'string' ? [text] : text)
   const { sessionId = head.sessionId, replace = false } = options
   const target = await store.open(sessionId, { agentId: head.agentId })
   try {
@@ -81,17 +105,39 @@ export async function importSession(store: SessionStore, text: string, options: 
   return sessionId
 }
 
-/** Reads an export. Throws `SessionError` `invalidSession` and `newerSchema`. */
-function parseExport(text: string): { head: ExportHead; records: SessionRecord[] } {
-  const [first = '', ...lines] = text.split(/\r?\n/).filter((line) => line !== '')
-  const head = headOf(first)
-  const { records, damage, hasNewer } = readLog(lines)
+/** Reads an export. Rejects with `SessionError` `invalidSession` and `newerSchema`. */
+async function parseExport(pieces: Iterable<string> | AsyncIterable<string>): Promise<{ head: ExportHead; records: SessionRecord[] }> {
+  let head: ExportHead | undefined
+  const reader = new LogReader(0)
+  for await (const line of linesOf(pieces)) {
+    if (head === undefined) head = headOf(line)
+    else reader.add(line)
+  }
+  head ??= headOf('')
+  const { records, damage, hasNewer } = reader.end()
   if (hasNewer) throw newer()
   if (head.records === 0) throw invalid('it has no records.')
   if (damage !== undefined || records.length !== head.records) {
     throw invalid(damage?.reason ?? `it has ${records.length} of ${head.records} records.`)
   }
   return { head, records }
+}
+
+/** The lines of a text, without those that are empty. */
+async function* linesOf(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let begun: string[] = []
+  for await (const piece of pieces) {
+    let start = 0
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', start)) {
+      const line = [...begun, piece.slice(start, end)].join('').replace(/\r$/, '')
+      begun = []
+      start = end + 1
+      if (line !== '') yield line
+    }
+    begun.push(piece.slice(start))
+  }
+  const last = begun.join('').replace(/\r$/, '')
+  if (last !== '') yield last
 }
 
 function headOf(line: string): ExportHead {
