@@ -106,6 +106,13 @@ afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
 const nameOf = (subpath: string): string => (subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'))
 
+it('an entry that needs no optional peer loads without any, and keeps sessions in files', () => {
+  const subpaths = publicEntries().flatMap(({ subpath }) => (needed[subpath] === undefined ? [subpath.replace('.', 'phi-core')] : []))
+  expect(subpaths).toContain('phi-core/adapters/node')
+  writeFileSync(join(project, 'unbundled.js'), `${subpaths.map((path) => `import '${path}'\n`).join('')}${keeping}`)
+  expect(run(process.execPath, ['unbundled.js', mkdtempSync(join(temporary, 'sessions-'))], project)).toBe('kept: s1\n')
+})
+
 describe.each(Object.keys(bundlers))('%s, in a project without any optional peer', (name) => {
   const bundleWith = bundlers[name] as (bundle: Bundle) => Promise<void> // the name is one of its keys
 
