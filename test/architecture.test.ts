@@ -27,7 +27,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
     packages: ['smol-toml', 'yaml', 'zod'],
   },
   client: { layers: ['stream', 'ui'], packages: [] },
-  rust: { layers: ['session'], packages: ['zod'] },
+  rust: { layers: ['session'], packages: [] },
   testing: {
     layers: ['stream', 'validation', 'workspace', 'context', 'session', 'store', 'providers', 'tools', 'loop', 'agent', 'rust', 'ui'],
     packages: [],

@@ -13,7 +13,6 @@ import { publicEntries } from './harness/public-entries.ts'
 /** The packages beside the package's own dependencies without which an entry does not bundle. An entry that is not named needs none. */
 const needed: Record<string, string[]> = {
   './config': ['zod'],
-  './rust': ['zod'],
   './adapters/http': ['hono'],
   './adapters/cloudflare': ['hono', 'cloudflare:workers'],
   './adapters/mcp': ['@modelcontextprotocol/sdk'],
@@ -21,7 +20,6 @@ const needed: Record<string, string[]> = {
   './adapters/ajv': ['ajv'],
   './adapters/node/config': ['zod', '@modelcontextprotocol/sdk'],
   './adapters/node/mcp': ['@modelcontextprotocol/sdk'],
-  './adapters/node/rust': ['zod'],
 }
 
 /** What a project bundles. */
@@ -159,7 +157,7 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
 
   it('does not bundle an entry whose peer is missing', async () => {
     const file = join(project, 'missing.js')
-    writeFileSync(file, "export * from 'phi-core/rust'\n")
+    writeFileSync(file, "export * from 'phi-core/config'\n")
     const folder = mkdtempSync(join(temporary, 'bundle-'))
     const failing = bundleWith({ project, input: { missing: file }, folder, isForNode: true, external: [] })
     await expect(failing).rejects.toThrow(/zod/)

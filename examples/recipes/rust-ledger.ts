@@ -2,7 +2,7 @@ import { Agent, memorySessionStore, resumeAgent } from 'phi-core'
 import { listSessionIds, loadSession, saveSession } from 'phi-core/adapters/node/rust'
 import { scripted } from 'phi-core/providers/scripted'
 
-/** A session goes into a file of the Rust crate below `directory`, and comes back. Needs zod. Models are scripted. */
+/** A session goes into a file of the Rust crate below `directory`, and comes back. Models are scripted. */
 export async function throughLedger(directory: string, write: (line: string) => void): Promise<void> {
   const store = memorySessionStore()
   const agent = new Agent({ model: scripted([{ text: 'Honey.' }]), session: store, sessionId: 's1' })

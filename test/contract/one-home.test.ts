@@ -10,7 +10,6 @@ const allowed: readonly (readonly [path: string, reason: string])[] = [
   ['src/providers/google/generation-config.ts', 'the efforts that the service knows, weakest first'],
   ['src/providers/openai/reasoning-request.ts', 'the efforts of all services, weakest first'],
   ['src/providers/openai/chat-decoder.ts', 'how the decoder tells blocks apart, in the order in which it looks'],
-  ['src/rust/loop-words.ts', 'the spelling of another program, which leaves fields out that are needed here'],
 ]
 
 type Lists = ReadonlyMap<string, readonly string[]>

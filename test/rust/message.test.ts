@@ -24,6 +24,13 @@ describe('messageCodec', () => {
     expect(rewritten(message)).toEqual({ id: 'x', ...message })
   })
 
+  it('a block that only we have is written as it is, and read again', () => {
+    const file = { type: 'file' as const, mimeType: 'application/pdf', url: 'https://example.test/a.pdf' }
+    expect(contentCodec.encode(file)).toEqual(file)
+    expect(contentCodec.decode(file)).toEqual(file)
+    expect(() => contentCodec.decode({ type: 'foo' })).toThrow('content.type: expected text|image|thinking|toolCall, got "foo"')
+  })
+
   it('content_variants_roundtrip', () => {
     const variants = [
       { type: 'text', text: 'a' },

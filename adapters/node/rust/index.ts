@@ -1,2 +1,2 @@
-// The entry `./adapters/node/rust`: session files as the Rust implementation keeps them. It needs zod 4.
+// The entry `./adapters/node/rust`: session files as the Rust implementation keeps them.
 export { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from './ledger-files.ts'

@@ -160,11 +160,16 @@ export const toolResultMessage: Shape = tagged('role', { toolResult: resultEntry
 
 const anyEnvelope = { ...envelopeFields, id: optional(aText) }
 
-/** One entry of a history that may have no id yet; a caller may leave out what can be filled in. */
-export const messageInput = tagged('role', {
+const llmInputs = {
   user: fieldsOf({ ...userFields, ...anyEnvelope }),
   assistant: fieldsOf({ ...assistantFields, ...anyEnvelope }),
   toolResult: fieldsOf({ ...toolResultFields, ...anyEnvelope }),
+}
+/** One that a model may see, with those extras that it has. */
+export const llmMessageInput = tagged('role', llmInputs)
+/** One entry of a history that may have no id yet; a caller may leave out what can be filled in. */
+export const messageInput = tagged('role', {
+  ...llmInputs,
   extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }),
 })
 

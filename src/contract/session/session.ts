@@ -81,7 +81,7 @@ export const parallelGroupFields = {
 
 /** Branches of one prompt, and which of them was chosen. */
 export interface ParallelGroupRecord extends FieldsOf<typeof parallelGroupFields> {}
-const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
+export const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
 
 /** Events are not looked into: a log has more of them than of anything else. */
 const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
@@ -113,7 +113,7 @@ const turnFields = {
 
 /** One model call with what went in and what came of it. */
 export interface Turn extends FieldsOf<typeof turnFields> {}
-const turn: ShapeOf<Turn> = object<Turn>(turnFields, [])
+export const turn: ShapeOf<Turn> = object<Turn>(turnFields, [])
 
 /** Where a loop is, in words. */
 export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'interrupted')

@@ -1,39 +1,13 @@
-import * as z from 'zod'
 import { SessionError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
-import type { LoopRecord, Session } from '../../contract/session/session.ts'
+import { type LoopRecord, type Session, session as sessionShape } from '../../contract/session/session.ts'
 import { parseStored } from '../../contract/shape/read.ts'
+import { anything, listOf } from '../../contract/shape/shape.ts'
 import { getLoop, loopChainTo } from '../../session/views/navigation.ts'
-import { present, readSpec } from '../codec.ts'
-import { unknownKeys } from './session-keys.ts'
-import { formationSchema, formationToSpec, spawnRefSchema, spawnRefToSpec } from './session-links.ts'
-import { type LoopContext, loopFromSpec, loopToSpec } from './session-loop.ts'
-import { exactTimes, timeSchema, writeTime } from './session-time.ts'
-
-const names = {
-  sessionId: 'session_id',
-  agentId: 'agent_id',
-  createdAt: 'created_at',
-  lastActiveAt: 'last_active_at',
-  formation: 'formation',
-  parentSpawnRef: 'parent_spawn_ref',
-  scope: 'scope',
-  title: 'title',
-  loops: 'loops',
-} as const satisfies Record<keyof Session, string>
-
-const sessionSchema = z.looseObject({
-  session_id: z.string(),
-  agent_id: z.string(),
-  created_at: timeSchema,
-  last_active_at: timeSchema,
-  formation: formationSchema,
-  parent_spawn_ref: spawnRefSchema.nullish(),
-  scope: z.enum(['ephemeral', 'persistent']).default('ephemeral'),
-  title: z.string().nullish(),
-  loops: z.array(z.unknown()),
-})
+import { objectAt } from '../values.ts'
+import { readSpec, writeSpec } from '../walk.ts'
+import { type LoopContext, loopFromSpec, loopToSpec } from './loop.ts'
 
 /**
  * A session as the Rust crate keeps it in `{session_id}.json`.
@@ -50,20 +24,9 @@ const sessionSchema = z.looseObject({
  * Source: docs/coming-from-rust.md
  */
 export function sessionToSpec(session: Session): JsonObject {
-  const { sessionId, agentId, createdAt, lastActiveAt, formation, parentSpawnRef, scope, title, loops } = session
   const context = contextOf(session)
-  return {
-    ...unknownKeys(session, names),
-    session_id: sessionId,
-    agent_id: agentId,
-    created_at: writeTime(session, 'created_at', createdAt),
-    last_active_at: writeTime(session, 'last_active_at', lastActiveAt),
-    formation: formationToSpec(formation),
-    parent_spawn_ref: parentSpawnRef === undefined ? null : spawnRefToSpec(parentSpawnRef),
-    scope,
-    ...(title !== undefined && { title }),
-    loops: loops.map((loop) => loopToSpec(loop, context)),
-  }
+  const spec = objectAt(writeSpec(sessionShape, { ...session, loops: [] }), 'session')
+  return { ...spec, loops: session.loops.map((loop) => loopToSpec(loop, context)) }
 }
 
 /**
@@ -78,25 +41,12 @@ export function sessionToSpec(session: Session): JsonObject {
  * - A `compaction_block` becomes an overlay where one can say the same: in the first loop, when its sections follow each other.
  */
 export function sessionFromSpec(json: unknown): Session {
-  try {
-    const spec = readSpec(sessionSchema, json, 'session')
-    return {
-      ...unknownKeys(spec, names),
-      ...exactTimes({ created_at: spec.created_at, last_active_at: spec.last_active_at }),
-      sessionId: spec.session_id,
-      agentId: spec.agent_id,
-      createdAt: spec.created_at.at,
-      lastActiveAt: spec.last_active_at.at,
-      formation: spec.formation,
-      ...present('parentSpawnRef', spec.parent_spawn_ref),
-      ...present('title', spec.title),
-      scope: spec.scope,
-      loops: spec.loops.map((loop, index) => loopFromSpec(loop, `session.loops[${index}]`)),
-    }
-  } catch (error) {
-    if (!SessionError.isInstance(error)) throw error
-    throw new SessionError('invalidSession', error.message)
-  }
+  return asSession(() => {
+    const { loops, ...rest } = objectAt(json, 'session')
+    const session = readSpec(sessionShape, { ...rest, loops: [] }, 'session')
+    const found: readonly unknown[] = readSpec(listOf(anything), loops, 'session.loops')
+    return { ...session, loops: found.map((loop, index) => loopFromSpec(loop, `session.loops[${index}]`)) }
+  })
 }
 
 /** The text of `{session_id}.json`: as {@link sessionToSpec}, indented by two spaces. */
@@ -106,8 +56,12 @@ export function sessionToSpecJson(session: Session): string {
 
 /** Reads the text of `{session_id}.json`. Throws as {@link sessionFromSpec}, also for what is no JSON. */
 export function sessionFromSpecJson(text: string): Session {
+  return asSession(() => sessionFromSpec(parseStored(text, 'session')))
+}
+
+function asSession(read: () => Session): Session {
   try {
-    return sessionFromSpec(parseStored(text, 'session'))
+    return read()
   } catch (error) {
     if (!SessionError.isInstance(error)) throw error
     throw new SessionError('invalidSession', error.message)

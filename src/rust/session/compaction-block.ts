@@ -1,58 +1,7 @@
-import * as z from 'zod'
 import type { CompactedSection, CompactionOverlay, TurnSpan } from '../../contract/context/context-change.ts'
-import type { JsonObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
-import { count } from '../codec.ts'
-import { messageSchema } from '../message.ts'
-import { unknownKeys } from './session-keys.ts'
-import { exactTimes, timeSchema, writeTime } from './session-time.ts'
-
-/** Turns of one loop, both included; a turn is meant by its place, and a message without a turn is one by itself. */
-interface TurnRange {
-  startTurn: number
-  endTurn: number
-}
-
-interface Section {
-  range: TurnRange
-  messages: AgentMessage[]
-}
-
-/** Rust's `CompactionBlock`: of one loop, where an overlay is of a whole history. */
-interface CompactionBlock {
-  createdAt: number
-  keepFirst?: TurnRange
-  keepCompacted?: Section
-  keepRecent?: Section
-}
-
-const names = { createdAt: 'createdAt', keepFirst: 'keep_first', keepCompacted: 'keep_compacted', keepRecent: 'keep_recent' } as const
-const range: z.ZodType<TurnRange> = z.looseObject({ startTurn: count, endTurn: count })
-const section: z.ZodType<Section> = z.looseObject({ range, messages: z.array(messageSchema) })
-
-export const blockSchema: z.ZodType<CompactionBlock> = z
-  .looseObject({ createdAt: timeSchema, keep_first: range.nullish(), keep_compacted: section.nullish(), keep_recent: section.nullish() })
-  .transform(({ createdAt, keep_first, keep_compacted, keep_recent, ...rest }) => ({
-    ...unknownKeys(rest, names),
-    ...exactTimes({ createdAt }),
-    createdAt: createdAt.at,
-    ...(keep_first && { keepFirst: keep_first }),
-    ...(keep_compacted && { keepCompacted: keep_compacted }),
-    ...(keep_recent && { keepRecent: keep_recent }),
-  }))
-
-export function blockToSpec(block: CompactionBlock, encode: (message: AgentMessage) => JsonObject): JsonObject {
-  const { keepFirst, keepCompacted, keepRecent } = block
-  const sectionToSpec = (part: Section): JsonObject => ({ ...part, range: { ...part.range }, messages: part.messages.map(encode) })
-  return {
-    ...unknownKeys(block, names),
-    createdAt: writeTime(block, 'createdAt', block.createdAt),
-    ...(keepFirst && { keep_first: { ...keepFirst } }),
-    ...(keepCompacted && { keep_compacted: sectionToSpec(keepCompacted) }),
-    ...(keepRecent && { keep_recent: sectionToSpec(keepRecent) }),
-  }
-}
+import type { BlockSection, CompactionBlock, TurnRange } from '../tables/session.ts'
 
 /** The id of an overlay that was made of a block. */
 export function blockOverlayId(loopId: string): string {
@@ -78,7 +27,7 @@ export function overlayOfBlock(
     lastId: turns[endTurn]?.at(-1)?.id ?? '',
     turns: endTurn - startTurn + 1,
   })
-  const sectionOf = (part: Section): CompactedSection => ({ range: spanOf(part.range), messages: part.messages })
+  const sectionOf = (part: BlockSection): CompactedSection => ({ range: spanOf(part.range), messages: part.messages })
   return {
     id: blockOverlayId(loop.loopId),
     createdAt,
@@ -104,7 +53,7 @@ export function blockOfOverlay(
   const ranges = spans.map(rangeOf)
   const follows = ranges.every((part, at) => part.endTurn >= 0 && part.startTurn === (ranges[at - 1]?.endTurn ?? -1) + 1)
   if (!follows || loop.parentLoopId !== undefined) return undefined
-  const sectionOf = (part: CompactedSection): Section => ({ range: rangeOf(part.range), messages: part.messages })
+  const sectionOf = (part: CompactedSection): BlockSection => ({ range: rangeOf(part.range), messages: part.messages })
   return {
     createdAt,
     ...(keepFirst && { keepFirst: rangeOf(keepFirst) }),

@@ -4,19 +4,13 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LoopConfigSnapshot } from '../../contract/run/run-facts.ts'
 import type { LoopEvent, LoopRecord } from '../../contract/session/session.ts'
 import { invalidMessages } from '../../contract/shape/read.ts'
-import { eventFromSpec } from '../event/event-from-spec.ts'
-import { eventToSpec } from '../event/event-to-spec.ts'
-import { unknownKeys } from './session-keys.ts'
-import type { MessageIds } from './session-message-ids.ts'
-import { parseTime } from './session-time.ts'
+import { aJsonObject, aNumber, fieldsOf, type Infer, listOf } from '../../contract/shape/shape.ts'
+import { eventFromSpec, eventToSpec } from '../event.ts'
+import { readTime } from '../time.ts'
+import type { MessageIds } from './message-ids.ts'
 
-const names = { sequence: 'sequence', event: 'event' } as const
-
-/** A `LoopEvent` whose event was not looked into. */
-export interface RawLoopEvent {
-  sequence: number
-  event: JsonObject
-}
+/** Events that were not looked into. */
+export const rawEvents = listOf(fieldsOf({ sequence: aNumber, event: aJsonObject }))
 
 const noConfig: LoopConfigSnapshot = {
   model: '',
@@ -35,7 +29,7 @@ const noConfig: LoopConfigSnapshot = {
  * message that comes with every delta. Run id is the loop's, `seq` follows `sequence`; an event without a time has that of the one before.
  */
 export function eventsFromSpec(
-  events: readonly RawLoopEvent[],
+  events: Infer<typeof rawEvents>,
   loop: Pick<LoopRecord, 'loopId' | 'sessionId' | 'startedAt' | 'config'>,
   ids: MessageIds,
   path: string,
@@ -56,26 +50,23 @@ export function eventsFromSpec(
     // The crate refuses a file for an event it does not know: such a file is not of its making.
     if (event === undefined) throw invalidMessages(`${place}.type`, 'an event of the specification', specEvent.type, true)
     at = event.at
-    return { ...unknownKeys(raw, names), specEvent, sequence, event }
+    return { ...raw, specEvent, event }
   })
 }
 
 /** The events that the crate knows; it refuses a whole file for any other. */
 export function eventsToSpec(events: readonly LoopEvent[], message: (id: string) => AgentMessage | undefined): JsonObject[] {
   return events.flatMap((kept) => {
-    const { sequence, event } = kept
-    const read: JsonObject | undefined = Reflect.get(kept, 'specEvent')
-    const spec = read ?? eventToSpec(event, message)
-    return spec === undefined ? [] : [{ ...unknownKeys(kept, names), sequence, event: spec }]
+    const { specEvent, ...rest }: LoopEvent & { specEvent?: JsonObject } = kept
+    const event = specEvent ?? eventToSpec(kept.event, message)
+    return event === undefined ? [] : [{ ...rest, event }]
   })
 }
 
 function withExactTime(event: JsonObject, path: string): JsonObject {
   const { timestamp } = event
   if (timestamp === undefined) return event
-  const time = typeof timestamp === 'string' ? parseTime(timestamp) : undefined
-  if (time === undefined) throw invalidMessages(`${path}.timestamp`, 'RFC 3339 time', timestamp)
-  return { ...event, timestamp: time.text }
+  return { ...event, timestamp: readTime(timestamp, `${path}.timestamp`).text }
 }
 
 /** The event with the ids that its messages have in the history. */

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import { invalidMessages } from '../contract/shape/read.ts'
 
 /** A time as the Rust crate writes it, in its shortest exact form, and what of it is ours. */
 export interface SpecTime {
@@ -34,17 +34,17 @@ function shortest(nanos: string): string {
   return `.${nanos.replace(/(?:000){1,2}$/, '')}`
 }
 
-export const timeSchema: z.ZodType<SpecTime> = z.string().transform((text, ctx) => {
-  const time = parseTime(text)
-  if (time !== undefined) return time
-  ctx.addIssue({ code: 'custom', message: 'RFC 3339 time' })
-  return z.NEVER
-})
+/** Reads a time in a file. */
+export function readTime(json: unknown, path: string): SpecTime {
+  if (typeof json !== 'string') throw invalidMessages(path, 'string', json)
+  const time = parseTime(json)
+  if (time === undefined) throw invalidMessages(path, 'RFC 3339 time', json)
+  return time
+}
 
-/** Times of one object that say more than milliseconds can, by their key there: kept beside ours, so that they are written as they were. */
-export function exactTimes(times: Readonly<Record<string, SpecTime | null | undefined>>): { specTimes?: Record<string, string> } {
-  const exact = Object.entries(times).flatMap(([key, time]) => (time && time.text !== formatTime(time.at) ? [[key, time.text]] : []))
-  return exact.length === 0 ? {} : { specTimes: Object.fromEntries(exact) }
+/** Whether milliseconds do not say all of it. */
+export function isFiner({ at, text }: SpecTime): boolean {
+  return text !== formatTime(at)
 }
 
 /** The time `at` of `owner` under `key`: as it was read, unless it was changed since. */

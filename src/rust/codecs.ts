@@ -1,0 +1,156 @@
+import { type RevertCategory, revertCategory } from '../contract/context/context-change.ts'
+import type { JsonValue } from '../contract/json.ts'
+import { type Content, content } from '../contract/message/content.ts'
+import { type AgentMessage, agentMessage } from '../contract/message/message.ts'
+import { type BlockProvenance, blockProvenance } from '../contract/message/provenance.ts'
+import { type KnownApi, knownApi } from '../contract/model/model-config.ts'
+import {
+  type CacheStrategy,
+  cacheStrategy,
+  type ResponseFormat,
+  responseFormat,
+  type StreamDelta,
+  streamDelta,
+} from '../contract/model/request.ts'
+import { type Usage, usage } from '../contract/model/usage.ts'
+import { type AnnotatedRequest, annotatedRequest } from '../contract/run/request-capture.ts'
+import {
+  type ContinuationKind,
+  continuationKind,
+  type LoopConfigSnapshot,
+  type TurnTrigger,
+  turnTrigger,
+} from '../contract/run/run-facts.ts'
+import { type ExecutionLimits, type ToolExecutionStrategy, toolExecution } from '../contract/run/settings.ts'
+import { type NodeTag, nodeTag } from '../contract/session/node-tag.ts'
+import { parseStored } from '../contract/shape/read.ts'
+import { aFlag, listOf, type ShapeOf } from '../contract/shape/shape.ts'
+import { type ToolResult, toolResult } from '../contract/tool/tool-result.ts'
+import { configSnapshot, executionLimits } from './tables/run.ts'
+import { objectAt } from './values.ts'
+import { readSpec, writeSpec } from './walk.ts'
+
+/**
+ * One type in two spellings: ours (camelCase) and the specification's JSON.
+ *
+ * **Contract**
+ * - `decode(encode(value))` equals `value`. Keys the other side does not know travel along, both ways.
+ * - `encode` leaves absent fields out, or writes `null`, exactly where the Rust implementation does.
+ * - `decode` takes a parsed JSON value and throws `SessionError` `invalidMessages`, with the path, for what Rust would refuse too.
+ */
+export interface SpecCodec<T> {
+  encode(value: T): JsonValue
+  decode(json: unknown): T
+}
+
+/** The codec of a shape; `name` begins the path in errors. */
+function codec<T>(name: string, shape: ShapeOf<T>): SpecCodec<T> {
+  return { encode: (value) => writeSpec(shape, value), decode: (json) => readSpec<ShapeOf<T>>(shape, json, name) as T }
+}
+
+/** `Content`: spelled the same on both sides; `providerState` and `invalidArguments` are keys that Rust ignores. */
+export const contentCodec: SpecCodec<Content> = codec('content', content)
+
+/**
+ * `AgentMessage`: camelCase, except `error_message` and `usage`. `id` and `childLoopId` are keys that Rust ignores; a message without an
+ * `id` gets one. Malformed extras (`turnId`, `nodeId`, `tags` …) are dropped, as Rust does; an unknown role throws.
+ */
+export const messageCodec: SpecCodec<AgentMessage> = codec('message', agentMessage)
+
+/** `Usage`: snake_case keys. Only `input` and `output` are required; older files lack the rest. */
+export const usageCodec: SpecCodec<Usage> = codec<Usage>('usage', usage)
+
+/** `NodeTag`: snake_case fields, node ids as bare integers. */
+export const nodeTagCodec: SpecCodec<NodeTag> = codec('tag', nodeTag)
+
+/** `RevertCategory`: kebab-case, so `step-summary` there. */
+export const revertCategoryCodec: SpecCodec<RevertCategory> = codec('category', revertCategory)
+
+/** `BlockProvenance`: kebab-case kinds and roles, snake_case fields. */
+export const provenanceCodec: SpecCodec<BlockProvenance> = codec('provenance', blockProvenance)
+
+/** `ToolResult`: `details` is always written, `null` where there are none; `isError` is a key that Rust ignores. */
+export const toolResultCodec: SpecCodec<ToolResult> = codec('result', toolResult)
+
+/** `TurnTrigger`: PascalCase; `FollowUp`, which is what older files call it, is read as `continuation`. */
+export const turnTriggerCodec: SpecCodec<TurnTrigger> = codec('trigger', turnTrigger)
+
+/** `ContinuationKind`: a PascalCase word, or an object with the word as its only key where there is a tag. */
+export const continuationCodec: SpecCodec<ContinuationKind> = codec('continuation', continuationKind)
+
+/**
+ * `StreamDelta`: an object with the PascalCase kind as its only key. `contentIndex`, `toolCallId` and `toolName` are keys that Rust ignores;
+ * where it did not write them they are read as 0 and ''.
+ */
+export const streamDeltaCodec: SpecCodec<StreamDelta> = codec('delta', streamDelta)
+
+/** The protocols Rust knows: all that go over a wire. */
+export type WireProtocol = KnownApi
+
+/**
+ * `ApiProtocol`: snake_case, with `open_ai` in two words. `scripted` is ours alone and has no spelling there. Configuration files spell three of
+ * them differently (`openai_completions`); Rust refuses that here.
+ */
+export const protocolCodec: SpecCodec<WireProtocol> = codec('api', knownApi)
+
+/**
+ * `LoopConfigSnapshot`: snake_case; `config_id` is `null` when there is none. Rust may leave out any other field, so reading gives a part.
+ * Any other protocol (`scripted`, or one of somebody else) would make a whole file unreadable there, so it travels as `nativeApi`, a key that
+ * Rust ignores.
+ */
+export const configSnapshotCodec: SpecCodec<Partial<LoopConfigSnapshot>> = codec('config', configSnapshot)
+
+/** What Rust keeps of a request: it does not say which service was asked. */
+export type SpecRequest = Omit<AnnotatedRequest, 'provider' | 'api'> & Partial<Pick<AnnotatedRequest, 'provider' | 'api'>>
+
+/**
+ * `AnnotatedRequest` as Rust's `AnnotatedRequestPayload`: snake_case, messages without made-up ids. `provider`, `api` and `http` are keys that
+ * Rust ignores; where it did not write them, reading gives a part. A format that is absent is written, and comes back, as `text`.
+ *
+ * Source: docs/coming-from-rust.md
+ */
+export const annotatedRequestCodec: SpecCodec<SpecRequest> = {
+  encode: (request) => writeSpec(annotatedRequest, request),
+  decode: (json) => readSpec(annotatedRequest, json, 'payload'),
+}
+
+/** `ResponseFormat`: kebab-case `kind`. A `strict` that is absent is written, and comes back, as `false`. */
+export const responseFormatCodec: SpecCodec<ResponseFormat> = codec('response_format', responseFormat)
+
+/** `ExecutionLimits`: `max_duration` in seconds and nanoseconds, `max_cost` `null` when there is none. */
+export const executionLimitsCodec: SpecCodec<ExecutionLimits> = codec<ExecutionLimits>('limits', executionLimits)
+
+/** `ToolExecutionStrategy`: the same on both sides. */
+export const toolExecutionStrategyCodec: SpecCodec<ToolExecutionStrategy> = codec('strategy', toolExecution)
+
+/** Our `CacheStrategy` as Rust's `CacheConfig`. Its master switch `enabled: false` is read as `disabled`. */
+export const cacheConfigCodec: SpecCodec<CacheStrategy> = {
+  encode: (cache) => ({ enabled: true, strategy: writeSpec(cacheStrategy, cache) }),
+  decode(json) {
+    const { enabled = true, strategy = 'auto' } = objectAt(json, 'cache')
+    const read = readSpec(cacheStrategy, strategy, 'cache.strategy')
+    return readSpec(aFlag, enabled, 'cache.enabled') ? read : { type: 'disabled' }
+  },
+}
+
+const history = listOf(agentMessage)
+
+/**
+ * A history as the JSON text that the Rust implementation saves and restores. `fromSpecJson` reads it back without loss.
+ * Source: docs/coming-from-rust.md
+ */
+export function toSpecJson(messages: readonly AgentMessage[]): string {
+  return JSON.stringify(writeSpec(history, messages))
+}
+
+/**
+ * Reads a history that the Rust implementation (or `toSpecJson`) saved.
+ *
+ * **Contract**
+ * - Throws `SessionError` `invalidMessages` with the path of the first thing wrong, such as
+ *   `messages[3].usage.input: expected integer, got string`.
+ * - Messages without an id get new ones; keys nobody knows are kept and written back by `toSpecJson`.
+ */
+export function fromSpecJson(text: string): AgentMessage[] {
+  return readSpec(history, parseStored(text, 'messages'), 'messages')
+}

@@ -1,0 +1,150 @@
+import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { type AgentMessage, type AssistantMessage, agentMessage } from '../contract/message/message.ts'
+import { emptyUsage } from '../contract/model/usage.ts'
+import { type AgentEvent, agentEvent } from '../contract/run/event.ts'
+import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
+import { invalidMessages } from '../contract/shape/read.ts'
+import { aNumber, aText, listOf, tagsOf } from '../contract/shape/shape.ts'
+import { styled } from './spelling.ts'
+import { objectAt } from './values.ts'
+import { readSpec, writeSpec } from './walk.ts'
+
+/** What our events carry and Rust's do not; used where the JSON does not say. */
+export interface EventDefaults {
+  runId: string
+  seq: number
+  /** Epoch ms, for events without a time. */
+  at: number
+  sessionId: string
+  /** For a start without a configuration, or with a part of one; and for requests, which do not say which service was asked. */
+  configSnapshot: LoopConfigSnapshot
+}
+
+/** One of an unknown type makes a whole session file unreadable there. The loop of a child is written by itself. */
+const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
+  'approvalRequested',
+  'approvalResolved',
+  'inputRequested',
+  'inputResolved',
+  'providerRetry',
+  'childEvent',
+])
+const shared: readonly string[] = tagsOf(agentEvent).filter((type) => !oursAlone.has(type))
+const knownThere: ReadonlySet<unknown> = new Set(shared.map((type) => styled(type, 'PascalCase')))
+
+type FindMessage = (id: string) => AgentMessage | undefined
+
+/**
+ * An event in the specification's JSON.
+ *
+ * **Contract**
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `childEvent`): one
+ *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
+ * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
+ *   and what else only we know travel as keys that Rust ignores.
+ * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or
+ *   the history). Without it an empty message, or no times, are written.
+ *
+ * Source: docs/coming-from-rust.md
+ */
+export function eventToSpec(event: AgentEvent, message?: FindMessage): JsonObject | undefined {
+  if (!shared.includes(event.type)) return undefined
+  const spec = objectAt(writeSpec(agentEvent, event), 'event')
+  if (event.type === 'messageUpdate') {
+    const shown = message?.(event.messageId) ?? { ...placeholder(event.at), id: event.messageId }
+    return { ...spec, message: writeSpec(agentMessage, shown) }
+  }
+  if (event.type !== 'prunApplied') return spec
+  // Without anybody who knows the times, those that came from Rust are written again.
+  const times = event.prunedMessageIds.flatMap((id) => timesOf(message?.(id)))
+  return { pruned_timestamps: [], ...spec, ...(times.length > 0 && { pruned_timestamps: times }) }
+}
+
+/** What an update shows when nobody knows the message: the Rust crate itself writes an empty one. */
+function placeholder(at: number): AssistantMessage {
+  return { role: 'assistant', content: [], stopReason: 'stop', model: '', provider: '', usage: emptyUsage(), timestamp: at }
+}
+
+function timesOf(message: AgentMessage | undefined): number[] {
+  return message === undefined || message.role === 'extension' ? [] : [message.timestamp]
+}
+
+/**
+ * Reads an event of the specification's JSON.
+ *
+ * **Contract**
+ * - What Rust does not write (`runId`, `seq`, `sessionId` of most events, times of some) comes from `defaults`.
+ * - `undefined` for an event type this version has no counterpart for.
+ * - A `PrunApplied` of Rust names times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which
+ *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.
+ * - Throws `SessionError` `invalidMessages` with the path of what is wrong. Times are cut to milliseconds.
+ *
+ * Source: docs/coming-from-rust.md
+ */
+export function eventFromSpec(json: unknown, defaults: EventDefaults): AgentEvent | undefined {
+  const spec = objectAt(json, 'event')
+  const type = readSpec(aText, spec.type, 'event.type')
+  const base = baseOf(spec, type, defaults)
+  if (!knownThere.has(type)) return undefined
+  const { timestamp: _, session_id: __, ...fields } = spec
+  const event = readSpec(agentEvent, withoutWhole(fields, type), 'event')
+  return { ...bodyOf(event, spec, defaults.configSnapshot), ...base }
+}
+
+/** What every event carries. The events around parallel branches name no loop of their own there; here they go by a branch. */
+function baseOf(spec: JsonObject, type: string, defaults: EventDefaults): Omit<EventDefaults, 'configSnapshot'> & { loopId: string } {
+  const { runId, seq, at, sessionId, loopId, loop_id, loop_ids, selected_loop_id, session_id } = spec
+  const time = spec.timestamp === undefined ? undefined : timeOf(spec.timestamp)
+  const [first] = Array.isArray(loop_ids) ? loop_ids : []
+  const branch = [loopId, selected_loop_id, textOr(first, '')].find((id) => id !== undefined)
+  return {
+    loopId: readSpec(aText, type.startsWith('ParallelLoop') ? branch : loop_id, 'event.loop_id'),
+    runId: textOr(runId, defaults.runId),
+    seq: numberOr(seq, defaults.seq),
+    at: numberOr(at, time ?? defaults.at),
+    sessionId: session_id === undefined ? textOr(sessionId, defaults.sessionId) : readSpec(aText, session_id, 'event.session_id'),
+  }
+}
+
+/** RFC 3339 to epoch ms. Digits beyond milliseconds are cut off: not every engine parses them. */
+function timeOf(json: JsonValue): number {
+  const at = Date.parse(readSpec(aText, json, 'event.timestamp').replace(/(\.\d{3})\d+/, '$1'))
+  if (Number.isNaN(at)) throw invalidMessages('event.timestamp', 'RFC 3339 time', json)
+  return at
+}
+
+function textOr(json: unknown, other: string): string {
+  return typeof json === 'string' ? json : other
+}
+
+function numberOr(json: unknown, other: number): number {
+  return typeof json === 'number' ? json : other
+}
+
+/** An update is written with the whole message; here it has the delta alone. */
+function withoutWhole({ message, ...fields }: JsonObject, type: string): JsonObject {
+  return type === 'MessageUpdate' || message === undefined ? fields : { message, ...fields }
+}
+
+/** What a table cannot say, because it depends on what stands beside it. */
+function bodyOf(event: AgentEvent, spec: JsonObject, snapshot: LoopConfigSnapshot): AgentEvent {
+  switch (event.type) {
+    case 'agentStart':
+      return { ...event, configSnapshot: { ...snapshot, ...event.configSnapshot } }
+    case 'messageUpdate':
+      return { ...event, messageId: readSpec(agentMessage, spec.message, 'event.message').id }
+    case 'turnRequest': {
+      const request: Partial<typeof event.request> = event.request
+      return { ...event, request: { ...event.request, provider: request.provider ?? snapshot.provider, api: request.api ?? snapshot.api } }
+    }
+    case 'prunApplied': {
+      // Rust names pruned messages by their times, which name nothing here: they are kept for writing, next to an empty list of ids.
+      const pruned_timestamps = readSpec(listOf(aNumber), spec.pruned_timestamps ?? [], 'event.pruned_timestamps')
+      const { pruned_timestamps: _, ...rest }: typeof event & { pruned_timestamps?: unknown } = event
+      const given: readonly string[] | undefined = event.prunedMessageIds
+      return given === undefined ? { ...rest, ...{ pruned_timestamps }, prunedMessageIds: [] } : rest
+    }
+    default:
+      return event
+  }
+}

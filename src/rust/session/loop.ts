@@ -1,0 +1,121 @@
+import type { CompactionOverlay } from '../../contract/context/context-change.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
+import { type LoopRecord, loopRecord, type Turn } from '../../contract/session/session.ts'
+import { aText } from '../../contract/shape/shape.ts'
+import type { SpecRequest } from '../codecs.ts'
+import { compactionBlock } from '../tables/session.ts'
+import { isJsonObject, objectAt } from '../values.ts'
+import { readSpec, writeSpec } from '../walk.ts'
+import { blockOfOverlay, blockOverlayId, overlayOfBlock } from './compaction-block.ts'
+import { eventsFromSpec, eventsToSpec, rawEvents } from './loop-events.ts'
+import { MessageIds, withoutMadeUpId } from './message-ids.ts'
+
+/** Reads a loop; `path` says where it was found. Throws `SessionError` with the path of what is wrong. */
+export function loopFromSpec(json: unknown, path: string): LoopRecord {
+  const raw = objectAt(json, path)
+  const ids = new MessageIds(readSpec(aText, raw.loop_id, `${path}.loop_id`), raw.messages)
+  const { events, compaction_block: block = null, ...rest } = withMessages(raw, ids)
+  const loop = readSpec(loopRecord, { ...rest, events: [] }, path)
+  const found = readSpec(rawEvents, events, `${path}.events`)
+  const whole: LoopRecord = {
+    ...loop,
+    turns: loop.turns.map((turn) => withService(turn, loop.config)),
+    ...overlayOf(block, loop, `${path}.compaction_block`),
+  }
+  return { ...whole, events: eventsFromSpec(found, whole, ids, `${path}.events`) }
+}
+
+/** What is done to the messages of a loop: those of its history, and those elsewhere in it. */
+interface MessageChange {
+  history(messages: unknown): unknown
+  anywhere(value: unknown): unknown
+}
+
+/** The loop in Rust's JSON, unchecked, with other messages. */
+function withMessages(raw: JsonObject, change: MessageChange): JsonObject {
+  const { messages, turns, compaction_block: block } = raw
+  const inside = (value: JsonValue, keys: readonly string[]): object | JsonValue =>
+    isJsonObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, keys.includes(key) ? change.anywhere(part) : part]))
+      : value
+  const sections = (all: JsonObject) =>
+    Object.fromEntries(Object.entries(all).map(([key, part]) => [key, key.startsWith('keep_') ? inside(part, ['messages']) : part]))
+  return {
+    ...raw,
+    messages: change.history(messages),
+    ...(Array.isArray(turns) && { turns: turns.map((turn) => inside(turn, ['input_messages', 'output_message', 'tool_results'])) }),
+    ...(isJsonObject(block) && { compaction_block: sections(block) }),
+  } as JsonObject // a change makes JSON of JSON
+}
+
+/** Our own overlay, or what a block amounts to; the block is kept for writing. */
+function overlayOf(json: JsonValue, loop: LoopRecord, path: string): { overlay?: CompactionOverlay; specBlock?: JsonValue } {
+  if (json === null) return {}
+  const block = readSpec(compactionBlock, json, path)
+  if (loop.overlay !== undefined) return {}
+  const overlay = overlayOfBlock(block, loop)
+  const written = objectAt(writeSpec(compactionBlock, block), path)
+  const { compaction_block: specBlock } = withMessages({ messages: [], compaction_block: written }, withoutIds(loop.loopId))
+  return { ...(overlay && { overlay }), ...(specBlock !== undefined && { specBlock }) }
+}
+
+/** Messages as they are written: without ids that reading made up. */
+function withoutIds(loopId: string): MessageChange {
+  const strip = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(strip)
+    return isJsonObject(value) ? withoutMadeUpId(value, loopId) : value
+  }
+  return { history: strip, anywhere: strip }
+}
+
+/** What writing a loop needs of the session around it. */
+export interface LoopContext {
+  message: (id: string) => AgentMessage | undefined
+  /** The answer that made a call which this loop, or one it descends from, has answered. */
+  callerOf: (loopId: string, toolCallId: string) => AgentMessage | undefined
+}
+
+/** The loop in Rust's JSON. */
+export function loopToSpec(loop: LoopRecord, { message, callerOf }: LoopContext): JsonObject {
+  const { overlay, ...rest } = loop
+  const turns = loop.turns.flatMap((turn) => toWrite(turn, loop.config, (id) => callerOf(loop.loopId, id)))
+  const spec = objectAt(writeSpec(loopRecord, { ...rest, turns, events: [] }), 'loop')
+  const whole = { ...spec, events: eventsToSpec(loop.events, message) }
+  const ids = withoutIds(loop.loopId)
+  if (overlay === undefined || overlay.id === blockOverlayId(loop.loopId)) {
+    const read: JsonValue | undefined = Reflect.get(loop, 'specBlock')
+    return { ...withMessages(whole, ids), ...(read !== undefined && { compaction_block: read }) }
+  }
+  const block = blockOfOverlay(overlay, loop)
+  const own: JsonObject = JSON.parse(JSON.stringify({ overlay }))
+  return withMessages({ ...whole, ...own, ...(block && { compaction_block: writeSpec(compactionBlock, block) }) }, ids)
+}
+
+/** The turn as it is written; nothing where nothing can stand for its answer, without which Rust may refuse the whole file. */
+function toWrite(turn: Turn, config: LoopRecord['config'], callerOf: (toolCallId: string) => AgentMessage | undefined): object[] {
+  const { toolResults, requestPayload } = turn
+  const [result] = toolResults
+  const outputMessage = turn.outputMessage ?? (result?.role === 'toolResult' ? callerOf(result.toolCallId) : undefined)
+  if (outputMessage === undefined) return []
+  return [{ ...turn, outputMessage, ...(requestPayload && { requestPayload: withoutService(requestPayload, config) }) }]
+}
+
+/** Which service a loop asked. Captured requests of Rust do not say. */
+function serviceOf({ provider = '', api = 'openAiCompletions' }: LoopRecord['config'] = {}): Pick<AnnotatedRequest, 'provider' | 'api'> {
+  return { provider, api }
+}
+
+/** The turn with the service its request went to. */
+function withService(turn: Turn, config: LoopRecord['config']): Turn {
+  const { requestPayload } = turn
+  return requestPayload === undefined ? turn : { ...turn, requestPayload: { ...serviceOf(config), ...requestPayload } }
+}
+
+/** Where the loop's configuration says the same, the request need not. */
+function withoutService(request: AnnotatedRequest, config: LoopRecord['config']): SpecRequest {
+  const { provider, api, ...rest } = request
+  const service = serviceOf(config)
+  return provider === service.provider && api === service.api ? rest : request
+}

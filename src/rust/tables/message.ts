@@ -1,0 +1,89 @@
+import { revertCategory } from '../../contract/context/context-change.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { content, type ToolCallContent } from '../../contract/message/content.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { agentMessage, llmMessageInput } from '../../contract/message/message.ts'
+import { blockProvenance, provenanceRole } from '../../contract/message/provenance.ts'
+import { usage } from '../../contract/model/usage.ts'
+import { nodeTag } from '../../contract/session/node-tag.ts'
+import { json } from '../../contract/shape/shape.ts'
+import { toolResult } from '../../contract/tool/tool-result.ts'
+import { type Entry, spelled, spelledTagged, spelledWords } from '../spelling.ts'
+import { filledText, integer, isJsonObject } from '../values.ts'
+
+const extra = { extra: 'spelled' } as const
+const zero = { missing: () => 0 }
+
+/** Rust takes any JSON value as arguments; here they are an object, and other text waits in `invalidArguments`. */
+function argumentsRead(call: ToolCallContent): ToolCallContent {
+  const args: unknown = call.arguments
+  return isJsonObject(args) ? call : { ...call, arguments: {}, invalidArguments: JSON.stringify(args) }
+}
+
+function argumentsWritten(spec: JsonObject, call: ToolCallContent): JsonObject {
+  if (call.invalidArguments === undefined || Object.keys(call.arguments).length > 0) return spec
+  const { invalidArguments: _, ...rest } = spec
+  const args = plainArguments(call.invalidArguments)
+  return args === undefined ? spec : { ...rest, arguments: args }
+}
+
+/** The value `text` stands for, if it is JSON in its shortest form and no object; then it can travel as the arguments themselves. */
+function plainArguments(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    return isJsonObject(value) || JSON.stringify(value) !== text ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
+/** Rust writes no empty list of tags, and reads none. */
+function withoutNoTags<T extends object>(value: T): T {
+  const { tags, ...rest }: T & { tags?: unknown } = value
+  return Array.isArray(tags) && tags.length === 0 ? (rest as T) : value // `tags` may be absent
+}
+
+const envelope = {
+  fields: { turnId: extra, provenanceHint: extra, nodeId: extra, parentId: extra, tags: extra },
+  read: withoutNoTags,
+  write: withoutNoTags,
+} as const
+const answer = { responseId: extra, responseModel: extra, errorMessage: { name: 'error_message' } } as const
+const enveloped = {
+  user: envelope,
+  assistant: { ...envelope, fields: { ...envelope.fields, ...answer } },
+  toolResult: { ...envelope, fields: { ...envelope.fields, childLoopId: extra } },
+} as const
+
+export const messageSpellings: readonly Entry[] = [
+  spelled(usage, { names: 'snake_case', fields: { reasoning: zero, cacheRead: zero, cacheWrite: zero, totalTokens: zero } }),
+  spelled(nodeTag, { names: 'snake_case', fields: { abandonedNodeIds: { missing: () => [] } } }),
+  spelledWords(revertCategory, { words: 'kebab-case' }),
+  spelledWords(provenanceRole, { words: 'kebab-case' }),
+  ...spelledTagged(blockProvenance, 'kind', {
+    words: 'kebab-case',
+    names: 'snake_case',
+    variants: { identityBlock: { fields: { order: { as: integer } } } },
+  }),
+  ...spelledTagged(content, 'type', {
+    ours: ['file', 'serviceTool', 'opaque'],
+    fields: { providerState: extra },
+    variants: {
+      text: { fields: { citations: extra } },
+      image: { fields: { url: extra, fileId: extra } },
+      toolCall: {
+        fields: { arguments: { as: json }, invalidArguments: extra },
+        read: argumentsRead,
+        write: argumentsWritten,
+      },
+    },
+  }),
+  // A message without an id gets one.
+  ...spelledTagged(agentMessage, 'role', {
+    fields: { id: { ...extra, as: filledText, missing: newId } },
+    variants: enveloped,
+  }),
+  // In a request, messages have the ids that they have.
+  ...spelledTagged(llmMessageInput, 'role', { fields: { id: { ...extra, as: filledText } }, variants: enveloped }),
+  spelled(toolResult, { names: 'snake_case', fields: { details: { absent: null }, isError: extra } }),
+]
