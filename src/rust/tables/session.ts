@@ -18,8 +18,8 @@ import { fits, invalidMessages } from '../../contract/shape/read.ts'
 import { aNumber, fieldsOf, type Infer, listOf, oneOf, optional } from '../../contract/shape/shape.ts'
 import { type Entry, spelled, spelledTagged, type ValueSpelling } from '../spelling.ts'
 
-/** What the Rust crate knows of a loop's status, in its spelling. It refuses a whole file for any other word. */
 const ledgerStatus = oneOf('Pending', 'Running', 'Completed', 'Rejected', 'Aborted')
+/** What the Rust crate knows of a loop's status, in its spelling. It refuses a whole file for any other word. */
 export type LedgerStatus = Infer<typeof ledgerStatus>
 
 const ledger = {
