@@ -90,8 +90,8 @@ const expected: Record<string, string> = {
     MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
     ReadableBudget ReplacedArguments RevertAppliedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
-    ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TurnEndEvent TurnHookInfo TurnRequestEvent TurnStartEvent
-    TurnTrigger WatchedLoop`,
+    ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent
+    TurnStartEvent TurnTrigger WatchedLoop`,
   './agent': `
     SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
     AgentProfile Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
@@ -107,7 +107,7 @@ const expected: Record<string, string> = {
     PromptStrategySection ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection
     ToolPlace ToolsSection TrustRequest`,
   './mcp': `
-    McpError isLoopbackHost isPrivateHost mcpTools
+    McpError isLoopbackHost isPrivateHost mcpInstructions mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
     McpToolSet McpToolsOptions`,
   './client': `
@@ -165,7 +165,7 @@ const expected: Record<string, string> = {
     ObjectStorage ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
-    McpConnectOptions McpConnection McpHttpOptions McpRoute`,
+    McpConnectOptions McpConnection McpHttpOptions McpRoot McpRoute`,
   './adapters/otel': `
     traceAgent traceLoops
     AgentTrace LoopTracer TraceOptions`,

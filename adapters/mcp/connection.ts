@@ -7,6 +7,7 @@ import {
   type ElicitRequest,
   ElicitRequestSchema,
   type ElicitResult,
+  ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Logger } from '../../src/index.ts'
 import {
@@ -16,6 +17,8 @@ import {
   aText,
   checkOptions,
   either,
+  kind,
+  listOf,
   logWarning,
   mcpErrorCode,
   type OptionTable,
@@ -43,8 +46,16 @@ export interface McpConnectOptions {
   onElicit?: 'event' | ((request: ElicitRequest['params'], signal: AbortSignal) => Promise<ElicitResult> | ElicitResult)
   /** Has a model answer for a server. Servers are told of it only when it is there. */
   onSample?: (request: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult> | CreateMessageResult
+  /** The folders that a server is to keep to, as it may ask for them. Default: none, and a server that asks gets an empty list. */
+  roots?: readonly McpRoot[]
   /** Told of what a server gets wrong and of reconnections. Default: silence. */
   logger?: Logger | false
+}
+
+/** A folder that is offered to a server: a `file:` address, and what people call it. */
+export interface McpRoot {
+  uri: string
+  name?: string
 }
 
 /** A connection to one server, as `mcpTools` takes it. */
@@ -69,12 +80,15 @@ export interface McpRoute {
   secrets?(): Promise<readonly string[]> | readonly string[]
 }
 
+const aFileAddress = kind('a file: URL', (value) => typeof value === 'string' && URL.parse(value)?.protocol === 'file:')
+
 /** The checks of {@link McpConnectOptions}, for what takes them among others. */
 export const connectTable: OptionTable<McpConnectOptions> = {
   clientInfo: optionsOf<{ name: string; version: string }>({ name: required(aText), version: required(aText) }),
   connectTimeoutMs: aPositiveNumber,
   onElicit: either(oneOf('event'), aFunction),
   onSample: aFunction,
+  roots: listOf(optionsOf<McpRoot>({ uri: required(aFileAddress), name: aText })),
   logger: aLogger,
 }
 
@@ -127,6 +141,10 @@ class Connection implements McpConnection {
 
   get instructions(): string | undefined {
     return this.#client?.getInstructions()
+  }
+
+  getInstructions(): string | undefined {
+    return this.instructions
   }
 
   getServerCapabilities(): ReturnType<McpClientLike['getServerCapabilities']> {
@@ -225,11 +243,12 @@ class Connection implements McpConnection {
   }
 
   async #connect(): Promise<ConnectedClient> {
-    const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample } = this.#options
+    const { clientInfo = { name: 'phi-core', version: '0.1.0' }, connectTimeoutMs = 30_000, onElicit, onSample, roots = [] } = this.#options
     // The defaults of a form are filled in where the event is answered, or by the SDK.
     const elicitation = onElicit === 'event' ? { form: {}, url: {} } : { form: { applyDefaults: true } }
-    const capabilities = { ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
+    const capabilities = { roots: {}, ...(onElicit && { elicitation }), ...(onSample && { sampling: {} }) }
     const client = new Client(clientInfo, { capabilities, jsonSchemaValidator: unusedValidator })
+    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots.map((root) => ({ ...root })) }))
     if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => this.#elicit(request.params, signal))
     if (onSample) client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => onSample(request.params, signal))
     client.fallbackNotificationHandler = async (notification) => this.fallbackNotificationHandler?.(notification)

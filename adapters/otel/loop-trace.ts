@@ -10,6 +10,7 @@ import type {
   ParallelLoopEndEvent,
   ToolExecutionEndEvent,
   ToolExecutionStartEvent,
+  TraceContext,
 } from '../../src/loop/index.ts'
 import type { StreamRequest } from '../../src/provider-kit.ts'
 import { ChatTrace } from './chat-trace.ts'
@@ -75,7 +76,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     else if (step.type === 'loop') this.#around(this.#operation.context, work, { settled: () => this.cut() })
     else if (step.type === 'toolCall') {
       const tool = this.#tools.get(step.toolCallId)
-      tool?.runs(step.stop)
+      tool?.runs(step)
       this.#around(tool?.context ?? this.#operation.context, work, { failed: (error) => tool?.threw(error) })
     } else {
       const chat = new ChatTrace(this.#tracing, this.#facts, step.model, { parent: this.#operation.context })
@@ -104,6 +105,10 @@ export class LoopTrace implements LoopWatch, ReadTrace {
         return new LoopTrace(this.#tracing, loop, { open, parent: this.#contextOf(toolCallId) })
       },
     }
+  }
+
+  trace(toolCallId: string): TraceContext | undefined {
+    return this.#tools.get(toolCallId)?.trace
   }
 
   /** Runs `work` in `inside`, and is told what comes of it. */

@@ -1,6 +1,6 @@
 import type { Attributes, Context } from '@opentelemetry/api'
-import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/loop/index.ts'
-import { capturedJson, capturedResult } from './content.ts'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent, TraceContext } from '../../src/loop/index.ts'
+import { captured, capturedJson, capturedResult } from './content.ts'
 import { errorType, isToolName, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
@@ -42,9 +42,15 @@ export class ToolTrace {
     return this.#operation.context
   }
 
-  runs(stop: Stop): void {
+  /** What the tool may hand on. */
+  get trace(): TraceContext | undefined {
+    return this.#operation.trace
+  }
+
+  runs({ stop, description }: { stop: Stop; description: string }): void {
     this.#hasRun = true
     this.#stop = stop
+    this.#operation.set({ 'gen_ai.tool.description': captured(description) })
   }
 
   /** The tool itself failed; what becomes of the call is said later. */

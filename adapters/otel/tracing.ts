@@ -4,6 +4,7 @@ import {
   context,
   diag,
   type Histogram,
+  isSpanContextValid,
   type Meter,
   metrics,
   ROOT_CONTEXT,
@@ -13,6 +14,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
+import type { TraceContext } from '../../src/loop/index.ts'
 import { captured } from './content.ts'
 
 /** Name of our spans' scope, and of the instruments. */
@@ -145,6 +147,15 @@ export class Operation {
     this.context = inside
     this.isRecording = span !== undefined && tracing.quietly(() => span.isRecording()) === true
     this.#startedAt = at ?? performance.now()
+  }
+
+  /** Its span, in the words of W3C Trace Context; undefined where there is none, or it has ended. */
+  get trace(): TraceContext | undefined {
+    const of = this.#span && this.#tracing.quietly(() => this.#span?.spanContext())
+    if (of === undefined || !isSpanContextValid(of)) return undefined
+    const tracestate = this.#tracing.quietly(() => of.traceState?.serialize())
+    const traceparent = `00-${of.traceId}-${of.spanId}-${(of.traceFlags & 0xff).toString(16).padStart(2, '0')}`
+    return { traceparent, ...(tracestate !== undefined && tracestate !== '' && { tracestate }) }
   }
 
   /** Seconds since it began; `at` where that was read from an event. */

@@ -76,6 +76,7 @@ export type {
   InputRequest,
   RunGuards,
 } from '../types/run/question.ts'
+export type { TraceContext } from '../types/run/trace-context.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
 export { Approvals } from './ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'

@@ -2,6 +2,7 @@ import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
 import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/run/loop-watch.ts'
+import type { TraceContext } from '../types/run/trace-context.ts'
 
 /** Told what a watch threw. */
 type Warn = (message: string) => void
@@ -57,6 +58,15 @@ export class Watches {
   /** Who watches the loops that a call starts. */
   inner(toolCallId?: string): LoopObserver[] {
     return this.#list.flatMap((watch) => quietly(this.#warn, () => watch.inner?.(toolCallId)) ?? [])
+  }
+
+  /** Where a call stands in a trace, as the first watch says that knows. */
+  trace(toolCallId: string): TraceContext | undefined {
+    for (const watch of this.#list) {
+      const found = quietly(this.#warn, () => watch.trace?.(toolCallId))
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   #within<T>(watch: LoopWatch, step: LoopStep, work: () => T): T {

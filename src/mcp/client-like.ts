@@ -72,10 +72,12 @@ export interface McpClientLike {
     options?: McpRequestOptions,
   ): Promise<unknown>
   callTool(
-    params: { name: string; arguments?: Record<string, unknown> },
+    params: { name: string; arguments?: Record<string, unknown>; _meta?: Record<string, unknown> },
     schema?: McpCallOptions,
     options?: McpRequestOptions,
   ): Promise<unknown>
+  /** What the server says of how it is used. */
+  getInstructions?(): string | undefined
   getServerCapabilities(): { tools?: object | undefined } | undefined
   fallbackNotificationHandler?: (notification: { method: string }) => Promise<void>
   close(): Promise<void>

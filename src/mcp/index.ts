@@ -9,5 +9,6 @@ export type {
   McpTool,
   McpToolAnnotations,
 } from './client-like.ts'
+export { mcpInstructions } from './instructions.ts'
 export { McpError, type McpErrorCode } from './mcp-error.ts'
 export { type McpToolChange, type McpToolSet, type McpToolsOptions, mcpTools } from './tool-set.ts'

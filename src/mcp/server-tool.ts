@@ -97,7 +97,8 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   const { name, inputSchema = { type: 'object' } } = info
   try {
     const answer = await client.callTool(
-      { name, arguments: args },
+      // As OpenTelemetry's conventions for MCP have it.
+      { name, arguments: args, ...(ctx.trace !== undefined && { _meta: { ...ctx.trace } }) },
       { ...options, toolDefinition: { name, inputSchema }, safeParse: anyResult.safeParse },
       options,
     )

@@ -20,6 +20,7 @@ import type { Logger } from '../types/logger.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { oneLine } from './call-result.ts'
 import type { McpClientLike, McpTool } from './client-like.ts'
+import { instructionsOf } from './instructions.ts'
 import { listTools } from './list-tools.ts'
 import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
 import { legalPrefix, toolName } from './tool-names.ts'
@@ -49,6 +50,10 @@ export interface McpToolChange {
 
 /** The tools of one server. It is a list, and stays the same list when the server changes its tools: an agent that was given it sees them from its next turn on. */
 export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
+  /** As in the options. */
+  readonly prefix: string | undefined
+  /** What the server says of how it is used, at most 16,384 characters of it; it is not trusted. `mcpInstructions` puts it into a prompt. */
+  readonly instructions: string | undefined
   /** Reads the list again. Rejects with `McpError`, and changes nothing, when it cannot be read. */
   refresh(): Promise<McpToolChange>
   /** Calls `listener` after every change; returns how to stop. For agents that were given a copy: `agent.configure({ tools: [...own, ...set] })`. */
@@ -90,7 +95,9 @@ export async function mcpTools(client: McpClientLike, options: McpToolsOptions =
   const source = new ToolSource(client, options)
   await source.refresh()
   const { list } = source
-  return Object.assign(list, {
+  const instructions = { get: () => instructionsOf(client) }
+  return Object.assign(Object.defineProperty(list as AgentTool[] & Pick<McpToolSet, 'instructions'>, 'instructions', instructions), {
+    prefix: options.prefix,
     refresh: () => source.refresh(),
     subscribe: (listener: (change: McpToolChange) => void) => source.subscribe(listener),
     close: () => source.close(),

@@ -86,6 +86,8 @@ thinking_level = "high"
 function toolSet(names: string[], closed: string[]): McpToolSet {
   const close = async () => void closed.push(names.join())
   return Object.assign(toolsNamed(...names), {
+    prefix: undefined,
+    instructions: undefined,
     refresh: async () => ({ added: [], removed: [], changed: [] }),
     subscribe: () => () => undefined,
     close,

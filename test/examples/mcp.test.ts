@@ -6,6 +6,7 @@ import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { agentWithFiles } from '../../examples/recipes/mcp-filesystem.ts'
 import { agentWithService } from '../../examples/recipes/mcp-http.ts'
+import { agentWithInstructions } from '../../examples/recipes/mcp-instructions.ts'
 import { json, mcpAnswer, webServer } from '../adapters/mcp/http-server.ts'
 
 /** Calls a tool, and says what it returned. */
@@ -26,6 +27,19 @@ describe('mcp', () => {
     expect(await agent.prompt('What is planned?').text()).toBe('Rest on Sunday.')
     await agent.close()
     expect(await agent.prompt('And now?').text()).toContain('closed')
+  })
+
+  it('is told what a server says of its tools', async () => {
+    const { url } = await webServer((one, response) => {
+      const answer = mcpAnswer(one)
+      if (one.method === 'GET') response.writeHead(405).end()
+      else if (answer === undefined) response.writeHead(202).end()
+      else if (one.body.method !== 'initialize') json(response, answer)
+      else json(response, { ...answer, result: { ...Object(answer).result, instructions: 'Act twice.' } })
+    })
+    const agent = await agentWithInstructions(calling('service__act'), url)
+    expect(agent.settings.systemPrompt).toMatch(/^You help Ann\..*<mcp-server tools="service__\*">\nAct twice\.\n<\/mcp-server>$/s)
+    await agent.close()
   })
 
   it('asks before it calls a service', async () => {

@@ -42,6 +42,7 @@ const stdioOptions = optionsOf<McpStdioOptions>({
   connectTimeoutMs: anything,
   onElicit: anything,
   onSample: anything,
+  roots: anything,
   logger: anything,
 })
 

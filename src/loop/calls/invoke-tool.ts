@@ -4,6 +4,7 @@ import type { ContextChange } from '../../contract/context/context-change.ts'
 import { errorText, LoadError, ToolError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { TraceContext } from '../../types/run/trace-context.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 import { CallQuestions } from '../ask/call-questions.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -75,7 +76,7 @@ class RunningCall {
     const { watches } = this.#loop
     const work = (): unknown => tool.execute(args, this.context())
     if (watches === undefined) return work()
-    return watches.around({ type: 'toolCall', toolCallId, toolName, stop: this.stop }, () => {
+    return watches.around({ type: 'toolCall', toolCallId, toolName, description: tool.description, stop: this.stop }, () => {
       const returned = work()
       // What begins only when it is waited for, as a query does, begins in here too.
       return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
@@ -88,6 +89,10 @@ class RunningCall {
     this.#questions = new CallQuestions(this.#loop, { id, name, stop: this.stop, pause: () => this.#pauseClock() })
     if (this.#isOver) this.#questions.close()
     return this.#questions
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#loop.watches?.trace(this.#call.id)
   }
 
   /** What the tool sees. Functions of its own, because tools pass them on as callbacks. */
@@ -201,7 +206,7 @@ class RunningCall {
 const running = Symbol('running call')
 
 type OfCall = { readonly [running]: RunningCall }
-type Late = 'signal' | 'guards'
+type Late = 'signal' | 'guards' | 'trace'
 
 const lateSignal = {
   enumerable: true,
@@ -217,14 +222,22 @@ const lateGuards = {
   },
 }
 
+const lateTrace = {
+  enumerable: true,
+  get(this: OfCall) {
+    return this[running].trace
+  },
+}
+
 /**
- * Adds what most tools never look at. Own properties, so that a copy of a context has them, with the same two functions for all contexts: V8 makes a
+ * Adds what most tools never look at. Own properties, so that a copy of a context has them, with the same three functions for all contexts: V8 makes a
  * hidden class for each new getter and keeps it, with all that the getter refers to, until a full collection.
  */
 function madeWhenAsked<Rest extends Omit<ToolContext, Late> & OfCall>(context: Rest): Rest & Pick<ToolContext, Late> {
   Object.defineProperty(context, 'signal', lateSignal)
   Object.defineProperty(context, 'guards', lateGuards)
-  return context as Rest & Pick<ToolContext, Late> // since the two lines before
+  Object.defineProperty(context, 'trace', lateTrace)
+  return context as Rest & Pick<ToolContext, Late> // since the three lines before
 }
 
 /** What a running tool reports. */

@@ -3,6 +3,7 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
+import type { TraceContext } from './trace-context.ts'
 
 /** A loop that is about to begin, or the whole of a parallel loop: then without a model. */
 export interface WatchedLoop {
@@ -30,7 +31,14 @@ export interface ModelAnswer {
 export type LoopStep =
   | { type: 'loop' }
   | { type: 'modelCall'; turnIndex: number; model: ModelConfig }
-  | { type: 'toolCall'; toolCallId: string; toolName: string; stop: { readonly aborted: boolean; readonly reason: unknown } }
+  | {
+      type: 'toolCall'
+      toolCallId: string
+      toolName: string
+      /** The tool's own. */
+      description: string
+      stop: { readonly aborted: boolean; readonly reason: unknown }
+    }
 
 /**
  * Watches one loop from within. All optional, all synchronous; the loop waits for nothing.
@@ -42,6 +50,7 @@ export type LoopStep =
  * - `around` calls `work` once, at once, in whatever context it has: that of a trace, say. What `work` returns or throws is the loop's own, whatever
  *   `around` makes of it; where `around` does not call it, the loop does.
  * - `inner` gives whoever watches the loops that a call starts; of a parallel loop its branches and what the strategy asks, without an id.
+ * - `trace` says where a running call stands in a trace; the first watch that knows is asked, when the tool looks at `ctx.trace`.
  * - What it throws is logged as `watchFailed` and costs the run nothing.
  *
  * Source: docs/concepts/tracing.md
@@ -51,6 +60,7 @@ export interface LoopWatch {
   request?(request: StreamRequest): void
   around?(step: LoopStep, work: () => unknown): void
   inner?(toolCallId?: string): LoopObserver | undefined
+  trace?(toolCallId: string): TraceContext | undefined
 }
 
 /** Whoever watches loops from within, such as a tracer: asked before each begins. `undefined`: not this one. Source: docs/concepts/tracing.md */

@@ -5,6 +5,7 @@ import type { InputQuestion } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { Budget } from '../run/budget.ts'
 import type { ApprovalRule, InputAnswer, RunGuards } from '../run/question.ts'
+import type { TraceContext } from '../run/trace-context.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
 /**
@@ -27,6 +28,8 @@ export interface ToolContext {
   readonly budget: Budget
   /** What watches over the run. A tool that starts loops passes it on; absent outside of a run. */
   readonly guards?: RunGuards
+  /** Where the call stands in a trace, for what it asks of others. Absent where nobody traces the run. */
+  readonly trace?: TraceContext | undefined
   /** Replaces the partial result shown to people; never sent to the model. */
   update(partial: ToolResult): void
   /** One line of status text. */

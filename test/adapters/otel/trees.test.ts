@@ -51,6 +51,7 @@ describe('a trace', () => {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 'add',
       'gen_ai.tool.type': 'function',
+      'gen_ai.tool.description': 'Adds.',
       'gen_ai.tool.call.id': expect.any(String),
     })
     expect(run?.attributes).toEqual({

@@ -1,0 +1,10 @@
+import { Agent, type Model } from 'phi-core'
+import { connectMcp } from 'phi-core/adapters/mcp'
+import { mcpInstructions, mcpTools } from 'phi-core/mcp'
+
+/** An agent that is told what a server says of its tools. */
+export async function agentWithInstructions(model: Model, url: string): Promise<Agent> {
+  const tools = await mcpTools(await connectMcp({ url }), { prefix: 'service' })
+  const systemPrompt = ['You help Ann.', mcpInstructions(tools)].join('\n\n')
+  return new Agent({ model, systemPrompt, tools, owns: [tools] })
+}
