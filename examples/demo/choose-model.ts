@@ -45,7 +45,10 @@ async function findLocalServer(): Promise<ChosenModel | undefined> {
   const found = await Promise.all(localServers.map(async (server) => ({ ...server, id: await firstModel(server.url) })))
   const server = found.find(({ id }) => id !== undefined)
   if (server?.id === undefined) return undefined
-  return { model: local(server.url, server.id), description: `Model: ${server.id} on the local server at ${server.url} (${server.name}).` }
+  return {
+    model: local(server.id, { baseUrl: server.url }),
+    description: `Model: ${server.id} on the local server at ${server.url} (${server.name}).`,
+  }
 }
 
 async function firstModel(url: string): Promise<string | undefined> {

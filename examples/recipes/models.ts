@@ -32,7 +32,8 @@ export function compatibleModels(apiKey: string): Model[] {
     openrouter('anthropic/claude-sonnet-4.6', { apiKey }),
     openaiCompatible('grok-4', { backend: 'xai', apiKey }),
     openaiCompatible('my-model', { baseUrl: 'https://llm.example.com/v1', apiKey, compat: { supportsDeveloperRole: true } }),
-    local('http://localhost:11434/v1', 'qwen3'),
+    local('qwen3'),
+    local('my-model', { baseUrl: 'http://localhost:1234/v1' }),
   ]
 }
 // #endregion openai

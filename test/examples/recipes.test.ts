@@ -267,6 +267,7 @@ describe('models', () => {
         'xai',
         'openai-compatible',
         'local',
+        'local',
         'openai',
         'xai',
         'azure_openai',

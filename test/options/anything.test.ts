@@ -106,7 +106,7 @@ const surfaces: Record<string, [object, (given: never) => unknown]> = {
   openai: [modelOptions, (given) => openai('m', given)],
   openrouter: [modelOptions, (given) => openrouter('m', given)],
   openaiCompatible: [{ ...modelOptions, backend: 'groq' }, (given) => openaiCompatible('m', given)],
-  local: [{ ...modelOptions, apiKey: undefined }, (given) => local('http://127.0.0.1:1', 'm', given)],
+  local: [{ ...modelOptions, apiKey: undefined }, (given) => local('m', given)],
   openaiResponses: [{ ...modelOptions, compat: undefined }, (given) => openaiResponses('m', given)],
   azure: [{ ...modelOptions, compat: undefined, resource: 'r' }, (given) => azure('m', given)],
   google: [{ ...modelOptions, compat: undefined }, (given) => google('m', given)],

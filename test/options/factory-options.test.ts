@@ -316,7 +316,7 @@ describe('a key that is missing', () => {
   })
 
   it('is no matter for local servers, for AWS credentials, and for what only describes', async () => {
-    expect(() => new Agent({ model: local('http://127.0.0.1:1/v1', 'm') })).not.toThrow()
+    expect(() => new Agent({ model: local('m', { baseUrl: 'http://127.0.0.1:1/v1' }) })).not.toThrow()
     expect(() => new Agent({ model: openaiCompatible('m', { backend: 'ollama' }) })).not.toThrow()
     expect(() => new Agent({ model: bedrock('m', { accessKeyId: 'a', secretAccessKey: 's' }) })).not.toThrow()
     expect(anthropic('m').config.id).toBe('m')

@@ -123,7 +123,7 @@ describe('a local server that reads a long prompt', () => {
     [30 * minute, whole],
   ]
   it.each<[string, () => Model]>([
-    ['local()', () => local('http://127.0.0.1:9', 'm', { fetch: playing(slow) })],
+    ['local()', () => local('m', { baseUrl: 'http://127.0.0.1:9', fetch: playing(slow) })],
     ...(['ollama', 'lmstudio', 'vllm', 'llamacpp'] as const).map((backend): [string, () => Model] => [
       backend,
       () => openaiCompatible('m', { backend, fetch: playing(slow) }),
@@ -133,7 +133,7 @@ describe('a local server that reads a long prompt', () => {
   })
 
   it('is given up on where that was asked for', async () => {
-    const { error } = await settled(local('http://127.0.0.1:9', 'm', { fetch: playing(slow), firstByteTimeoutMs: minute }))
+    const { error } = await settled(local('m', { baseUrl: 'http://127.0.0.1:9', fetch: playing(slow), firstByteTimeoutMs: minute }))
     expect(error).toMatchObject({ message: expect.stringContaining('(firstByteTimeoutMs)') })
     vi.clearAllTimers()
   })
@@ -159,7 +159,7 @@ describe("the runtime's own fetch", () => {
       },
     })
     try {
-      const { provider, config } = local(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, 'm')
+      const { provider, config } = local('m', { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
       expect((await outcomeOf(provider, plainRequest(config))).message).toMatchObject({ stopReason: 'stop' })
     } finally {
       Reflect.set(globalThis, key, own)

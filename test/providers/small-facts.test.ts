@@ -47,7 +47,7 @@ describe('a local server that is not running', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     for (const model of [
-      local(`http://localhost:${port}/v1`, 'm'),
+      local('m', { baseUrl: `http://localhost:${port}/v1` }),
       openaiCompatible('m', { backend: 'ollama', baseUrl: `http://127.0.0.1:${port}/v1` }),
     ]) {
       const run = new Agent({ model }).prompt('hi')

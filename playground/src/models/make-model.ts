@@ -31,10 +31,8 @@ async function made({ factory, modelId }: FactoryCall, { backend, ...options }: 
       return (await chat()).openrouter(modelId, options)
     case 'openaiCompatible':
       return (await chat()).openaiCompatible(modelId, { ...options, ...(backend !== undefined && { backend }) })
-    case 'local': {
-      const { baseUrl = '', ...others } = options
-      return (await chat()).local(baseUrl, modelId, others)
-    }
+    case 'local':
+      return (await chat()).local(modelId, options)
     case 'openaiResponses':
       return (await import('../../../src/providers/openai-responses/index.ts')).openaiResponses(modelId, options)
     case 'google':

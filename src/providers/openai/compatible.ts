@@ -1,5 +1,6 @@
 import { ConfigError } from '../../contract/errors.ts'
 import { oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import { shown } from '../../contract/shape/shown-value.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../kit/create-model.ts'
 import { chatTable, checkFactory, type ProviderOptions } from '../kit/provider-options.ts'
@@ -60,7 +61,16 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
   return chatModel(id, defaults, { ...patience, ...options, capabilities, headers: { ...known?.headers, ...options.headers } })
 }
 
-/** A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. */
-export function local(baseUrl: string, id: string, options: Omit<ProviderOptions, 'baseUrl'> = {}): Model {
-  return openaiCompatible(id, { provider: 'local', firstByteTimeoutMs: false, ...options, baseUrl })
+/**
+ * A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama's, on this machine.
+ * Throws `ConfigError` `invalidOption` for a wrong option, and for an address where the id belongs.
+ */
+export function local(id: string, options: ProviderOptions = {}): Model {
+  // Before the options: this is how it was called once, with the id behind the address.
+  if (/^https?:\/\//i.test(id)) {
+    throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)
+  }
+  checkFactory(id, options, chatOptions)
+  const given = { provider: 'local', firstByteTimeoutMs: false, ...options } as const
+  return openaiCompatible(id, { ...given, baseUrl: options.baseUrl ?? compatPresets.ollama.baseUrl })
 }

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const model = openai('gpt-6-sol', { apiKey })
- * const small = local('http://localhost:11434/v1', 'qwen3')
+ * const small = local('qwen3')
  * const grok = openaiCompatible('grok-4', { backend: 'xai', apiKey })
  * ```
  *

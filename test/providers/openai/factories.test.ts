@@ -49,13 +49,19 @@ describe('factories', () => {
       maxTokens: 0,
       compat: { supportsDeveloperRole: true, maxTokensField: 'maxTokens', thinkingFormat: 'openRouter' },
     })
-    expect(local('http://localhost:11434/v1/', 'qwen').config).toMatchObject({
+    expect(local('qwen', { baseUrl: 'http://localhost:11434/v1/' }).config).toMatchObject({
       id: 'qwen',
       provider: 'local',
       baseUrl: 'http://localhost:11434/v1',
       contextWindow: 128_000,
       compat: defaultCompat,
     })
+  })
+
+  it('local takes the id first, and asks Ollama where nothing else is said', () => {
+    expect(local('qwen3').config).toMatchObject({ id: 'qwen3', provider: 'local', baseUrl: compatPresets.ollama.baseUrl })
+    expect(() => local('http://localhost:1234/v1', 'qwen3' as never)).toThrow(/is an address/)
+    expect(() => local('http://localhost:1234/v1')).toThrow(/is an address\. The model comes first: local\('qwen3', \{ baseUrl \}\)\./)
   })
 
   it('openaiCompatible takes a preset, single deviations, or just an address', () => {
