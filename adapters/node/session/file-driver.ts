@@ -6,7 +6,7 @@ import { syncPathTo } from './durable-directory.ts'
 import { allLinesIn, bytesIn, countingFiles, isAbsent, listEpochs, newestEpoch, sizesOf, withEpochs } from './epoch-files.ts'
 import { type FileOperations, nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
-import { type KnownDigests, listSessions } from './list-sessions.ts'
+import { type KnownDigests, listSessions, type Scan } from './list-sessions.ts'
 import { claimedLines, streamedLines } from './read-files.ts'
 import { appendToSegments, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
 import { reported, sessionFailure, takenOver } from './session-failure.ts'
@@ -45,6 +45,7 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
   const written = new Set<string>()
   const known: KnownDigests = new Map()
   const summaries = new SummaryFiles(operations, root)
+  const scan: Scan = {}
 
   async function stop(claim: LogClaim): Promise<void> {
     const log = writing.get(claim)
@@ -145,7 +146,7 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     stream: (sessionId) =>
       reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits })),
     list: (query = {}) =>
-      reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries }, query)),
+      reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries, scan }, query)),
     delete: (sessionId) =>
       reported(`delete session ${sessionId}`, async () => {
         const existed = await deleteFiles(operations, folder(sessionId))

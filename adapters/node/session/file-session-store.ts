@@ -20,7 +20,7 @@ const aDirectory = kind('the path of a directory', (value) => typeof value === '
  * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
  *   case and noted behind a `+`.
  * - An append costs one write, one sync and one look at the folder, however long the session is; every 64 KB, a new title and `close` cost a
- *   summary more. A list looks into every folder, and reads at most 64 KB of each session that it tells of; all of it where no summary is left.
+ *   summary more. A list looks into every folder for its first page, and reads at most 64 KB of each session that it tells of; all of it where no summary is left.
  * - `quota` when the disk is full, `io` for other failures; no path in any message.
  *
  * Source: docs/concepts/sessions.md

@@ -14,8 +14,16 @@ const remembered = 1000
 /** What was told of sessions, so that the next list need not read those that have not changed. */
 export type KnownDigests = Map<string, { end: string; digest: SessionDigest }>
 
+/** For how long the pages of a list come from one look at the folders, in ms. */
+const scanMs = 10_000
+
+/** What the page before was taken from. */
+export interface Scan {
+  found?: { sessions: readonly Found[]; at: number } | undefined
+}
+
 /** A session that is there, and when it was written. */
-interface Found {
+export interface Found {
   sessionId: string
   folder: string
   lastActiveAt: number
@@ -30,20 +38,21 @@ interface Listing {
   written: readonly string[]
   known: KnownDigests
   summaries: SummaryFiles
+  scan: Scan
 }
 
 /**
  * What is stored below `root`, the most recently written first.
  *
  * **Contract**
- * - Looks into every folder, and reads files only for the summaries it gives: of most a summary of a few hundred bytes.
+ * - Looks into every folder for the first page; the next pages go on from that look for 10 s. What is written meanwhile is at the beginning of the
+ *   list, which they do not show; what is deleted they leave out. Reads files only for the summaries it gives: of most a few hundred bytes.
  * - A session that cannot be read is listed with `error`, after all others where not even its time is known.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
   const { agentId, limit = Number.POSITIVE_INFINITY, after } = query
-  const found = await findSessions(listing)
-  const at =
-    after === undefined ? -1 : found.findIndex((each) => each.sessionId === after.sessionId && each.lastActiveAt === after.lastActiveAt)
+  const found = goesOn(listing.scan, after) ?? (await findSessions(listing))
+  const at = placeOf(found, after)
   const rest = at >= 0 ? found.slice(at + 1) : found.filter((each) => after === undefined || each.lastActiveAt <= after.lastActiveAt)
   const summaries: SessionSummary[] = []
   const atOnce = Math.min(foldersAtOnce, limit)
@@ -55,7 +64,20 @@ export async function listSessions(listing: Listing, query: LogQuery): Promise<S
   return summaries.slice(0, limit)
 }
 
-async function findSessions({ operations, root, written }: Listing): Promise<Found[]> {
+function placeOf(found: readonly Found[], after: LogQuery['after']): number {
+  return after === undefined
+    ? -1
+    : found.findIndex((each) => each.sessionId === after.sessionId && each.lastActiveAt === after.lastActiveAt)
+}
+
+/** What the last look at the folders found, where a page goes on from one that was taken from it. */
+function goesOn({ found }: Scan, after: LogQuery['after']): readonly Found[] | undefined {
+  if (found === undefined || Math.abs(Date.now() - found.at) > scanMs || placeOf(found.sessions, after) < 0) return undefined
+  return found.sessions
+}
+
+async function findSessions({ operations, root, written, scan }: Listing): Promise<Found[]> {
+  const at = Date.now()
   const folders = (await namesIn(operations, root)).flatMap((name) => {
     const sessionId = sessionIdOf(name)
     return sessionId === undefined ? [] : [{ sessionId, folder: join(root, name) }]
@@ -67,7 +89,9 @@ async function findSessions({ operations, root, written }: Listing): Promise<Fou
   }
   const order = new Map(written.map((sessionId, index) => [sessionId, index]))
   const rank = ({ sessionId }: Found) => order.get(sessionId) ?? -1
-  return found.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
+  found.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
+  scan.found = { sessions: found, at }
+  return found
 }
 
 async function namesIn(operations: FileOperations, root: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/index.ts'
@@ -62,6 +62,43 @@ describe('a session that cannot be read', () => {
       ['b', 'invalidSession'],
       ['d', 'io'],
     ])
+  })
+})
+
+describe('the pages of a list', () => {
+  it('go on from one look at the folders, and show what others have done meanwhile as far as they should', async () => {
+    const { root } = temporaryRoot()
+    const operations = nodeFileOperations()
+    let looks = 0
+    const counted: FileOperations = {
+      ...operations,
+      list: (directory) => {
+        if (directory === root) looks++
+        return operations.list(directory)
+      },
+    }
+    const store = logSessionStore(fileDriver(root, counted))
+    const ids = Array.from({ length: 12 }, (_, index) => `s${index}`)
+    for (const [index, id] of ids.entries()) {
+      const writer = await store.open(id, agent)
+      await writer.append([said('x')])
+      await writer.close()
+      utimesSync(join(root, id, 'log.1'), index + 1, index + 1)
+    }
+    const seen: string[] = []
+    let page = await store.list({ limit: 3 })
+    const other = fileSessionStore(root)
+    await other.delete('s5')
+    const writer = await other.open('new', agent)
+    await writer.append([said('x')])
+    await writer.close()
+    for (;;) {
+      seen.push(...page.sessions.map(({ sessionId }) => sessionId))
+      if (page.nextCursor === undefined) break
+      page = await store.list({ limit: 3, cursor: page.nextCursor })
+    }
+    expect([seen, looks]).toEqual([ids.toReversed().filter((id) => id !== 's5'), 1])
+    expect((await store.list({ limit: 1 })).sessions.map(({ sessionId }) => sessionId)).toEqual(['new'])
   })
 })
 
