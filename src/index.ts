@@ -15,7 +15,18 @@ export {
   type ToolErrorCode,
 } from './contract/errors.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.ts'
-export type { Content, ImageContent, TextContent, ThinkingContent, ToolCallContent } from './contract/message/content.ts'
+export type {
+  Citation,
+  Content,
+  FileContent,
+  ImageContent,
+  OpaqueContent,
+  ServiceToolContent,
+  TextContent,
+  ThinkingContent,
+  ToolCallContent,
+} from './contract/message/content.ts'
+export { type FileOptions, fileContent, imageContent, type MediaOptions } from './contract/message/make-media.ts'
 export {
   type AgentMessage,
   type AssistantMessage,

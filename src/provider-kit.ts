@@ -38,4 +38,5 @@ export type {
   StreamProvider,
   StreamRequest,
   StreamStart,
+  StreamWarning,
 } from './types/model/provider.ts'

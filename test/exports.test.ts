@@ -6,12 +6,12 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost
+    Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
     memorySessionStore parseOutput resumeAgent staticCredential textOf toolCallsOf userMessage
-    AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Content CostConfig CredentialProvider
-    ExecutionLimits ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger Message MessageInput MisuseCode Model ModelConfig
-    ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
-    RetryConfig RunResult RunStatus SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent
+    AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Citation Content CostConfig CredentialProvider
+    ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
+    OpaqueContent ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
+    RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
     anthropic anthropicProvider
@@ -47,7 +47,7 @@ const expected: Record<string, string> = {
     ApiProtocol AwsEventDecoder BlockKey CacheStrategy CallIdRule Codec DecoderContext EncodedCall EncodedRequest EventHeaders
     Exchange Failure HistoryWriter KnownApi LineDecoder ModelCapabilities ModelDefaults NormaliseTarget OpenAiCompat Patience
     ProviderDefinition ProviderOptions ProviderState Recovery ResponseFormat ResponseFormatInput SseDecoder SseDecoderOptions
-    StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart ToolDefinition TransportOptions WrittenHistory`,
+    StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart StreamWarning ToolDefinition TransportOptions WrittenHistory`,
   './tools': `
     ToolRegistry WorkspaceError editFileTool enforceableSchema formatChecks joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool

@@ -41,6 +41,10 @@ export class AssistantStream {
       for (const warning of event.warnings ?? []) this.#loop.warnOnce('requestAdjusted', warning)
       return
     }
+    if (event.type === 'warning') {
+      this.#loop.warnOnce('answerAdjusted', event.warning)
+      return
+    }
     if (!this.#hasOutput) this.#begin(this.#entry ?? this.#empty())
     this.#loop.events.update(this.#id, event)
   }

@@ -7,6 +7,7 @@ import { memoryDriver } from 'phi-core/session'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bookWithQuestions } from '../../examples/recipes/ask-a-person.ts'
 import { askBoth } from '../../examples/recipes/context-translation.ts'
+import { summarise } from '../../examples/recipes/files.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
 import { safePrompt } from '../../examples/recipes/handle-errors.ts'
 import { sessionsApp } from '../../examples/recipes/http-sessions.ts'
@@ -59,6 +60,12 @@ const forecaster = (city: string) =>
     if (last?.role !== 'toolResult') return { toolCalls: [{ name: 'weather', arguments: { city } }] }
     return { text: textOf(last.content) }
   })
+
+it('files: a document is part of what is asked', async () => {
+  const model = scripted([{ text: 'Nothing.' }])
+  expect(await summarise(model, new Blob(['%PDF-1.7'], { type: 'application/pdf' }), 'a.pdf')).toBe('Nothing.')
+  expect(model.provider.requests[0]?.messages[0]?.content[0]).toMatchObject({ type: 'file', name: 'a.pdf', citations: true })
+})
 
 describe('stream', () => {
   it('writes the answer, and what went wrong', async () => {

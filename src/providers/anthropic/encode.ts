@@ -47,7 +47,8 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { model, cache } = request
   const system = systemTexts(request.systemPrompt, wire)
   const tools = toolsJson(request.tools)
-  const { messages, writer } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
+  const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
+  warnings.push(...leftOut)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   addFormat(fields, plan)
   const marks = (part: 'cacheSystem' | 'cacheTools' | 'cacheMessages') => cache.type === 'auto' || (cache.type === 'manual' && cache[part])

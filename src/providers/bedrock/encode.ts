@@ -71,7 +71,8 @@ function bodyOf(asked: StreamRequest, { profile, target, history }: Known): Omit
   const { request } = plan
   const { systemPrompt } = request
   const tools = toolsOf(request, target)
-  const { messages, writer } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
+  const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
+  warnings.push(...leftOut)
   const { inferenceConfig, additional } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
   // Flat parts, joined once.

@@ -60,7 +60,8 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
   if (request.tools.length > 0) body += `,"tools":[{"functionDeclarations":[${toolsJson(request.tools)}]}]`
   if (plan.kind === 'tool' && plan.force !== 'none') body += `,"toolConfig":${toJson(forced(plan.force))}`
-  const { writer } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
+  const { writer, leftOut } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
+  warnings.push(...leftOut)
   body += `,"contents":${writer.toJson()}}`
   return { ...addressed(request, service), body, warnings, answerTool: plan.answerTool }
 }

@@ -75,7 +75,8 @@ function encodeRequest(
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request } = plan
   const { url, model, headers } = options.route(asked)
-  const { writer } = history.write(request.messages, isBare ? ['bare'] : [])
+  const { writer, leftOut } = history.write(request.messages, isBare ? ['bare'] : [])
+  warnings.push(...leftOut)
   const parameters = parametersOf(request, profile, options, warnings)
   const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
   const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`

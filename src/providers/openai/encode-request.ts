@@ -57,7 +57,8 @@ function encodeRequest(asked: StreamRequest, service: string, { profile, url, hi
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request } = plan
   const parameters = toJson({ ...parametersOf(request, profile, warnings), ...formatFields(plan) })
-  const { writer } = history.write(request.messages)
+  const { writer, leftOut } = history.write(request.messages)
+  warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
   const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt) : prompt
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages'))

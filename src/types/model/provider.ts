@@ -48,8 +48,14 @@ export interface StreamStart {
   warnings?: readonly string[]
 }
 
+/** Something of the answer could not be kept as it came, or is not known. For the log. */
+export interface StreamWarning {
+  type: 'warning'
+  warning: string
+}
+
 /** What a provider reports while it streams. */
-export type StreamEvent = StreamStart | StreamDelta
+export type StreamEvent = StreamStart | StreamWarning | StreamDelta
 
 /**
  * Speaks one wire protocol.

@@ -1,5 +1,14 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
-import type { ProviderState, ToolCallContent } from '../../../contract/message/content.ts'
+import type {
+  Citation,
+  FileContent,
+  ImageContent,
+  OpaqueContent,
+  ProviderState,
+  ServiceToolContent,
+  TextContent,
+  ToolCallContent,
+} from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { type AssistantMessage, now, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
@@ -13,7 +22,7 @@ export type BlockKey = number | string
 interface TextSlot {
   kind: 'text'
   index: number
-  block: { type: 'text'; text: string; providerState?: ProviderState }
+  block: TextContent
 }
 
 interface ThinkingSlot {
@@ -36,12 +45,21 @@ interface ToolCallSlot {
   isCut?: boolean
 }
 
+/** What comes whole: media, what a service ran, what is not known. */
+export type WholeBlock = ImageContent | FileContent | ServiceToolContent | OpaqueContent
+
+interface WholeSlot {
+  kind: 'whole'
+  index: number
+  block: WholeBlock
+}
+
 /** A second call of the answer tool. */
 interface IgnoredSlot {
   kind: 'ignored'
 }
 
-type Slot = TextSlot | ThinkingSlot | ToolCallSlot
+type Slot = TextSlot | ThinkingSlot | ToolCallSlot | WholeSlot
 
 const ignored: IgnoredSlot = { kind: 'ignored' }
 
@@ -56,6 +74,7 @@ const ignored: IgnoredSlot = { kind: 'ignored' }
  * - Ids are unique within the message: missing and repeated ones are generated.
  * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
  * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
+ * - What a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
  * - Keys are the codec's own and shared by all kinds of block.
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  */
@@ -125,6 +144,44 @@ export class AssistantBuilder {
     if (slot === undefined) return
     slot.block.thinking += delta
     this.#emit({ type: 'thinking', contentIndex: slot.index, delta })
+  }
+
+  /** Adds to what a text block rests on; it may come before the text. */
+  citation(key: BlockKey, citation: Citation): void {
+    const slot = this.#find(key) ?? this.#textSlot(key)
+    if (slot.kind !== 'text') return
+    slot.block.citations ??= []
+    slot.block.citations.push(citation)
+    this.#emit({ type: 'citation', contentIndex: slot.index, citation })
+  }
+
+  /** Shows a block that is not written bit by bit, or shows it anew: a picture that gets finer, a tool of the service that has ended. */
+  whole(key: BlockKey, block: WholeBlock): void {
+    const slot = this.#find(key) ?? this.#add(key, { kind: 'whole', index: 0, block })
+    if (slot.kind !== 'whole') return
+    slot.block = block
+    this.message.content[slot.index] = block
+    this.#emit({ type: 'block', contentIndex: slot.index, block })
+  }
+
+  /** The block under `key` as it was shown last, where it came whole. */
+  shown(key: BlockKey): WholeBlock | undefined {
+    const slot = this.#find(key)
+    return slot?.kind === 'whole' ? slot.block : undefined
+  }
+
+  /** Keeps what this codec does not know: `kind` is what the service calls it. One warning names the kind. */
+  unknown(key: BlockKey, kind: string, providerState: ProviderState): void {
+    this.whole(key, { type: 'opaque', kind, providerState })
+    this.warn(
+      `The service sent content of the kind "${kind.slice(0, 60)}", which this version does not know. It is kept, and sent back to that service.`,
+    )
+  }
+
+  /** Says what of the answer could not be kept as it came. */
+  warn(warning: string): void {
+    this.start()
+    this.#emit({ type: 'warning', warning })
   }
 
   /** Opens a call, or adds the id or name it lacked. What is already known is kept. */

@@ -14,6 +14,8 @@ export interface WrittenHistory<Writer> {
   messages: readonly Message[]
   /** Has got all of them. */
   writer: Writer
+  /** What media were left out, as warnings. */
+  leftOut: ReadonlySet<string>
 }
 
 /** What was made of the beginning of a conversation: of all before its last answer, because what follows an answer may still grow. */
@@ -102,13 +104,13 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     if (walk.isLate) return undefined
     walk.close()
     for (let at = first; at < walk.list.length; at++) addTo(writer, walk.list[at])
-    return { messages: walk.list, writer }
+    return { messages: walk.list, writer, leftOut: walk.leftOut }
   }
 
   #whole(messages: readonly Message[], head: readonly string[]): WrittenHistory<Writer> {
     const { walk, writer } = this.#nothing(head)
     // Nothing is settled, so nothing comes late.
-    return this.#rest(walk, writer, messages, 0) ?? { messages: walk.list, writer }
+    return this.#rest(walk, writer, messages, 0) ?? { messages: walk.list, writer, leftOut: walk.leftOut }
   }
 }
 

@@ -1,5 +1,5 @@
 import { mediaName } from '../../../contract/message/block-words.ts'
-import type { FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
 import { isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
 import { text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
@@ -21,7 +21,17 @@ export function takenMedia(
   const reason = whyNot(block, rules, api)
   if (reason === undefined) return block
   const words = block.type === 'file' && isTextType(block.mimeType) ? textOf(block) : undefined
-  return line(block, words ?? `(${block.type} left out: ${reason})`)
+  if (words !== undefined) return line(block, words)
+  const standIn = line(block, `(${block.type} left out: ${reason})`)
+  leftOut.set(standIn, `A ${block.type} was left out of a request: ${reason}.`)
+  return standIn
+}
+
+const leftOut = new WeakMap<TextContent, string>()
+
+/** What was left out where `block` stands now, as a warning; `undefined` where nothing was. */
+export function leftOutAt(block: Content): string | undefined {
+  return block.type === 'text' ? leftOut.get(block) : undefined
 }
 
 /** The lines that stand for what `block` is: made once, so that what was encoded before is found again. */

@@ -3,6 +3,7 @@ import { type AssistantMessage, type Message, type ToolResultMessage, text, type
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
+import { leftOutAt } from './media.ts'
 
 export type { NormaliseTarget } from './clean-message.ts'
 
@@ -70,6 +71,8 @@ interface OpenCall {
 export class HistoryWalk {
   /** Normalised messages: those of the base, then those of this walk. */
   readonly list: Message[]
+  /** What media were left out so far, and why. */
+  readonly leftOut: Set<string>
   /** A result came for a call that the base has already closed: only a walk from the beginning can put it in its place. */
   isLate = false
   /** The last answer, while it is not known how somebody goes on after having stopped it. */
@@ -89,6 +92,7 @@ export class HistoryWalk {
     this.#base = base
     if (base !== undefined) this.#stopped = base.#stopped
     this.list = base?.list ?? []
+    this.leftOut = new Set(base?.leftOut)
     this.#settled = this.list.length
   }
 
@@ -127,11 +131,19 @@ export class HistoryWalk {
   #addCleaned(message: Message): void {
     const cleaned = cleanMessage(message, this.#target)
     if (cleaned === undefined) return
+    if (cleaned !== message) this.#noteLeftOut(cleaned)
     if (cleaned.role !== 'toolResult') {
       if (this.list.length === 0 && cleaned.role !== 'user') this.list.push(opening)
       if (cleaned.role === 'assistant') this.#answer(cleaned, message)
       else this.list.push(cleaned)
     } else if (message.role === 'toolResult') this.#result(message.toolCallId, cleaned)
+  }
+
+  #noteLeftOut({ content }: Message): void {
+    for (const block of content) {
+      const warning = leftOutAt(block)
+      if (warning !== undefined) this.leftOut.add(warning)
+    }
   }
 
   /** The history ends here. */

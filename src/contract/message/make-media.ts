@@ -1,0 +1,106 @@
+import { toBase64 } from '../../base/base64.ts'
+import { ConfigError } from '../errors.ts'
+import type { FileContent, ImageContent } from './content.ts'
+import { typeByBytes } from './media.ts'
+
+/** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
+const defaultMaxBytes = 20 * 1024 * 1024
+
+/** Types that the end of a name says. */
+const typesByName: Readonly<Record<string, string>> = {
+  pdf: 'application/pdf',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+}
+
+/** What a caller may say about a file. */
+export interface MediaOptions {
+  /** What it is called; a `File` says so itself. */
+  name?: string | undefined
+  /** Default: what the blob says, else the bytes, else the name. */
+  mimeType?: string | undefined
+  /** More is refused. Default 20 MiB. */
+  maxBytes?: number | undefined
+}
+
+/** What a caller may say about a file that a model reads. */
+export interface FileOptions extends MediaOptions {
+  /** What a model should know of it that is no part of it. */
+  context?: string | undefined
+  /** Whether the model is to say what of it an answer rests on. */
+  citations?: boolean | undefined
+}
+
+/**
+ * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for an empty file, one over `maxBytes`, and one whose
+ * type nobody knows. Nothing is fetched, and archives are not opened.
+ *
+ * Source: docs/concepts/files.md
+ */
+export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions = {}): Promise<FileContent> {
+  const { context, citations } = options
+  const { data, mimeType, name } = await read(bytes, options)
+  return {
+    type: 'file',
+    mimeType,
+    data,
+    ...(name !== undefined && { name }),
+    ...(context !== undefined && { context }),
+    ...(citations !== undefined && { citations }),
+  }
+}
+
+/** A picture for a message; see {@link fileContent}. Rejects for what is no picture. Source: docs/concepts/files.md */
+export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
+  const { data, mimeType } = await read(bytes, options)
+  if (!mimeType.startsWith('image/')) refuse(`The picture is of the type ${mimeType}. Pass a picture, or use fileContent.`)
+  return { type: 'image', mimeType, data }
+}
+
+async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, maxBytes = defaultMaxBytes }: MediaOptions) {
+  const what = name === undefined ? 'The file' : `The file ${JSON.stringify(name.slice(0, 100))}`
+  const size = given instanceof Uint8Array ? given.length : given.size
+  if (size === 0) refuse(`${what} is empty: there is nothing to send.`)
+  if (size > maxBytes)
+    refuse(`${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`)
+  const data = toBase64(given instanceof Uint8Array ? given : new Uint8Array(await given.arrayBuffer()))
+  const type = mimeType ?? typeOf(given, data, name)
+  if (type === undefined) refuse(`Of what type ${what} is, neither its bytes nor its name say. Pass mimeType.`)
+  return { data, mimeType: type, name }
+}
+
+function nameOf(given: Blob | Uint8Array): string | undefined {
+  const name: unknown = Reflect.get(given, 'name')
+  return typeof name === 'string' && name !== '' ? name : undefined
+}
+
+function typeOf(given: Blob | Uint8Array, data: string, name: string | undefined): string | undefined {
+  const said = given instanceof Uint8Array ? '' : given.type
+  if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
+  const byBytes = typeByBytes(data)
+  if (byBytes?.includes('/') === true) return byBytes
+  return typesByName[name?.split('.').at(-1)?.toLowerCase() ?? '']
+}
+
+function refuse(sentence: string): never {
+  throw new ConfigError('invalidOption', sentence)
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, fileContent, imageContent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const pdf = bytes('%PDF-1.7 …')
+
+describe('fileContent and imageContent', () => {
+  it('make blocks of blobs, files and bytes, with the type that these say', async () => {
+    expect(await fileContent(pdf, { name: 'a.pdf', citations: true })).toEqual({
+      type: 'file',
+      mimeType: 'application/pdf',
+      data: btoa(String.fromCharCode(...pdf)),
+      name: 'a.pdf',
+      citations: true,
+    })
+    expect(await fileContent(new File(['a,b'], 'a.csv'))).toMatchObject({ mimeType: 'text/csv', name: 'a.csv', data: btoa('a,b') })
+    expect(await imageContent(new Blob(['GIF89a'], { type: '' }))).toMatchObject({ mimeType: 'image/gif' })
+  })
+
+  it.each([
+    ['an empty file', () => fileContent(new Blob([]), { name: 'a.pdf' }), /"a\.pdf" is empty/],
+    ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /at most 3 are taken \(maxBytes\)/],
+    ['a type that nobody knows', () => fileContent(bytes('??')), /Pass mimeType/],
+    ['a file as a picture', () => imageContent(pdf), /use fileContent/],
+  ])('refuse %s', async (_what, make, said) => {
+    await expect(make()).rejects.toThrow(said)
+  })
+})
+
+describe('a block of media is refused before a run', () => {
+  const agent = () => new Agent({ model: scripted([{ text: 'ok' }]) })
+  it.each([
+    ['without a source', { type: 'file', mimeType: 'application/pdf' }, /0 of data, url and fileId/],
+    ['with two', { type: 'image', mimeType: 'image/png', data: 'AAAA', url: 'https://a.example/b' }, /2 of data, url and fileId/],
+    ['at an address without https', { type: 'image', mimeType: 'image/png', url: 'file:///etc/passwd' }, /no https address/],
+    ['whose service is not told', { type: 'file', mimeType: 'application/pdf', fileId: 'file_1' }, /has no api beside it/],
+    ['with a data: prefix', { type: 'image', mimeType: 'image/png', data: 'data:image/png;base64,AAAA' }, /begins with "data:"/],
+    ['of no base64', { type: 'file', mimeType: 'text/plain', data: 'a b' }, /is no base64/],
+    ['of HTML that is told to be a PDF', { type: 'file', mimeType: 'application/pdf', data: btoa('<html></html>') }, /its bytes are/],
+    ['of SVG that is told to be a PNG', { type: 'image', mimeType: 'image/png', data: btoa('<svg onload="x"/>') }, /its bytes are/],
+    ['of a GIF that is told to be a PNG', { type: 'image', mimeType: 'image/png', data: btoa('GIF89a') }, /its bytes are image\/gif/],
+  ])('%s', (_what, block, said) => {
+    const message = { role: 'user', content: [block] }
+    expect(() => agent().prompt(message as never)).toThrow(said)
+    expect(() => new Agent({ model: scripted([]), messages: [message as never] })).toThrow(said)
+  })
+})
+
+it('a history with every kind of block is saved and read back', () => {
+  const state = { api: 'somebody', model: 'm', payload: { a: 1 } }
+  const messages = [
+    { role: 'user', content: [{ type: 'file', mimeType: 'application/pdf', url: 'https://a.example/b.pdf', name: 'b.pdf' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'serviceTool', id: 's', name: 'web_search', status: 'done', output: [{ url: 'https://a.example' }], providerState: state },
+        { type: 'text', text: 'So.', citations: [{ url: 'https://a.example', range: { start: 0, end: 2 } }] },
+        { type: 'opaque', kind: 'novelty', providerState: state },
+      ],
+    },
+  ]
+  const agent = new Agent({ model: scripted([]), messages: messages as never })
+  expect(parseMessages(serializeMessages(agent.messages))).toEqual(agent.messages)
+})
