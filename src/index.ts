@@ -26,7 +26,6 @@ export type {
   ThinkingContent,
   ToolCallContent,
 } from './contract/message/content.ts'
-export { type FileOptions, fileContent, imageContent, type MediaOptions } from './contract/message/make-media.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
@@ -48,6 +47,7 @@ export type { ExecutionLimits, RetryConfig } from './contract/run/settings.ts'
 export type { ToolResult } from './contract/tool/tool-result.ts'
 export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
+export { type FileOptions, fileContent, imageContent, type MediaOptions } from './tools/media-content.ts'
 export type { Logger } from './types/logger.ts'
 export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
 export type { Model } from './types/model/model.ts'

@@ -1,7 +1,7 @@
-import { toBase64 } from '../../base/base64.ts'
-import { ConfigError } from '../errors.ts'
-import type { FileContent, ImageContent } from './content.ts'
-import { typeByBytes } from './media.ts'
+import { toBase64 } from '../base/base64.ts'
+import { ConfigError } from '../contract/errors.ts'
+import type { FileContent, ImageContent } from '../contract/message/content.ts'
+import { typeByBytes } from '../contract/message/media.ts'
 
 /** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
 const defaultMaxBytes = 20 * 1024 * 1024
