@@ -62,6 +62,17 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
 /** Types whose bytes are told apart from others. */
 const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
 
+/** The type alone, as services spell it. */
+export function baseType(mimeType: string): string {
+  return (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase().replace('image/jpg', 'image/jpeg')
+}
+
+/** The address of a block: its own, or one that holds its bytes. */
+export function addressOf(block: MediaFields): string {
+  const source = sourceOf(block)
+  return source.type === 'url' ? source.url : `data:${baseType(block.mimeType)};base64,${source.type === 'data' ? source.data : ''}`
+}
+
 /** Bytes that `data`, base64, stands for. */
 export function byteLengthOf(data: string): number {
   return Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
@@ -69,7 +80,7 @@ export function byteLengthOf(data: string): number {
 
 /** Whether `mimeType` is one of `accepted`, each a type or a family such as `image/*`. */
 export function isMediaOf(mimeType: string, accepted: readonly string[]): boolean {
-  const type = (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase().replace('image/jpg', 'image/jpeg')
+  const type = baseType(mimeType)
   return accepted.some((each) => each === '*/*' || each === type || (each.endsWith('/*') && type.startsWith(each.slice(0, -1))))
 }
 

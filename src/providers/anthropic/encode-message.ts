@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import { baseType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
-import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -37,26 +37,39 @@ function encodeResult(message: ToolResultMessage): EncodedMessage {
   const { toolCallId, content, isError } = message
   const [first] = content
   // A failed result may hold text only.
-  const moved = isError ? content.filter((block) => block.type === 'image') : []
-  const kept = moved.length === 0 ? content : content.filter((block) => block.type !== 'image')
+  const moved = isError ? content.filter((block) => block.type !== 'text') : []
+  const kept = moved.length === 0 ? content : content.filter((block) => block.type === 'text')
   let shown: unknown
   if (kept.length === 0) shown = '(see attached image)'
   else if (kept.length === 1 && first?.type === 'text') shown = first.text
   else shown = kept.map(shownBlock)
   const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }
   if (isError) result.is_error = true
-  return { blocks: toJson({ ...result, content: shown }), after: moved.map((image) => toJson(imageBlock(image))).join(',') }
+  return { blocks: toJson({ ...result, content: shown }), after: joinBlocks(moved, shownBlock) }
 }
 
 function shownBlock(block: Content): JsonObject | undefined {
   if (block.type === 'text') return { type: 'text', text: block.text }
-  return block.type === 'image' ? imageBlock(block) : undefined
+  if (block.type === 'file') return documentBlock(block)
+  return block.type === 'image' ? { type: 'image', source: sourceJson(block) } : undefined
 }
 
-function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
-  const format = imageFormat(mimeType)
-  if (format === undefined) return { type: 'text', text: imageLeftOut(mimeType) }
-  return { type: 'image', source: { type: 'base64', media_type: `image/${format}`, data } }
+function documentBlock(file: FileContent): JsonObject {
+  const { name, context, citations } = file
+  return {
+    type: 'document',
+    source: sourceJson(file),
+    ...(name !== undefined && { title: name }),
+    ...(context !== undefined && { context }),
+    ...(citations === true && { citations: { enabled: true } }),
+  }
+}
+
+function sourceJson(block: ImageContent | FileContent): JsonObject {
+  const source = sourceOf(block)
+  if (source.type === 'url') return { type: 'url', url: source.url }
+  if (source.type === 'fileId') return { type: 'file', file_id: source.fileId }
+  return { type: 'base64', media_type: baseType(block.mimeType), data: source.data }
 }
 
 function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {

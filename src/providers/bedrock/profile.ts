@@ -1,5 +1,5 @@
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, pictures, plain } from '../kit/capabilities/capabilities.ts'
 import { claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
 /** Which field of `additionalModelRequestFields` asks a family to think. */
@@ -30,8 +30,7 @@ const other: Omit<Family, 'ids' | 'newest'> = {
 const textOnly: ModelCapabilities = { ...plain, media: [], jsonSchema: false }
 const reasoner: ModelCapabilities = { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
 const claude: Omit<Family, 'ids'> = { ...other, thinkingField: 'claude', resultStatus: true, newest: newestClaude, table: claudeTable }
-const novaMedia = [...picturesAndPdf, 'video/*']
-const nova: ModelCapabilities = { ...plain, media: novaMedia, mediaInToolResults: novaMedia, jsonSchema: false }
+const nova: ModelCapabilities = { ...plain, mediaInToolResults: pictures, jsonSchema: false }
 
 /** The first that matches counts. Ids may carry the region of an inference profile, or be an ARN that ends with one. */
 const families: readonly Family[] = [
@@ -74,8 +73,9 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // The service fetches nothing by https.
-  const served = { ...known, mediaByUrl: [] }
+  // The service fetches nothing by https, and of media only pictures are sent so far.
+  const media = known.media.filter((type) => pictures.includes(type))
+  const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [] }
   const capabilities: ModelCapabilities = saysNone ? { ...served, thinking: 'none' } : served
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
   const otherwise = family.thinkingField === 'claude' ? 'tool' : 'refuse'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, TextContent, ThinkingContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, TextContent, ThinkingContent, ToolCallContent } from '../../contract/message/content.ts'
+import { sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -41,11 +42,14 @@ export function signatureOf(block: Content): string | undefined {
 }
 
 function shownPart(block: Content): JsonObject {
-  return block.type === 'image' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
+  return block.type === 'image' || block.type === 'file' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
 }
 
-function mediaPart({ mimeType, data = '' }: ImageContent): JsonObject {
-  return { inlineData: { mimeType, data } }
+function mediaPart(block: ImageContent | FileContent): JsonObject {
+  const { mimeType } = block
+  const source = sourceOf(block)
+  if (source.type === 'data') return { inlineData: { mimeType, data: source.data } }
+  return { fileData: { mimeType, fileUri: source.type === 'url' ? source.url : source.fileId } }
 }
 
 /** One part per block, never merged: a signature belongs to its part. */
@@ -82,7 +86,7 @@ function legalName(name: string): string {
 }
 
 function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
-  const images = message.content.filter((block) => block.type === 'image').map(mediaPart)
+  const images = message.content.filter((block) => block.type === 'image' || block.type === 'file').map(mediaPart)
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const said = text === '' ? '(see attached image)' : text
   const result: JsonObject = {

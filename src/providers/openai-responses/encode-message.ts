@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, TextContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, TextContent, ToolCallContent } from '../../contract/message/content.ts'
+import { addressOf, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -121,21 +122,31 @@ function legalItemId(id: string | undefined, prefix: string): string | undefined
 }
 
 function encodeResult({ toolCallId, content }: ToolResultMessage, imagesInResults: boolean): EncodedResult {
-  const hasImages = content.some((block) => block.type === 'image')
+  const hasMedia = content.some((block) => block.type === 'image' || block.type === 'file')
   const base = { type: 'function_call_output', call_id: toolCallId }
-  if (hasImages && imagesInResults) {
+  if (hasMedia && imagesInResults) {
     const json = toJson(base)
     return { json: `${json.slice(0, -1)},"output":[${content.map(partJson).join(',')}]}`, imageParts: '' }
   }
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
-  const imageParts = content.filter((block) => block.type === 'image').map(imageJson)
+  const imageParts = content.filter((block) => block.type === 'image' || block.type === 'file').map(partJson)
   return { json: toJson({ ...base, output: texts.join('\n') || '(see attached image)' }), imageParts: imageParts.join(',') }
 }
 
 function partJson(block: Content): string {
+  if (block.type === 'file') return fileJson(block)
   return block.type === 'image' ? imageJson(block) : toJson({ type: 'input_text', text: block.type === 'text' ? block.text : '' })
 }
 
-function imageJson({ mimeType, data }: ImageContent): string {
-  return toJson({ type: 'input_image', image_url: `data:${mimeType};base64,${data}`, detail: 'auto' })
+function fileJson(file: FileContent): string {
+  const source = sourceOf(file)
+  if (source.type === 'fileId') return toJson({ type: 'input_file', file_id: source.fileId })
+  if (source.type === 'url') return toJson({ type: 'input_file', file_url: source.url })
+  return toJson({ type: 'input_file', filename: file.name ?? 'document', file_data: addressOf(file) })
+}
+
+function imageJson(image: ImageContent): string {
+  const source = sourceOf(image)
+  const where: JsonObject = source.type === 'fileId' ? { file_id: source.fileId } : { image_url: addressOf(image) }
+  return toJson({ type: 'input_image', ...where, detail: 'auto' })
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { Content, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
+import { addressOf, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -57,11 +58,19 @@ function encodeUser(message: UserMessage): string {
 }
 
 function encodePart(block: Content): string {
+  if (block.type === 'file') return encodeFile(block)
   return block.type === 'image' ? encodeImage(block) : toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
 }
 
-function encodeImage({ mimeType, data }: ImageContent): string {
-  return toJson({ type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } })
+function encodeImage(image: ImageContent): string {
+  return toJson({ type: 'image_url', image_url: { url: addressOf(image) } })
+}
+
+/** A file must have a name here. */
+function encodeFile(file: FileContent): string {
+  const source = sourceOf(file)
+  if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
+  return toJson({ type: 'file', file: { filename: file.name ?? 'document', file_data: addressOf(file) } })
 }
 
 function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): string {
@@ -105,7 +114,7 @@ function detailsOf(value: JsonValue | undefined): JsonValue[] {
 }
 
 function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedResult {
-  const images = message.content.filter((block) => block.type === 'image')
+  const media = message.content.filter((block) => block.type === 'image' || block.type === 'file')
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const json = toJson({
     role: 'tool',
@@ -113,5 +122,5 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedR
     ...(rules.namesToolResults ? { name: legalName(message.toolName) } : {}),
     content: text === '' ? '(see attached image)' : text,
   })
-  return { json, imageParts: images.map(encodeImage).join(',') }
+  return { json, imageParts: media.map(encodePart).join(',') }
 }

@@ -106,7 +106,7 @@ describe('content', () => {
     const { tracer, spans } = memoryTracer()
     const long = 'é🙂'.repeat(10_000)
     const model = scripted([{ toolCalls: [{ id: long, name: long, arguments: {} }] }, { text: 'ok' }], { id: long })
-    const agent = new Agent({ model, agentName: long, configId: 'c', agentId: long, sessionId: long })
+    const agent = new Agent({ model, agentName: long, configId: 'c', agentId: long })
     traceAgent(agent, { tracer })
     await agent.prompt('go').result
     for (const { name, attributes } of spans()) {

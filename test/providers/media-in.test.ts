@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import type { FileContent } from '../../src/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
+import { google } from '../../src/providers/google/index.ts'
+import { openai } from '../../src/providers/openai/index.ts'
+import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
+import type { Model } from '../../src/types/model/model.ts'
+import { plainRequest, sentBody } from './model-call.ts'
+
+const data = btoa('%PDF-1.7 …'.replace('…', 'x'))
+const pdf: FileContent = { type: 'file', mimeType: 'application/pdf', data, name: 'a.pdf', citations: true }
+const asked = (content: FileContent) => [
+  { role: 'user' as const, content: [content, { type: 'text' as const, text: 'What?' }], timestamp: 1 },
+]
+const bodyOf = async ({ config, provider }: Model, file: FileContent) =>
+  JSON.stringify(await sentBody(provider, plainRequest(config, { messages: asked(file), cache: { type: 'disabled' } })))
+const keys = { apiKey: 'k' }
+
+describe('a PDF in a user message', () => {
+  it.each<[string, Model, object]>([
+    [
+      'Anthropic',
+      anthropic('claude-sonnet-5', keys),
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data },
+        title: 'a.pdf',
+        citations: { enabled: true },
+      },
+    ],
+    ['Chat', openai('gpt-5.1', keys), { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` } }],
+    [
+      'Responses',
+      openaiResponses('gpt-5.1', keys),
+      { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` },
+    ],
+    ['Gemini', google('gemini-3-pro', keys), { inlineData: { mimeType: 'application/pdf', data } }],
+  ])('goes to %s', async (_name, model, block) => {
+    expect(await bodyOf(model, pdf)).toContain(JSON.stringify(block))
+  })
+
+  it('by address and by id, where the service takes them', async () => {
+    const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
+    const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'f1', api: 'anthropicMessages' }
+    expect(await bodyOf(anthropic('claude-sonnet-5', keys), byUrl)).toContain('"source":{"type":"url","url":"https://a.example/a.pdf"}')
+    expect(await bodyOf(anthropic('claude-sonnet-5', keys), byId)).toContain('"source":{"type":"file","file_id":"f1"}')
+    expect(await bodyOf(openaiResponses('gpt-5.1', keys), byUrl)).toContain('"file_url":"https://a.example/a.pdf"')
+    expect(await bodyOf(google('gemini-3-pro', keys), byUrl)).toContain('does not fetch')
+    expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another service')
+  })
+
+  it('is a line, and a warning, where it cannot go', async () => {
+    const model = bedrock('anthropic.claude-sonnet-4-5', { region: 'eu-west-1', apiKey: 'k' })
+    expect(await bodyOf(model, pdf)).toContain('(file left out: this model does not take a.pdf (application/pdf))')
+    const { warnings } = await model.provider.encode(
+      plainRequest(model.config, { messages: asked(pdf), cache: { type: 'disabled' }, credential: 'k' }),
+    )
+    expect(warnings).toContainEqual('A file was left out of a request: this model does not take a.pdf (application/pdf).')
+  })
+})
+
+it('a file of text is its text where the model takes no such file', async () => {
+  const csv: FileContent = { type: 'file', mimeType: 'text/csv', data: btoa('a,b'), name: 'a.csv' }
+  expect(await bodyOf(openai('gpt-5.1', keys), csv)).toContain('a.csv:\\\\na,b'.replace('\\\\', '\\'))
+})
