@@ -37,13 +37,13 @@ describe('parseMessages', () => {
   })
 
   it('keeps keys it does not know', () => {
-    const future = { ...assistant, id: 'a', mood: { level: 3 }, content: [{ type: 'text', text: '', citations: [1] }] }
+    const future = { ...assistant, id: 'a', mood: { level: 3 }, content: [{ type: 'text', text: '', novelties: [1] }] }
     expect(parseMessages(JSON.stringify([future]))).toEqual([future])
   })
 
   it('names the path and what is wrong there', () => {
     expect(failure([user, user, user, { ...user, content: [{ type: 'foo' }] }])).toBe(
-      'messages[3].content[0].type: expected text|image|thinking|toolCall, got "foo"',
+      'messages[3].content[0].type: expected text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"',
     )
     expect(failure({})).toBe('messages: expected array, got object')
     expect(failure([null])).toBe('messages[0]: expected object, got null')

@@ -55,11 +55,9 @@ const scriptedModel = {
 function realModel({ entry, factory, modelId, options: { baseUrl, ...options }, keyVariable }: FactoryCall) {
   const given = [
     ...(keyVariable === undefined ? [] : [`apiKey: process.env.${keyVariable} ?? ''`]),
-    ...Object.entries(factory === 'local' ? options : { ...(baseUrl !== undefined && { baseUrl }), ...options }).map(
-      ([name, value]) => `${name}: ${literal(value, 2)}`,
-    ),
+    ...Object.entries({ ...(baseUrl !== undefined && { baseUrl }), ...options }).map(([name, value]) => `${name}: ${literal(value, 2)}`),
   ]
-  const first = factory === 'local' ? `${quoted(baseUrl ?? '')}, ${quoted(modelId)}` : quoted(modelId)
+  const first = quoted(modelId)
   const rest = given.length === 0 ? '' : `, {\n${given.map((line) => `  ${line},\n`).join('')}}`
   return { imports: `import { ${factory} } from 'phi-core/providers/${entry}'`, code: `const model = ${factory}(${first}${rest})` }
 }
