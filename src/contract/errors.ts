@@ -1,5 +1,6 @@
 import type { AssistantMessage } from './message/message.ts'
 import type { RunFailure } from './run/run-facts.ts'
+import { type Infer, oneOf } from './shape/shape.ts'
 
 const brand = Symbol.for('phi-core.error')
 
@@ -35,8 +36,9 @@ export class PhiError extends Error {
   }
 }
 
+export const providerErrorCode = oneOf('api', 'network', 'auth', 'rateLimited', 'contextOverflow', 'cancelled', 'schemaMismatch', 'other')
 /** Why a model call failed. Source: docs/concepts/errors.md */
-export type ProviderErrorCode = 'api' | 'network' | 'auth' | 'rateLimited' | 'contextOverflow' | 'cancelled' | 'schemaMismatch' | 'other'
+export type ProviderErrorCode = Infer<typeof providerErrorCode>
 
 /** What a provider knows about a failure. */
 export interface ProviderErrorOptions extends PhiErrorOptions {
@@ -79,8 +81,9 @@ export class ProviderError extends PhiError {
   }
 }
 
+export const toolErrorCode = oneOf('failed', 'notFound', 'invalidArguments', 'cancelled', 'timeout')
 /** Why a tool call failed. */
-export type ToolErrorCode = 'failed' | 'notFound' | 'invalidArguments' | 'cancelled' | 'timeout'
+export type ToolErrorCode = Infer<typeof toolErrorCode>
 
 /** Thrown by a tool to fail with a code; any other error a tool throws counts as `failed`. */
 export class ToolError extends PhiError {
@@ -96,8 +99,9 @@ export class ToolError extends PhiError {
   }
 }
 
+export const workspaceErrorCode = oneOf('outside', 'notFound', 'wrongKind', 'conflict', 'protected', 'io')
 /** Why a workspace refused. `protected`: inside, but other programs on the host would execute or obey it (`.git`, start-up files). */
-export type WorkspaceErrorCode = 'outside' | 'notFound' | 'wrongKind' | 'conflict' | 'protected' | 'io'
+export type WorkspaceErrorCode = Infer<typeof workspaceErrorCode>
 
 /** A file operation that failed. See `Workspace`. */
 export class WorkspaceError extends PhiError {
@@ -113,18 +117,20 @@ export class WorkspaceError extends PhiError {
   }
 }
 
+export const sessionErrorCode = oneOf(
+  'invalidId',
+  'invalidMessages',
+  'invalidSnapshot',
+  'invalidSession',
+  'notFound',
+  'conflict',
+  'quota',
+  'newerSchema',
+  'blocked',
+  'io',
+)
 /** Why a session could not be stored or read. */
-export type SessionErrorCode =
-  | 'invalidId'
-  | 'invalidMessages'
-  | 'invalidSnapshot'
-  | 'invalidSession'
-  | 'notFound'
-  | 'conflict'
-  | 'quota'
-  | 'newerSchema'
-  | 'blocked'
-  | 'io'
+export type SessionErrorCode = Infer<typeof sessionErrorCode>
 
 /** A stored conversation that cannot be used. */
 export class SessionError extends PhiError {
@@ -140,29 +146,31 @@ export class SessionError extends PhiError {
   }
 }
 
+export const misuseCode = oneOf(
+  'invalidOption',
+  'invalidTool',
+  'unsupportedSchema',
+  'invalidMessage',
+  'emptyPrompt',
+  'emptyHistory',
+  'trailingAssistant',
+  'missingIds',
+  'unknownMessage',
+  'unknownCall',
+  'unknownInput',
+  'argumentsChanged',
+  'nestedSubAgent',
+  'branchCount',
+  'parse',
+  'missingEnvVar',
+  'invalidField',
+  'badReference',
+  'untrusted',
+  'unsupported',
+  'io',
+)
 /** What a caller got wrong. */
-export type MisuseCode =
-  | 'invalidOption'
-  | 'invalidTool'
-  | 'unsupportedSchema'
-  | 'invalidMessage'
-  | 'emptyPrompt'
-  | 'emptyHistory'
-  | 'trailingAssistant'
-  | 'missingIds'
-  | 'unknownMessage'
-  | 'unknownCall'
-  | 'unknownInput'
-  | 'argumentsChanged'
-  | 'nestedSubAgent'
-  | 'branchCount'
-  | 'parse'
-  | 'missingEnvVar'
-  | 'invalidField'
-  | 'badReference'
-  | 'untrusted'
-  | 'unsupported'
-  | 'io'
+export type MisuseCode = Infer<typeof misuseCode>
 
 /** Where in a configuration something is wrong. */
 export interface ConfigErrorOptions extends PhiErrorOptions {

@@ -33,8 +33,8 @@ async function contractLists(): Promise<{ words: Lists; fields: Lists }> {
     else if (form.of === 'either') for (const each of form.shapes) visit(each, path)
     else if (form.of === 'written') visit(form.whole, path)
   }
-  for (const path of globSync('src/contract/*/*.ts').filter((file) => !/[\\/]shape[\\/]/.test(file))) {
-    const exported: object = await import(`../../${path}`)
+  for (const path of globSync('src/contract/**/*.ts').filter((file) => !/[\\/]shape[\\/]/.test(file))) {
+    const exported: object = await import(new URL(`../../${path}`, import.meta.url).href)
     for (const [name, value] of Object.entries(exported)) if (isShape(value)) visit(value, name)
   }
   return { words: lists, fields: tables }
