@@ -123,11 +123,6 @@ it('the first program has at most ten lines, and opens the README', () => {
 })
 
 describe('the pages are complete', () => {
-  const literals = (path: string, name: string): string[] => {
-    const declaration = read(path).match(new RegExp(`export type ${name} =([\\s\\S]*?)(?:\\n\\n|$)`))?.[1] ?? ''
-    return Array.from(declaration.matchAll(/'(\w+)'/g), (match) => match[1] ?? '')
-  }
-
   it('events', () => {
     const types = tagsOf(agentEvent)
     expect(types.length).toBeGreaterThan(10)
