@@ -1,6 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { ToolCallContent } from '../contract/message/content.ts'
-import { type AgentMessage, toolCallsOf } from '../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval, PendingInput } from '../contract/run/run-facts.ts'
 import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
@@ -70,7 +70,7 @@ export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolN
       }
     }
     if (message.role !== 'assistant') continue
-    const calls = toolCallsOf(message.content).filter(({ id }) => open.has(id) && !answered.has(id))
+    const calls = callsToAnswer(message.content).filter(({ id }) => open.has(id) && !answered.has(id))
     return calls.flatMap((call) => shown.get(call.id) ?? (asks(call.name) && !heldBack.has(call.id) ? [requestOf(call)] : []))
   }
   return []

@@ -189,6 +189,8 @@ export interface ContextSection {
 export interface ExecutionSection {
   max_turns?: number
   max_same_refusals?: number
+  max_searches?: number
+  max_continuations?: number
   max_total_tokens?: number
   max_duration_secs?: number
   max_cost?: number

@@ -10,7 +10,7 @@ import type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
  * What one loop may use and has used, as a node of the budget tree.
  *
  * **Contract**
- * - `exceeded` compares with `>=` and names the first limit reached: turns, tokens, duration, cost; its own before those above.
+ * - `exceeded` compares with `>=` and names the first limit reached: turns, tokens, duration, cost, searches; its own before those above.
  * - Tokens are input plus output; cached prompt tokens are not counted. Attempts that failed and were repeated are charged too.
  *
  * Source: docs/concepts/budgets.md
@@ -84,7 +84,7 @@ export class ExecutionBudget implements ReadableBudget {
 
   #ownReached(): ReachedLimit | undefined {
     if (this.#limits === undefined) return undefined
-    const { maxTurns, maxTotalTokens, maxDurationMs, maxCost } = this.#limits
+    const { maxTurns, maxTotalTokens, maxDurationMs, maxCost, maxSearches } = this.#limits
     const reached = (name: ReachedLimit['name'], used: number, max: number, words: string) => ({ name, reason: words, max, used })
     if (this.#turns >= maxTurns) return reached('maxTurns', this.#turns, maxTurns, `Max turns reached (${this.#turns}/${maxTurns})`)
     if (this.#tokens >= maxTotalTokens) {
@@ -97,6 +97,10 @@ export class ExecutionBudget implements ReadableBudget {
     }
     if (maxCost !== undefined && this.#cost >= maxCost && this.#cost > 0) {
       return reached('maxCost', this.#cost, maxCost, `Max cost reached ($${this.#cost.toFixed(4)}/$${maxCost.toFixed(4)})`)
+    }
+    const { searches = 0 } = this.#usage
+    if (maxSearches !== undefined && searches >= maxSearches && searches > 0) {
+      return reached('maxSearches', searches, maxSearches, `Max searches reached (${searches}/${maxSearches})`)
     }
     return undefined
   }
@@ -135,6 +139,7 @@ const budgetLimits = options<SharedLimits>({
   maxTotalTokens: aNumberFromZero,
   maxDurationMs: aNumberFromZero,
   maxCost: aNumberFromZero,
+  maxSearches: aNumberFromZero,
 })
 
 /**
@@ -152,7 +157,6 @@ const budgetLimits = options<SharedLimits>({
 export function createBudget(limits: Partial<SharedLimits> = {}, parent?: Budget): ReadableBudget {
   checkOptions(limits, budgetLimits)
   if (parent !== undefined) checkOptions(parent, aBudget, 'parent')
-  const { maxTotalTokens = Infinity, maxDurationMs = Infinity, maxCost } = limits
-  const own = { maxTurns: Infinity, maxTotalTokens, maxDurationMs }
-  return new ExecutionBudget(maxCost === undefined ? own : { ...own, maxCost }, parent)
+  const { maxTotalTokens = Infinity, maxDurationMs = Infinity, ...others } = limits
+  return new ExecutionBudget({ maxTurns: Infinity, maxTotalTokens, maxDurationMs, ...others }, parent)
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'
-import { type AgentMessage, answerOf, isLlmMessage, type LlmMessage, type PromptInput, toolCallsOf } from '../contract/message/message.ts'
+import { type AgentMessage, answerOf, callsToAnswer, isLlmMessage, type LlmMessage, type PromptInput } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
@@ -87,7 +87,7 @@ function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefin
     for (const id of openCallsOf(message)) marked.add(id)
     if (message.role !== 'assistant') continue
     const answered = new Set(messages.slice(at).flatMap((later) => (later.role === 'toolResult' ? [later.toolCallId] : [])))
-    const calls = toolCallsOf(message.content).filter((call) => marked.has(call.id) && !answered.has(call.id))
+    const calls = callsToAnswer(message.content).filter((call) => marked.has(call.id) && !answered.has(call.id))
     return calls.length === 0 ? undefined : { message, calls }
   }
   return undefined

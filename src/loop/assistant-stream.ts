@@ -1,8 +1,9 @@
 import type { ProviderError } from '../contract/errors.ts'
-import type { Content } from '../contract/message/content.ts'
+import type { Content, ServiceToolContent } from '../contract/message/content.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
+import type { ServiceToolEndEvent } from '../contract/run/event.ts'
 import { jsonFault, kindOf } from '../contract/shape/json-fault.ts'
 import type { StreamEvent } from '../types/model/provider.ts'
 import type { LoopState } from './loop-state.ts'
@@ -21,16 +22,30 @@ export class AssistantStream {
   readonly #loop: LoopState
   readonly #id = newId()
   #entry: AssistantEntry | undefined
+  /** Tools of the service that this message has shown, and have not ended. */
+  readonly #running = new Map<string, string>()
+  readonly #ended = new Set<string>()
   #isOpen = true
+  #hasBegun = false
   #hasOutput = false
 
   constructor(loop: LoopState) {
     this.#loop = loop
   }
 
-  /** Whether anything was shown: from then on a failure is visible. */
+  /** Whether anything was shown: from then on a failure is visible. Of an answer that is continued: since then. */
   get hasOutput(): boolean {
     return this.#hasOutput
+  }
+
+  /** Whether it may still receive something. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Another request continues the answer. */
+  continue(): void {
+    this.#hasOutput = false
   }
 
   /** Receives the provider's events. */
@@ -45,8 +60,10 @@ export class AssistantStream {
       this.#loop.warnOnce('answerAdjusted', event.warning)
       return
     }
-    if (!this.#hasOutput) this.#begin(this.#entry ?? this.#empty())
+    this.#hasOutput = true
+    if (!this.#hasBegun) this.#begin(this.#entry ?? this.#empty())
     this.#loop.events.update(this.#id, event)
+    if (event.type === 'block' && event.block.type === 'serviceTool') this.#follow(event.block)
   }
 
   /** The provider is done: closes the stream and returns the message, which the caller completes with `messageEnd`. */
@@ -66,20 +83,37 @@ export class AssistantStream {
     return this.#close({ ...entry, stopReason, errorMessage })
   }
 
-  /** Forgets an attempt that showed nothing. */
+  /** Forgets an attempt that showed nothing. What is continued stays. */
   discard(): void {
-    this.#isOpen = false
+    if (!this.#hasBegun) this.#isOpen = false
   }
 
   #begin(message: LlmMessage): void {
-    this.#hasOutput = true
+    this.#hasBegun = true
     this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message })
   }
 
   #close(entry: AssistantEntry): AssistantEntry {
     this.#isOpen = false
-    if (!this.#hasOutput) this.#begin(entry)
+    if (!this.#hasBegun) this.#begin(entry)
+    for (const [toolCallId, toolName] of this.#running) this.#end({ toolCallId, toolName, outcome: 'open' })
     return entry
+  }
+
+  /** A tool of the service begins when it is seen first, and ends when it says so. */
+  #follow({ id: toolCallId, name: toolName, status, error }: ServiceToolContent): void {
+    if (status === 'running' && this.#running.has(toolCallId)) return
+    if (!this.#running.has(toolCallId) && !this.#ended.has(toolCallId)) {
+      this.#running.set(toolCallId, toolName)
+      this.#loop.events.emit({ type: 'serviceToolStart', messageId: this.#id, toolCallId, toolName })
+    }
+    if (status === 'running' || !this.#running.delete(toolCallId)) return
+    this.#ended.add(toolCallId)
+    this.#end({ toolCallId, toolName, outcome: status, ...(error !== undefined && { error }) })
+  }
+
+  #end(ending: Pick<ServiceToolEndEvent, 'toolCallId' | 'toolName' | 'outcome' | 'error'>): void {
+    this.#loop.events.emit({ type: 'serviceToolEnd', messageId: this.#id, ...ending })
   }
 
   /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */

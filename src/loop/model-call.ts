@@ -4,7 +4,8 @@ import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { startTimer } from '../base/timer.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../contract/errors.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
-import { defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
+import { emptyUsage, type Usage, usageBeyond } from '../contract/model/usage.ts'
+import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { CredentialProvider } from '../types/model/credentials.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
@@ -22,6 +23,21 @@ interface Tries {
   hasRefreshed: boolean
   hasCompacted: boolean
   hasBeenEmpty: boolean
+  /** The answer that its service paused, which is continued. */
+  paused?: PausedAnswer | undefined
+}
+
+/** Half an answer: what of its usage was charged, and how often it was continued. */
+interface PausedAnswer {
+  message: AssistantMessage
+  charged: Usage
+  times: number
+}
+
+/** `charged`: what of the message's usage the run has been charged already. */
+export interface ChargedAnswer extends ModelAnswer {
+  message: AssistantEntry
+  charged?: Usage | undefined
 }
 
 /** What follows a failed call: its error as the answer, the same request again, or one of a shorter history. */
@@ -38,37 +54,40 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  *   window; what came of that one goes into the history as a failed message.
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
+ * - An answer that its service paused is continued by another request, as one message: until it ends, a limit is reached, or it was continued
+ *   `maxContinuations` times. A continuation that failed before it said anything is repeated alone.
  * - An answer without content is asked for once more, as a retry. The second one is an answer like any other, with a warning.
  * - A wait that the service asks for and that is too long ends the call instead; the error names the time.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
  *
  * Source: docs/concepts/limits-and-retries.md
  */
-export function callModel(loop: LoopState): Promise<ModelAnswer> {
+export function callModel(loop: LoopState): Promise<ChargedAnswer> {
   const { turnIndex, watches, config } = loop
   const work = () => tryModel(loop)
   return watches === undefined ? work() : watches.around({ type: 'modelCall', turnIndex, model: config.model.config }, work)
 }
 
-async function tryModel(loop: LoopState): Promise<ModelAnswer> {
+async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
   let request: StreamRequest | undefined
   const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false, hasBeenEmpty: false }
+  let stream = new AssistantStream(loop)
   for (;;) {
-    const stream = new AssistantStream(loop)
+    if (!stream.isOpen) stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
       request ??= await prepareRequest(loop, tries.hasCompacted)
       const answer = await streamAnswer(loop, request, stream, tries)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
-      await keepFailed(loop, { ...answer.message, stopReason: 'error' })
+      await keepFailed(loop, { ...answer.message, stopReason: 'error' }, tries)
       request = undefined
     } catch (thrown) {
       // What stopped the run from elsewhere closes the message like any abort.
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const error = withinPatience(thrown)
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
-      if (next === 'close') return closedWithError(loop, stream, error)
+      if (next === 'close') return { ...closedWithError(loop, stream, error), charged: tries.paused?.charged }
       if (next === 'shorten') request = undefined
     }
   }
@@ -90,7 +109,20 @@ function announced({ watches }: LoopState, { request }: DerivedRequest): StreamR
   return request
 }
 
-async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream, tries: Tries): Promise<ModelAnswer> {
+async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream, tries: Tries): Promise<ChargedAnswer> {
+  let answered = await streamOnce(loop, tries.paused === undefined ? request : continuation(request, tries.paused.message), stream)
+  while (answered.stopReason === 'paused' && mayContinue(loop, answered, tries)) {
+    stream.continue()
+    answered = await streamOnce(loop, continuation(request, answered), stream)
+  }
+  if (isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
+  const message = stream.finish(answered)
+  const charged = tries.paused?.charged
+  if (message.stopReason !== 'error') return { message, charged }
+  return { message, charged, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
+}
+
+async function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
   const { provider, credentials } = loop.config.model
   const { stop } = loop
   let sent = request
@@ -99,11 +131,27 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
     sent = { ...request, credential: typeof key === 'string' ? key : await key }
   }
   stop.throwIfAborted()
-  const answered = await stop.race(provider.stream(sent, stream.accept, stop.signal))
-  if (isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
-  const message = stream.finish(answered)
-  if (message.stopReason !== 'error') return { message }
-  return { message, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
+  return stop.race(provider.stream(sent, stream.accept, stop.signal))
+}
+
+/** The same request, for the rest of an answer. */
+function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
+  // What codecs remember of a message holds for one that never changes: this one goes on growing.
+  const soFar = { ...answered, content: [...answered.content] }
+  return { ...request, messages: [...request.messages, soFar], continues: answered }
+}
+
+/** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
+function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
+  const { charged = emptyUsage(), times = 0 } = tries.paused ?? {}
+  loop.addUsage(usageBeyond(message.usage, charged))
+  tries.paused = { message, charged: message.usage, times: times + 1 }
+  return times < continuationsOf(loop) && loop.budget.reached() === undefined
+}
+
+/** How often a paused answer is continued. */
+export function continuationsOf({ config: { limits } }: LoopState): number {
+  return limits === false ? Number.POSITIVE_INFINITY : (limits?.maxContinuations ?? defaultMaxContinuations)
 }
 
 /** Throws for the first answer without content, which is tried again; says so of the next. */
@@ -192,7 +240,7 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
   const maxRetries = Math.min(tries.retry.maxRetries, error.maxRetries ?? Number.POSITIVE_INFINITY)
   if (!error.isRetryable || tries.attempt > maxRetries) return 'close'
   const delayMs = retryDelayMs(tries.attempt, tries.retry, error.retryAfterMs)
-  await announceRetry(loop, stream, error, { attempt: tries.attempt, maxRetries, delayMs })
+  await announceRetry(loop, stream, error, tries, { maxRetries, delayMs })
   await pause(loop, delayMs)
   tries.attempt += 1
   return 'repeat'
@@ -216,10 +264,12 @@ async function announceRetry(
   loop: LoopState,
   stream: AssistantStream,
   error: ProviderError,
-  retry: { attempt: number; maxRetries: number; delayMs: number },
+  tries: Tries,
+  waits: { maxRetries: number; delayMs: number },
 ): Promise<void> {
+  const retry = { attempt: tries.attempt, ...waits }
   const afterOutput = stream.hasOutput
-  if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error))
+  if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error), tries)
   else stream.discard()
   const failure = toRunFailure(error)
   loop.warn('providerRetry', { ...retry, ...failure })
@@ -227,9 +277,10 @@ async function announceRetry(
 }
 
 /** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
-async function keepFailed(loop: LoopState, entry: AssistantEntry): Promise<void> {
+async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
-  loop.addUsage(entry.usage)
+  loop.addUsage(tries.paused === undefined ? entry.usage : usageBeyond(entry.usage, tries.paused.charged))
+  tries.paused = undefined
   try {
     await loop.record({ type: 'assistant', message: entry })
   } finally {

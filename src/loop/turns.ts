@@ -1,7 +1,6 @@
 import { errorText } from '../contract/errors.ts'
-import type { ToolCallContent } from '../contract/message/content.ts'
-import { extensionMessage, textOf, toolCallsOf, userMessage, withId } from '../contract/message/message.ts'
-import { emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
+import { type AnswerableCall, callsToAnswer, extensionMessage, textOf, userMessage, withId } from '../contract/message/message.ts'
+import { emptyUsage, hasRates, type Usage, usageBeyond } from '../contract/model/usage.ts'
 import type { RunFailure, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
@@ -10,12 +9,12 @@ import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls
 import { keepWithinContext } from './compaction.ts'
 import { addNotice, type Intake, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
-import { callModel } from './model-call.ts'
+import { type ChargedAnswer, callModel, continuationsOf } from './model-call.ts'
 
 /** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
 export interface PausedTurn {
   message: AssistantEntry
-  calls: ToolCallContent[]
+  calls: AnswerableCall[]
 }
 
 /** How the turns of a loop begin. */
@@ -73,7 +72,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
       if (outcome.waiting.length > 0) await markPaused(loop, outcome)
-      const ended = endedBy(loop, outcome) ?? (await stuckEnding(loop))
+      const ended = endedBy(loop, outcome) ?? (await pausedEnding(loop, outcome)) ?? (await stuckEnding(loop))
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
@@ -104,6 +103,14 @@ async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | 
 async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
   await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
   return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
+}
+
+/** The service paused its answer once more than it is continued, or a limit was reached meanwhile: half an answer completes no run. */
+function pausedEnding(loop: LoopState, { message }: TurnOutcome): Promise<RunEnding> | undefined {
+  if (message.stopReason !== 'paused') return undefined
+  const max = continuationsOf(loop)
+  const reason = `The service paused its answer more than ${max} times.`
+  return limitEnding(loop, loop.budget.reached() ?? { name: 'maxContinuations', reason, max, used: max })
 }
 
 /** The model asks again and again for what it is refused. */
@@ -188,10 +195,8 @@ async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, trigg
   return outcome
 }
 
-interface Answer {
-  message: AssistantEntry
+interface Answer extends ChargedAnswer {
   calls: PlannedCall[]
-  failure?: RunFailure | undefined
 }
 
 /** Accepts the input, asks the model, and puts both into the history. */
@@ -205,7 +210,7 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     answered = { ...(await callModel(loop)), calls: [] }
     const { message } = answered
     loop.append(message)
-    loop.addUsage(message.usage)
+    loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged))
     const recorded = loop.record({ type: 'assistant', message })
     // Before the answer is durable, so that a journal can write both together.
     answered.calls = callsToRun(loop, message)
@@ -230,7 +235,7 @@ function unasked(loop: LoopState, error: unknown): AssistantEntry {
 /** The calls of a message that may be run: none when the model was stopped or failed. */
 function callsToRun(loop: LoopState, { stopReason, content }: AssistantEntry): PlannedCall[] {
   if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
-  const calls = toolCallsOf(content)
+  const calls = callsToAnswer(content)
   return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
 }
 

@@ -1,4 +1,5 @@
-import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval, toolCallsOf } from '../../../src/index.ts'
+import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
+import { callsToAnswer } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSession } from './live-session.ts'
 
@@ -61,7 +62,7 @@ export async function decideOrJoin(live: LiveSession, decisions: readonly Decisi
 async function areKnown(live: LiveSession, decisions: readonly Decision[]): Promise<boolean> {
   const { messages } = await live.agent()
   const made = new Set(
-    messages.flatMap((message) => (message.role === 'assistant' ? toolCallsOf(message.content) : [])).map(({ id }) => id),
+    messages.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : [])).map(({ id }) => id),
   )
   return decisions.every(({ toolCallId }) => made.has(toolCallId))
 }

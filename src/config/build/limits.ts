@@ -20,10 +20,13 @@ function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], und
 
 /** Limits, retries and caching of `[execution]`. A cost limit without rates has no effect, as the specification has it: a warning of the file says so. */
 export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
-  const { max_turns, max_same_refusals, max_total_tokens, max_duration_secs, max_cost, retry, cache } = section
+  const { max_turns, max_same_refusals, max_searches, max_continuations, max_total_tokens, max_duration_secs, max_cost, retry, cache } =
+    section
   const limits = given({
     maxTurns: max_turns,
     maxSameRefusals: max_same_refusals,
+    maxSearches: max_searches,
+    maxContinuations: max_continuations,
     maxTotalTokens: max_total_tokens,
     maxDurationMs: max_duration_secs === undefined ? undefined : max_duration_secs * 1000,
     maxCost: hasRates(model.config) ? max_cost : undefined,

@@ -212,6 +212,8 @@ const context: Section<ContextSection> = {
 const execution: Section<ExecutionSection> = {
   max_turns: whole(1, 'Model calls.', { fallback: '50' }),
   max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', { fallback: '3' }),
+  max_searches: whole(0, 'Searches that services run by themselves.'),
+  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', { fallback: '10' }),
   max_total_tokens: whole(1, 'Tokens, in and out.', { fallback: '1,000,000' }),
   max_duration_secs: number(0.001, 'Seconds.', { fallback: '600' }),
   max_cost: number(0, 'USD, by `[provider.cost]`; sub-agents count.'),

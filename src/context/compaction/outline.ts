@@ -1,5 +1,5 @@
 import type { ContextState, TurnSpan } from '../../contract/context/context-change.ts'
-import { type AgentMessage, isLlmMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, isLlmMessage } from '../../contract/message/message.ts'
 import type { CompactionConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { between, expandOverlay, visibleIn } from '../view/derive-view.ts'
@@ -101,7 +101,7 @@ function joinedFrom(parts: readonly Part[], at: number): readonly Part[] {
 function hasOpenCall(messages: readonly AgentMessage[]): boolean {
   const answered = new Set(messages.map((message) => (message.role === 'toolResult' ? message.toolCallId : undefined)))
   const answer = messages.findLast(isAnswer)
-  return answer !== undefined && toolCallsOf(answer.content).some((call) => !answered.has(call.id))
+  return answer !== undefined && callsToAnswer(answer.content).some((call) => !answered.has(call.id))
 }
 
 /** From the first of these parts to the last. Throws `RangeError` when there are none: a section is never empty. */

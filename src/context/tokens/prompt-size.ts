@@ -1,7 +1,7 @@
 import { isContextOverflowText } from '../../base/text/overflow-text.ts'
 import type { ContextState } from '../../contract/context/context-change.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { Usage } from '../../contract/model/usage.ts'
+import { contextTokensOf, type Usage } from '../../contract/model/usage.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter, messageTokens, totalTokens } from './estimate.ts'
 
@@ -91,7 +91,7 @@ export class ContextTracker {
 
   /** The answer at position `index` was made of a prompt of this size, and is part of the next one. A usage of zeros says nothing. */
   recordUsage(usage: Usage, index: number): void {
-    const tokens = promptAndAnswer(usage)
+    const tokens = contextTokensOf(usage)
     if (tokens === 0) return
     this.#tokens = tokens
     this.#counted = index + 1
@@ -160,11 +160,7 @@ class RunningTotal {
 
 /** Prompt and answer of one call; 0 for an answer that failed, whose prompt may not have been read to its end. */
 function countedTokens({ stopReason, usage }: Extract<AgentMessage, { role: 'assistant' }>): number {
-  return stopReason === 'error' || stopReason === 'aborted' ? 0 : promptAndAnswer(usage)
-}
-
-function promptAndAnswer({ input, cacheRead, cacheWrite, output }: Usage): number {
-  return input + cacheRead + cacheWrite + output
+  return stopReason === 'error' || stopReason === 'aborted' ? 0 : contextTokensOf(usage)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CompactionOverlay, ContextState, PruneRecord, TurnSpan } from '../../contract/context/context-change.ts'
-import { type AgentMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
 import { abandonedIds } from '../prune-revert/revert.ts'
 import { bridged, standIn } from './stand-in.ts'
 
@@ -54,7 +54,7 @@ export class GrowingView {
 function isPlain(added: readonly AgentMessage[]): boolean {
   const calls = new Set<string>()
   for (const message of added) {
-    if (message.role === 'assistant') for (const block of message.content) if (block.type === 'toolCall') calls.add(block.id)
+    if (message.role === 'assistant') for (const { id } of callsToAnswer(message.content)) calls.add(id)
     if (message.role === 'toolResult' && !calls.has(message.toolCallId)) return false
     if (message.role !== 'extension' && message.tags !== undefined) return false
   }

@@ -1,4 +1,4 @@
-import { type AgentMessage, type TurnId, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, type TurnId } from '../../contract/message/message.ts'
 
 /**
  * The turns of a history, in order: neighbours with the same `turnId`; a message without one is a turn of its own.
@@ -27,7 +27,7 @@ export function turnsOf(messages: readonly AgentMessage[]): AgentMessage[][] {
     if (last !== undefined && isSameTurn(own, turnId)) last.push(message)
     else turns.push([message])
     turnId = own
-    if (message.role === 'assistant') for (const call of toolCallsOf(message.content)) open.set(call.id, turns.length - 1)
+    if (message.role === 'assistant') for (const call of callsToAnswer(message.content)) open.set(call.id, turns.length - 1)
   }
   return turns
 }
@@ -51,7 +51,7 @@ export function groupStarts(messages: readonly AgentMessage[]): number[] {
   const callers = new Map<string, number>()
   return messages.map((message, index) => {
     if (message.role === 'assistant') {
-      for (const block of message.content) if (block.type === 'toolCall') callers.set(block.id, index)
+      for (const { id } of callsToAnswer(message.content)) callers.set(id, index)
     }
     return message.role === 'toolResult' ? (callers.get(message.toolCallId) ?? index) : index
   })

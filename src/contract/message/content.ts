@@ -5,6 +5,7 @@ import {
   aNumber,
   aText,
   type FieldsOf,
+  isTrue,
   json,
   listOf,
   object,
@@ -35,7 +36,7 @@ const providerStateFields = {
  * Source: docs/concepts/messages.md
  */
 export interface ProviderState extends FieldsOf<typeof providerStateFields> {}
-const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
+export const providerState: ShapeOf<ProviderState> = object<ProviderState>(providerStateFields)
 
 const textRangeFields = { start: aNumber, end: aNumber }
 
@@ -139,6 +140,7 @@ const serviceToolErrorFields = { code: aText, message: optional(aText) }
 
 /** Why a tool of a service failed. */
 export interface ServiceToolError extends FieldsOf<typeof serviceToolErrorFields> {}
+export const serviceToolError: ShapeOf<ServiceToolError> = object<ServiceToolError>(serviceToolErrorFields)
 
 const serviceToolFields = {
   type: oneOf('serviceTool'),
@@ -149,7 +151,9 @@ const serviceToolFields = {
   status: oneOf('running', 'done', 'failed'),
   /** What a person can be shown of what it gave, at most 64 KiB. */
   output: optional(json),
-  error: optional(object<ServiceToolError>(serviceToolErrorFields)),
+  error: optional(serviceToolError),
+  /** The service waits until a person has said whether it may run. The answer is a tool result with this `id`. */
+  needsApproval: optional(isTrue),
   /** The blocks as the service sent them; they go back to it as they are. */
   providerState: optional(providerState),
 }

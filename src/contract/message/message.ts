@@ -21,7 +21,7 @@ import {
   tagged,
   written,
 } from '../shape/shape.ts'
-import { type Content, content, type ImageContent, type TextContent, type ToolCallContent } from './content.ts'
+import { type Content, content, type ImageContent, providerState, type TextContent, type ToolCallContent } from './content.ts'
 import { newId } from './ids.ts'
 import { blockProvenance } from './provenance.ts'
 
@@ -56,6 +56,21 @@ const userFields = {
 /** What a person (or a program on their behalf) said. */
 export interface UserMessage extends FieldsOf<typeof userFields> {}
 
+const likelyTokenFields = {
+  token: aText,
+  /** Natural logarithm of its probability. */
+  logprob: aNumber,
+}
+const tokenLogprobFields = {
+  ...likelyTokenFields,
+  /** The likeliest at its place, where they were asked for. */
+  top: optional(listOf(object<FieldsOf<typeof likelyTokenFields>>(likelyTokenFields))),
+}
+
+/** How likely one token was. */
+export interface TokenLogprob extends FieldsOf<typeof tokenLogprobFields> {}
+const tokenLogprob: ShapeOf<TokenLogprob> = object<TokenLogprob>(tokenLogprobFields)
+
 const assistantFields = {
   role: oneOf('assistant'),
   content: blocks,
@@ -70,6 +85,14 @@ const assistantFields = {
   responseId: optional(aText),
   /** The model that answered, as the service calls it: a dated one, say. Absent where it did not say. */
   responseModel: optional(aText),
+  /** How the service handled the request, as it calls that: `default`, `flex`, `priority`. */
+  serviceTier: optional(aText),
+  /** What the model said in place of an answer it refused; `stopReason` is `guardRail`. It is no part of `content`. */
+  refusal: optional(aText),
+  /** How likely each token of the text was, where the service says so. */
+  logprobs: optional(listOf(tokenLogprob)),
+  /** What the service keeps between requests, such as a container: it is sent back to the same service and model. */
+  providerState: optional(providerState),
   usage: filled(usage, emptyUsage),
   /** Epoch ms. */
   timestamp: filled(aNumber, now),
@@ -238,6 +261,23 @@ export function answerOf(status: string, messages: readonly AgentMessage[]): { t
   if (last === undefined) return { text: '' }
   const { content, stopReason } = last
   return { text: textOf(content), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
+}
+
+/** A call that something of ours must answer: a call of a tool, or one of a tool of the service that waits for a person's decision. */
+export interface AnswerableCall extends ToolCallContent {
+  /** Only the decision is ours; the service runs it. */
+  isOfService?: true
+}
+
+/** The calls of `content` that something of ours must answer, in order. */
+export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
+  return content.flatMap((block): AnswerableCall[] => {
+    if (block.type === 'toolCall') return [block]
+    if (block.type !== 'serviceTool' || block.needsApproval !== true) return []
+    const { id, name, input } = block
+    const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+    return [{ type: 'toolCall', id, name, arguments: isObject ? input : { input: input ?? null }, isOfService: true }]
+  })
 }
 
 /** The tool calls of `content`, in order. */

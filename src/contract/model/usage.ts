@@ -1,4 +1,14 @@
-import { aNumber, aNumberFromZero, type FieldsOf, filled, type GivenOf, type GivenShape, object, type ShapeOf } from '../shape/shape.ts'
+import {
+  aNumber,
+  aNumberFromZero,
+  type FieldsOf,
+  filled,
+  type GivenOf,
+  type GivenShape,
+  object,
+  optional,
+  type ShapeOf,
+} from '../shape/shape.ts'
 
 const tokens = filled(aNumber, () => 0)
 const usageFields = {
@@ -14,6 +24,18 @@ const usageFields = {
   cacheWrite: tokens,
   /** `input + output + cacheRead + cacheWrite`, unless the service reports its own total. */
   totalTokens: tokens,
+  /** Searches that the service ran by itself, as it counts them; it may charge for each. */
+  searches: optional(aNumberFromZero),
+  /** Part of `input` that was sound. */
+  audioInput: optional(aNumberFromZero),
+  /** Part of `output` that is sound. */
+  audioOutput: optional(aNumberFromZero),
+  /** Part of `cacheWrite` that is kept for an hour. */
+  cacheWrite1h: optional(aNumberFromZero),
+  /** What the service says it charges, in USD. Stands in place of the cost at `ModelConfig.cost`. Of a sum: only where each part has it. */
+  reportedCost: optional(aNumberFromZero),
+  /** Tokens of the last prompt and its answer, where the answer took several requests. */
+  contextTokens: optional(aNumberFromZero),
 }
 
 /**
@@ -47,14 +69,45 @@ export function emptyUsage(): Usage {
 
 /** The sum of two usages, as a new object. */
 export function combineUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    reasoning: a.reasoning + b.reasoning,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    totalTokens: a.totalTokens + b.totalTokens,
+  const sum = addUp(a, b, 1)
+  const isPaid = isPaidFor(a) && isPaidFor(b) && (a.reportedCost ?? b.reportedCost) !== undefined
+  if (isPaid) sum.reportedCost = (a.reportedCost ?? 0) + (b.reportedCost ?? 0)
+  return sum
+}
+
+/** What `whole` has beyond `part`, as a new object. */
+export function usageBeyond(whole: Usage, part: Usage): Usage {
+  const rest = addUp(whole, part, -1)
+  if (whole.reportedCost !== undefined) rest.reportedCost = Math.max(0, whole.reportedCost - (part.reportedCost ?? 0))
+  return rest
+}
+
+const usageDetails = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h'] as const
+
+function addUp(a: Usage, b: Usage, sign: 1 | -1): Usage {
+  const sum: Usage = {
+    input: a.input + sign * b.input,
+    output: a.output + sign * b.output,
+    reasoning: a.reasoning + sign * b.reasoning,
+    cacheRead: a.cacheRead + sign * b.cacheRead,
+    cacheWrite: a.cacheWrite + sign * b.cacheWrite,
+    totalTokens: a.totalTokens + sign * b.totalTokens,
   }
+  for (const detail of usageDetails) {
+    const isCounted = a[detail] !== undefined || b[detail] !== undefined
+    if (isCounted) sum[detail] = (a[detail] ?? 0) + sign * (b[detail] ?? 0)
+  }
+  return sum
+}
+
+/** Whether what it cost was reported, or it cost nothing. */
+function isPaidFor({ reportedCost, totalTokens, input, output }: Usage): boolean {
+  return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0)
+}
+
+/** Tokens of the last prompt and its answer: how much of the context window they took. */
+export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, output }: Usage): number {
+  return contextTokens ?? input + cacheRead + cacheWrite + output
 }
 
 /** Whether there are prices at all: rates that are all zero mean that they are not known. */
@@ -62,8 +115,9 @@ export function hasRates({ cost }: { cost: CostConfig }): boolean {
   return cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0
 }
 
-/** Cost of `usage` in USD at the rates of `cost`; reasoning is already inside `output`. */
+/** Cost of `usage` in USD: what the service reported, else at the rates of `cost`; reasoning is already inside `output`. */
 export function estimatedCost(usage: Usage, cost: CostConfig): number {
+  if (usage.reportedCost !== undefined) return usage.reportedCost
   return (
     (usage.input * cost.inputPerMillion +
       usage.output * cost.outputPerMillion +

@@ -1,4 +1,5 @@
 import { revertCategory } from '../context/context-change.ts'
+import { serviceToolError } from '../message/content.ts'
 import { agentMessage, llmMessage, resultEntry } from '../message/message.ts'
 import { streamDelta, type TextDelta } from '../model/request.ts'
 import { usage } from '../model/usage.ts'
@@ -138,6 +139,23 @@ export function isTextUpdate(event: MessageUpdateEvent): event is TextUpdateEven
 
 /** A message is complete, in the history and (with a journal) durable; it is never changed again. */
 export interface MessageEndEvent extends FieldsOf<typeof messageEnd> {}
+
+const serviceToolCall = { ...eventBase, messageId: aText, toolCallId: aText, toolName: aText }
+const serviceToolStart = { ...serviceToolCall, type: oneOf('serviceToolStart') }
+
+/** The service began to run a tool of its own. Its block in the message says more. */
+export interface ServiceToolStartEvent extends FieldsOf<typeof serviceToolStart> {}
+
+const serviceToolEnd = {
+  ...serviceToolCall,
+  type: oneOf('serviceToolEnd'),
+  /** `open`: the message has ended first; what comes of the call is in a later one. */
+  outcome: oneOf('done', 'failed', 'open'),
+  error: optional(serviceToolError),
+}
+
+/** A tool of the service has ended, as far as this message tells. */
+export interface ServiceToolEndEvent extends FieldsOf<typeof serviceToolEnd> {}
 
 const providerRetry = {
   ...eventBase,
@@ -280,7 +298,7 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  * **Ordering** (docs/concepts/events.md)
  * ```
  * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
- *   (messageStart messageUpdate* messageEnd | providerRetry)*
+ *   (messageStart (messageUpdate | serviceToolStart | serviceToolEnd)* messageEnd | providerRetry)*
  *   (approvalRequested approvalResolved)* toolExecutionStart
  *   (toolExecutionUpdate | progressMessage | childEvent | inputRequested inputResolved)* toolExecutionEnd
  *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* inputRejected? agentEnd
@@ -305,6 +323,8 @@ export type AgentEvent =
   | ApprovalResolvedEvent
   | InputRequestedEvent
   | InputResolvedEvent
+  | ServiceToolStartEvent
+  | ServiceToolEndEvent
   | ProviderRetryEvent
   | InputRejectedEvent
   | TurnRequestEvent
@@ -326,6 +346,8 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   messageUpdate: object<MessageUpdateEvent>(messageUpdate),
   messageEnd: object<MessageEndEvent>(messageEnd),
   ...callEvents,
+  serviceToolStart: object<ServiceToolStartEvent>(serviceToolStart),
+  serviceToolEnd: object<ServiceToolEndEvent>(serviceToolEnd),
   providerRetry: object<ProviderRetryEvent>(providerRetry),
   inputRejected: object<InputRejectedEvent>(inputRejected),
   turnRequest: object<TurnRequestEvent>(turnRequest),

@@ -25,6 +25,10 @@ export const limitFields = {
   maxCost: optional(aNumberFromZero),
   /** Turns in a row that come to nothing but the same refused call: same tool, same arguments, same refusal. Default 3. */
   maxSameRefusals: optional(aPositiveNumber),
+  /** Searches that services run by themselves. Default: none. */
+  maxSearches: optional(aNumberFromZero),
+  /** How often an answer that its service paused is continued within one turn. Default 10. */
+  maxContinuations: optional(aNumberFromZero),
 }
 
 /**
@@ -33,13 +37,15 @@ export const limitFields = {
 export interface ExecutionLimits extends FieldsOf<typeof limitFields> {}
 
 /** Limits of several loops together: the others make sense for one loop alone. */
-export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals'>
+export type SharedLimits = Omit<ExecutionLimits, 'maxTurns' | 'maxSameRefusals' | 'maxContinuations'>
 
 /** The defaults of the specification. */
 export const defaultLimits: ExecutionLimits = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 }
 
 /** The default of `maxSameRefusals`, which the specification does not have. */
 export const defaultMaxSameRefusals = 3
+/** The default of `maxContinuations`. */
+export const defaultMaxContinuations = 10
 
 const reachedFields = {
   /** `budget`: one that the caller passed and that does not say more. */

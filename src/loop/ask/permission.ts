@@ -50,6 +50,8 @@ export async function permit(loop: LoopState, call: PreparedCall): Promise<Permi
   const decision = await askHook(loop, call)
   if (decision.kind === 'run') return { kind: 'run', call }
   if (decision.kind !== 'replaced') return refusal(decision)
+  if (call.isOfService === true)
+    return { kind: 'refused', result: errorResult(`${call.name} is run by the service: its arguments cannot be changed.`) }
   const replaced = await validateArguments(loop, call.tool, call.id, decision.args)
   if (replaced.kind === 'refused') return replaced
   // Whoever answered saw the other arguments.

@@ -2,7 +2,7 @@ import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-a
 import { copyJson } from '../../base/json/copy-json.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { ToolCallContent } from '../../contract/message/content.ts'
+import { type AnswerableCall, text } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { SchemaResult } from '../../types/standard-schema.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
@@ -20,6 +20,8 @@ export interface PreparedCall {
   written: JsonObject
   /** As the schema parsed them, which may be anything: dates, bigints, maps. Only the tool sees these. */
   args: JsonObject
+  /** Only the decision is ours: the service runs it, with the arguments it has. */
+  isOfService?: true
 }
 
 /** A call that is not run, and what the model is told instead. */
@@ -35,13 +37,31 @@ export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
  * Finds the tool of a call and validates its arguments. No promise, unless the schema answers with one. Never throws; rejects with the reason
  * of a stopped run, and with `LoadError` when the JSON Schema interpreter cannot be had.
  */
-export function prepareCall(loop: LoopState, call: ToolCallContent): Preparation | Promise<Preparation> {
+export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation | Promise<Preparation> {
+  if (call.isOfService === true) return decisionAbout(call)
   const { tools } = loop.context
   const tool = tools.find(({ name }) => name === call.name)
   if (tool === undefined) return refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call
   if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? cutFault}: ${excerpt(raw)}`)
   return validateArguments(loop, tool, call.id, call.arguments)
+}
+
+/** A call that its service runs once a person has said yes. Running it here is no more than that yes, which the codec tells the service. */
+function decisionAbout({ id, name, arguments: given }: AnswerableCall): Preparation {
+  const fault = argumentsFault(given)
+  if (fault !== undefined) return refused(`Invalid arguments: ${fault}`)
+  const written = copyJson(given)
+  const tool: AgentTool = {
+    name,
+    label: name,
+    description: 'Run by the service of the model.',
+    parameters: { type: 'object' },
+    needsApproval: true,
+    idempotent: true,
+    execute: async () => ({ content: [text('Approved.')] }),
+  }
+  return { kind: 'ready', call: { id, name, tool, written, args: written, isOfService: true } }
 }
 
 /** As {@link prepareCall}, for a tool that is known. */

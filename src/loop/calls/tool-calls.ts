@@ -1,7 +1,7 @@
 import type { ContextChange } from '../../contract/context/context-change.ts'
 import { errorText, JournalError, LoadError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { ToolCallContent } from '../../contract/message/content.ts'
+import type { AnswerableCall } from '../../contract/message/message.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { isUnasked, permit } from '../ask/permission.ts'
@@ -16,7 +16,7 @@ const truncatedSkip = 'The call was cut off by the output limit and was not run.
 
 /** A call before it is run. */
 export interface PlannedCall {
-  call: ToolCallContent
+  call: AnswerableCall
   /** Why it is not run. */
   skip?: string
   /** Of a call that begins at once. */
@@ -40,7 +40,7 @@ export interface CallOutcome {
  * in the same step as the message, so that a journal can write them together. With `isCut`, the last call is not run: the output limit may
  * have cut its arguments.
  */
-export function planCalls(loop: LoopState, calls: readonly ToolCallContent[], isCut: boolean): PlannedCall[] {
+export function planCalls(loop: LoopState, calls: readonly AnswerableCall[], isCut: boolean): PlannedCall[] {
   const size = stepSize(loop, calls.length)
   return calls.map((call, at) => {
     if (isCut && at === calls.length - 1) return { call, skip: truncatedSkip }
@@ -49,7 +49,7 @@ export function planCalls(loop: LoopState, calls: readonly ToolCallContent[], is
 }
 
 /** Prepares a call of the first step, and records its intent where nobody has to be asked. */
-function begin(loop: LoopState, call: ToolCallContent): PlannedCall {
+function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
   const preparation = prepareCall(loop, call)
   if (preparation instanceof Promise) {
     // It is awaited later, or never: when the run is stopped before.
@@ -162,13 +162,13 @@ function recordIntent(loop: LoopState, { id, name, written, tool }: PreparedCall
 }
 
 /** Answers a call that is not run because of what it is. One that comes again and again ends the run. */
-function refuseCall(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+function refuseCall(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   loop.refusals.add(call, result)
   return answerUnrun(loop, call, result)
 }
 
 /** Answers a call that is not run, with the pair of events every call has. */
-async function answerUnrun(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   try {
     loop.stop.throwIfAborted()
     announce(loop, call)
@@ -179,19 +179,19 @@ async function answerUnrun(loop: LoopState, call: ToolCallContent, result: ToolR
 }
 
 /** The run was stopped, or has failed with `error`: the call is answered, not run. */
-function answerStopped(loop: LoopState, call: ToolCallContent, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
+function answerStopped(loop: LoopState, call: AnswerableCall, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
   // Also after an abort: a journal that has refused is told nothing more.
   if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
   announce(loop, call)
   return conclude(loop, call, errorResult('Cancelled'))
 }
 
-function announce(loop: LoopState, call: ToolCallContent, args: JsonObject = call.arguments): void {
+function announce(loop: LoopState, call: AnswerableCall, args: JsonObject = call.arguments): void {
   loop.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
 }
 
 /** Ends a call whose start was announced, then makes the result durable. Never rejects. */
-async function conclude(loop: LoopState, call: ToolCallContent, result: ToolResult): Promise<ToolResultEntry> {
+async function conclude(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const entry = toolResultEntry(call, result, { loopId, turnIndex: loop.turnIndex })
   loop.view?.number(entry)

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { citation, content } from '../../contract/message/content.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
@@ -52,6 +53,8 @@ const texts = either(aText, listOf(aText))
 const aStep = options<ScriptedStep>({
   thinking: texts,
   text: texts,
+  citations: listOf(citation),
+  blocks: listOf(content),
   toolCalls: listOf(options<ScriptedToolCall>({ id: aText, name: required(aText), arguments: required(anObject) })),
   stopReason: aText,
   usage: anObject,

@@ -1,11 +1,13 @@
 import { raceAbort } from '../../base/abort.ts'
+import { copyJson } from '../../base/json/copy-json.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
-import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { Citation, Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
-import type { Usage } from '../../contract/model/usage.ts'
+import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { StreamEvent } from '../../types/model/provider.ts'
+import type { WholeBlock } from '../kit/decode/slots.ts'
 import type { ScriptedStep, ScriptedToolCall } from './script.ts'
 
 /** How fast an answer is played. */
@@ -51,6 +53,31 @@ export class Player {
     await this.#block(text, pieces(step.text, this.#pace.chunkSize), (delta) => {
       text.text += delta
     })
+    if (step.citations !== undefined) await this.#cite(text, step.citations)
+  }
+
+  /** Adds to the text what it rests on. */
+  async #cite(text: TextContent, citations: readonly Citation[]): Promise<void> {
+    const contentIndex = this.#message.content.indexOf(text)
+    if (contentIndex === -1) throw new ConfigError('invalidOption', 'A scripted answer has citations and no text that rests on them.')
+    text.citations = []
+    for (const citation of citations) {
+      await this.#wait()
+      text.citations.push(citation)
+      this.#report({ type: 'citation', contentIndex, citation })
+    }
+  }
+
+  /** Shows a whole block; a tool of the service takes the place of what was said of it before. */
+  async whole(block: WholeBlock): Promise<void> {
+    await this.#wait()
+    const { content } = this.#message
+    const before = content.findIndex((each) => each.type === 'serviceTool' && block.type === 'serviceTool' && each.id === block.id)
+    // A copy, so that the message shares nothing with the script.
+    const shown = copyJson(block)
+    const contentIndex = before === -1 ? this.#add(shown) : before
+    content[contentIndex] = shown
+    this.#report({ type: 'block', contentIndex, block: shown })
   }
 
   /** Streams a block in pieces, each of which `grow` puts into it; without any there is no block. */
@@ -96,8 +123,8 @@ export class Player {
 
 /** `partial` with zeros for what is missing and the sum as the total. */
 export function completeUsage(partial: Partial<Usage> = {}): Usage {
-  const { input = 0, output = 0, reasoning = 0, cacheRead = 0, cacheWrite = 0 } = partial
-  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: partial.totalTokens ?? input + output + cacheRead + cacheWrite }
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = partial
+  return { ...emptyUsage(), ...partial, totalTokens: partial.totalTokens ?? input + output + cacheRead + cacheWrite }
 }
 
 /** `text` in pieces of at most `size` UTF-16 units (one more where a surrogate pair would be split); lists are taken as they are. */

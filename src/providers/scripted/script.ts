@@ -1,8 +1,10 @@
 import type { ProviderErrorCode } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { Citation } from '../../contract/message/content.ts'
 import type { StopReason } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import type { WholeBlock } from '../kit/decode/slots.ts'
 
 /** A call the scripted model makes. Without an `id` it is `mock-tool-{i}`, `i` counting the calls of the whole history from 0. */
 export interface ScriptedToolCall {
@@ -24,12 +26,16 @@ export interface ScriptedFailure {
 }
 
 /**
- * One answer of the scripted model: thinking, then text, then tool calls, as far as they are given.
+ * One answer of the scripted model: thinking, then text, then whole blocks, then tool calls, as far as they are given.
  * Text given as a list is streamed in those pieces, a single string in pieces of `chunkSize`.
  */
 export interface ScriptedStep {
   thinking?: string | readonly string[]
   text?: string | readonly string[]
+  /** What the text rests on. */
+  citations?: readonly Citation[]
+  /** Blocks that come whole, after the text: pictures, files, tools of the service. One with the id of an earlier tool of the service takes its place. */
+  blocks?: readonly WholeBlock[]
   toolCalls?: readonly ScriptedToolCall[]
   /** Default: `toolUse` with tool calls, else `stop`. */
   stopReason?: StopReason

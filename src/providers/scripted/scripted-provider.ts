@@ -3,7 +3,7 @@ import { errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import { now } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { emptyUsage } from '../../contract/model/usage.ts'
+import { combineUsage, contextTokensOf, emptyUsage } from '../../contract/model/usage.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
@@ -41,7 +41,7 @@ export class ScriptedProvider implements StreamProvider {
 
   /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
-    const { credential: _unused, ...visible } = sent(request)
+    const { credential: _unused, continues: _last, ...visible } = sent(request)
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
   }
 
@@ -53,10 +53,10 @@ export class ScriptedProvider implements StreamProvider {
       signal.throwIfAborted()
       const step = await this.#step(seen, turn, signal)
       if (step.fail !== undefined && step.fail.afterText !== true) throw failure(step.fail)
-      message = blankMessage(request)
+      message = request.continues ?? blankMessage(request)
       emit({ type: 'start', message })
       signal.throwIfAborted()
-      await this.#play(step, message, emit, signal, countCalls(request))
+      await this.#play(step, message, emit, signal, request)
       return message
     } catch (error) {
       throw asProviderError(error, message, signal)
@@ -74,17 +74,22 @@ export class ScriptedProvider implements StreamProvider {
     message: AssistantMessage,
     emit: (event: StreamEvent) => void,
     signal: AbortSignal,
-    firstCall: number,
+    request: StreamRequest,
   ): Promise<void> {
     const { delayMs, chunkSize } = this.#pace
     const pace = checkedPace({ ...this.#pace, delayMs: step.delayMs ?? delayMs, chunkSize: step.chunkSize ?? chunkSize })
+    const before = message.usage
+    const isContinued = request.continues !== undefined
+    const firstCall = countCalls(request)
     const player = new Player(message, emit, signal, pace)
     await player.prose(step)
     if (step.fail !== undefined) throw failure(step.fail, message)
+    for (const block of step.blocks ?? []) await player.whole(block)
     const calls = step.toolCalls ?? []
     for (const [index, call] of calls.entries()) await player.toolCall(call, call.id ?? `mock-tool-${firstCall + index}`)
     message.stopReason = step.stopReason ?? (calls.length > 0 ? 'toolUse' : 'stop')
-    message.usage = completeUsage(step.usage)
+    const usage = completeUsage(step.usage)
+    message.usage = isContinued ? { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) } : usage
   }
 }
 
@@ -93,6 +98,7 @@ const targets = perObject(
     ...{ api, provider, model: id, media: { media: ['*/*'], mediaByUrl: ['*/*'] } },
     toolCallId: (callId) => callId,
     keepsThinking: () => true,
+    pauses: true,
   }),
 )
 

@@ -1,6 +1,6 @@
 import { SessionError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
 import { type LoopRecord, type Session, session as sessionShape } from '../../contract/session/session.ts'
 import { parseStored } from '../../contract/shape/read.ts'
 import { anything, listOf } from '../../contract/shape/shape.ts'
@@ -75,7 +75,9 @@ function contextOf(session: Session): LoopContext {
     message: (id) => messages.get(id),
     callerOf: (loopId, toolCallId) => {
       const earlier = loopChainTo(session, loopId).flatMap((id) => historyPart(getLoop(session, id)))
-      return earlier.findLast((message) => message.role === 'assistant' && toolCallsOf(message.content).some(({ id }) => id === toolCallId))
+      return earlier.findLast(
+        (message) => message.role === 'assistant' && callsToAnswer(message.content).some(({ id }) => id === toolCallId),
+      )
     },
   }
 }

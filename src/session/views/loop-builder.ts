@@ -1,4 +1,4 @@
-import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
 import type { TurnTrigger } from '../../contract/run/run-facts.ts'
@@ -136,7 +136,7 @@ export type CallOrder = ReadonlyMap<string, number>
 
 /** The calls of `message`; none where it is no answer. */
 export function callOrder(message: AgentMessage | undefined): CallOrder {
-  const calls = message?.role === 'assistant' ? toolCallsOf(message.content) : []
+  const calls = message?.role === 'assistant' ? callsToAnswer(message.content) : []
   return new Map(calls.map((call, index) => [call.id, index]))
 }
 

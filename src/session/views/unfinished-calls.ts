@@ -1,5 +1,5 @@
 import type { ToolCallContent } from '../../contract/message/content.ts'
-import { type AgentMessage, type LlmMessage, text, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, type LlmMessage, text } from '../../contract/message/message.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
@@ -61,7 +61,7 @@ export function findOpenCalls(messages: readonly AgentMessage[]): OpenCalls | un
 
 /** Calls that the loop would have run. The last call of an answer that was cut is not run: its arguments may be cut too. */
 function runnableCalls({ content, stopReason }: Answer): ToolCallContent[] {
-  const calls = toolCallsOf(content)
+  const calls = callsToAnswer(content)
   if (stopReason === 'length' && content.at(-1)?.type === 'toolCall') return calls.slice(0, -1)
   return stopReason === 'toolUse' || stopReason === 'stop' || stopReason === 'length' ? calls : []
 }

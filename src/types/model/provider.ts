@@ -18,6 +18,11 @@ export interface StreamRequest {
   systemPrompt: string
   /** Any history: the codec normalises it so that it sends. Messages are compared by identity to reuse encoded forms. */
   messages: readonly Message[]
+  /**
+   * The answer so far, which its service paused: what it says now is the last of `messages` too. The service goes on with it, and so does the message of this call: its
+   * `usage` is then that of all requests.
+   */
+  continues?: AssistantMessage
   tools: readonly ToolDefinition[]
   thinkingLevel: ThinkingLevel
   /** Tokens; absent means `model.maxTokens`. */

@@ -23,6 +23,8 @@ describe('any history sends', () => {
   it.each(['claude-opus-4-8', 'claude-opus-4-6', 'claude-unheard-of-9'])('to %s', async (model) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
+        // Half an answer may be the end of a request: the service goes on with it.
+        fc.pre(!messages.some((message) => message.role === 'assistant' && message.stopReason === 'paused'))
         const body = await bodyFor(request(model, { messages, thinkingLevel }))
         // Checked by the grammar.
         expect(anthropicFaults(body.messages as WireMessages)).toEqual([])

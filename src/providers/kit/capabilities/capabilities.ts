@@ -60,4 +60,6 @@ export interface ModelProfile {
   formats: FormatRules
   /** Which ids of calls its service takes. */
   callIds: CallIdRule
+  /** The service may pause an answer, and goes on with it when it is the last thing it is sent. */
+  pauses?: boolean
 }

@@ -1,67 +1,12 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
-import type {
-  Citation,
-  FileContent,
-  ImageContent,
-  OpaqueContent,
-  ProviderState,
-  ServiceToolContent,
-  TextContent,
-  ToolCallContent,
-} from '../../../contract/message/content.ts'
+import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { type AssistantMessage, now, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
-import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
+import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
+import { type BlockKey, type IgnoredSlot, ignored, type Slot, type ThinkingSlot, type ToolCallSlot, type WholeBlock } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
-
-/** The name a service gives to a block: an index, an item id, or a word of the codec's own. */
-export type BlockKey = number | string
-
-interface TextSlot {
-  kind: 'text'
-  index: number
-  block: TextContent
-}
-
-interface ThinkingSlot {
-  kind: 'thinking'
-  index: number
-  block: { type: 'thinking'; thinking: string; signature?: string; providerState?: ProviderState }
-}
-
-interface ToolCallSlot {
-  kind: 'toolCall'
-  index: number
-  block: ToolCallContent
-  /** Argument text so far. */
-  raw: string
-  /** Argument text nobody has seen, because the id or the name is still unknown. */
-  held: string
-  /** What the service said at the end of the call, where the fragments said something else. */
-  whole?: string
-  /** The end of the call never came. */
-  isCut?: boolean
-}
-
-/** What comes whole: media, what a service ran, what is not known. */
-export type WholeBlock = ImageContent | FileContent | ServiceToolContent | OpaqueContent
-
-interface WholeSlot {
-  kind: 'whole'
-  index: number
-  block: WholeBlock
-}
-
-/** A second call of the answer tool. */
-interface IgnoredSlot {
-  kind: 'ignored'
-}
-
-type Slot = TextSlot | ThinkingSlot | ToolCallSlot | WholeSlot
-
-const ignored: IgnoredSlot = { kind: 'ignored' }
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -90,12 +35,15 @@ export class AssistantBuilder {
   #last: Slot | IgnoredSlot | undefined
   /** The call whose arguments are the text of the answer. */
   #answerKey: BlockKey | undefined
+  readonly #usageBefore: Usage | undefined
   #started = false
 
-  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string) {
+  /** `continues`: the answer so far, which its service paused. It grows on. */
+  constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string, continues?: AssistantMessage) {
     this.#emit = emit
     this.#answerTool = answerTool
-    this.message = {
+    this.#usageBefore = continues?.usage
+    this.message = continues ?? {
       role: 'assistant',
       content: [],
       stopReason: 'stop',
@@ -104,6 +52,15 @@ export class AssistantBuilder {
       usage: emptyUsage(),
       timestamp: now(),
     }
+    if (continues !== undefined) this.#goOn(continues)
+  }
+
+  /** Tools of the service that have not ended yet end in the same block. */
+  #goOn(message: AssistantMessage): void {
+    message.stopReason = 'stop'
+    message.content.forEach((block, index) => {
+      if (block.type === 'serviceTool') this.#slots.set(serviceKey(block.id), { kind: 'whole', index, block })
+    })
   }
 
   /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
@@ -168,6 +125,17 @@ export class AssistantBuilder {
   shown(key: BlockKey): WholeBlock | undefined {
     const slot = this.#find(key)
     return slot?.kind === 'whole' ? slot.block : undefined
+  }
+
+  /** Shows a tool of the service, or what has become of it: by its id, also where an earlier request of this answer began it. */
+  serviceTool(block: ServiceToolContent): void {
+    this.whole(serviceKey(block.id), block)
+  }
+
+  /** The tool of the service with this id, as it was shown last. */
+  serviceToolOf(id: string): ServiceToolContent | undefined {
+    const shown = this.shown(serviceKey(id))
+    return shown?.type === 'serviceTool' ? shown : undefined
   }
 
   /** Keeps what this codec does not know: `kind` is what the service calls it. One warning names the kind. */
@@ -293,7 +261,8 @@ export class AssistantBuilder {
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
-    this.message.usage = usage
+    const before = this.#usageBefore
+    this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
     return this.message
   }
 
@@ -371,6 +340,10 @@ export class AssistantBuilder {
       else slot.block.arguments = parsed.arguments
     }
   }
+}
+
+function serviceKey(id: string): string {
+  return `service tool ${id}`
 }
 
 /** A name of sound length: it is stored with every answer. */

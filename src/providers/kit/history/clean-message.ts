@@ -21,15 +21,17 @@ export interface NormaliseTarget {
   readonly toolCallId: (id: string) => string
   /** Whether a thinking block of this very model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
+  /** The service goes on with an answer that it paused, where that is the end of a history. */
+  readonly pauses?: boolean
 }
 
 /** The target that `model` is, with its profile. */
 export function targetOf(
   { api, provider, id }: ModelConfig,
-  { capabilities, callIds }: ModelProfile,
+  { capabilities, callIds, pauses = false }: ModelProfile,
   keepsThinking: NormaliseTarget['keepsThinking'],
 ): NormaliseTarget {
-  return { api, provider, model: id, media: capabilities, toolCallId: legalIds[callIds], keepsThinking }
+  return { api, provider, model: id, media: capabilities, toolCallId: legalIds[callIds], keepsThinking, pauses }
 }
 
 /** The copies that were made for a target, so that each is found again by identity. */

@@ -1,5 +1,12 @@
 import type { ToolCallContent } from '../../../contract/message/content.ts'
-import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
+import {
+  type AssistantMessage,
+  callsToAnswer,
+  type Message,
+  type ToolResultMessage,
+  text,
+  type UserMessage,
+} from '../../../contract/message/message.ts'
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
@@ -20,7 +27,7 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
  *   missing ones made up (`No result provided`, an error), orphans and repeats left out.
  * - Ids are legal and unique, the same on both sides. Arguments that were not JSON stay `{}`.
- * - It starts with a user message and ends with a user message or a result. Neighbours of one role are left to the codec.
+ * - It starts with a user message and ends with a user message, a result, or an answer that its service paused. Neighbours of one role are left to the codec.
  * - Messages that need no change are returned by identity; changed ones are the same objects at each call, for the same `target`. The cost is
  *   one walk.
  * - Lone surrogates are left to `toJson`.
@@ -150,14 +157,21 @@ export class HistoryWalk {
   close(): void {
     this.#fillIn()
     if (this.list.length === 0) this.list.push(opening)
-    if (this.list.at(-1)?.role === 'assistant') this.list.push(closing)
+    const last = this.list.at(-1)
+    // The service goes on with what it paused.
+    if (last?.role === 'assistant' && !this.#isPaused(last)) this.list.push(closing)
+  }
+
+  #isPaused({ stopReason, provider, model }: AssistantMessage): boolean {
+    const { pauses = false, provider: ownProvider, model: ownModel } = this.#target
+    return pauses && stopReason === 'paused' && provider === ownProvider && model === ownModel
   }
 
   #answer(cleaned: AssistantMessage, original: Message): void {
     const ids = callIdsOf(original)
     const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
     const shown = pictures && cleanMessage(pictures, this.#target)
-    if (ids.length === 0) {
+    if (callsToAnswer(cleaned.content).length === 0) {
       this.list.push(cleaned)
       if (shown !== undefined) this.list.push(shown)
       return
@@ -166,9 +180,8 @@ export class HistoryWalk {
     this.list.push(message)
     const first = this.list.length
     let next = 0
-    for (const block of message.content) {
-      if (block.type !== 'toolCall') continue
-      const id = ids[next++] ?? block.id
+    for (const block of callsToAnswer(message.content)) {
+      const id = block.isOfService === true ? block.id : (ids[next++] ?? block.id)
       const known = this.#open.get(id)
       // A repeated id within one answer: the first call takes the first result, the second is told there is none.
       const isSecond = known !== undefined && known.index >= first

@@ -1,0 +1,30 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { aJsonObject, listOf, type Shape } from '../../contract/shape/shape.ts'
+
+/**
+ * Tools that the service runs by itself, as the service declares them: plain JSON, so that an agent file can name them.
+ *
+ * **Contract**
+ * - They go into each request as they are. The factory refuses by name what its service would.
+ * - Keys inside (`authorization`, `authorization_token`, `headers`) go to the service and nowhere else: they are in no configuration, capture or session.
+ *
+ * Source: docs/concepts/service-tools.md
+ */
+export type ServerTools = readonly JsonObject[]
+
+/** The option `serverTools`. */
+export const aServerToolList: Shape = listOf(aJsonObject)
+
+const secretFields: ReadonlySet<string> = new Set(['authorization', 'authorization_token', 'headers'])
+
+/** The texts inside of `tools` that nobody but the service may see. */
+export function serverToolSecrets(tools: readonly JsonValue[]): string[] {
+  return tools.flatMap((tool) => secretsUnder(tool, false))
+}
+
+function secretsUnder(value: JsonValue, isSecret: boolean): string[] {
+  if (typeof value === 'string') return isSecret ? [value] : []
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap((each) => secretsUnder(each, isSecret))
+  return Object.entries(value).flatMap(([name, each]) => secretsUnder(each, isSecret || secretFields.has(name)))
+}

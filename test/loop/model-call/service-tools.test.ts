@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/contract/message/content.ts'
+import { Agent, type RunResult } from '../../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../../support/grammar.ts'
+import { fastRetry, ofType, outline, play, playOn } from '../../support/play.ts'
+
+/** What keeps a block as it is for the service that sent it. */
+const providerState = { api: 'scripted', model: scripted([]).config.id, payload: {} }
+
+type ServiceTool = Extract<Content, { type: 'serviceTool' }>
+
+function search(status: ServiceTool['status'], more: Partial<ServiceTool> = {}): ServiceTool {
+  return { type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status, ...more }
+}
+
+const halfOne: ScriptedStep = {
+  text: 'I look. ',
+  blocks: [search('running', { providerState })],
+  stopReason: 'paused',
+  usage: { input: 100, output: 10, searches: 1 },
+}
+const halfTwo: ScriptedStep = {
+  blocks: [search('done', { output: [{ url: 'https://example.org/tea', title: 'Tea' }] })],
+  text: 'Tea is a drink.',
+  usage: { input: 130, output: 20, searches: 1 },
+}
+
+function answers({ messages }: RunResult) {
+  return messages.filter((message) => message.role === 'assistant')
+}
+
+describe('an answer that its service paused', () => {
+  it('is continued as one message in one turn', async () => {
+    const { model, events, result } = await play([halfOne, halfTwo])
+    expect(result.status).toBe('completed')
+    const [answer, ...more] = answers(result)
+    expect(more).toEqual([])
+    expect(answer).toMatchObject({
+      stopReason: 'stop',
+      content: [{ text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { text: 'Tea is a drink.' }],
+      usage: { input: 230, output: 30, searches: 2, contextTokens: 150 },
+    })
+    expect(result.usage).toMatchObject({ input: 230, output: 30, searches: 2 })
+    expect(ofType(events, 'turnStart')).toHaveLength(1)
+    expect(outline(events).filter((name) => name.endsWith('assistant'))).toHaveLength(2)
+    expect(grammarFaults(events)).toEqual([])
+    const [, second] = model.provider.requests
+    expect(second?.messages.at(-1)).toMatchObject({
+      role: 'assistant',
+      stopReason: 'paused',
+      content: [{ text: 'I look. ' }, search('running', { providerState })],
+    })
+  })
+
+  it('tells when a tool of the service begins and ends, once each', async () => {
+    const { events } = await play([halfOne, halfTwo])
+    const told = events.filter(({ type }) => type.startsWith('serviceTool'))
+    expect(told).toMatchObject([
+      { type: 'serviceToolStart', toolCallId: 'ws_1', toolName: 'web_search' },
+      { type: 'serviceToolEnd', toolCallId: 'ws_1', outcome: 'done' },
+    ])
+  })
+
+  it('says what is still open when the message ends', async () => {
+    const { events } = await play([{ text: 'x', blocks: [search('running')] }])
+    expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'open' }])
+  })
+
+  it('is continued ten times at most, and then completes nothing', async () => {
+    const { model, result } = await play(() => ({ text: 'more ', stopReason: 'paused' }))
+    expect(model.provider.requests).toHaveLength(11)
+    expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxContinuations', max: 10 } })
+  })
+
+  it('is continued as often as its limit says, and an agent goes on after it', async () => {
+    const model = scripted((_request, turn) => (turn < 3 ? { text: 'more ', stopReason: 'paused' } : { text: 'done' }))
+    const { agent, result } = await playOn(model, { limits: { maxContinuations: 2 } })
+    expect(result.status).toBe('limit')
+    expect((await agent.prompt('Go on.').result).text).toBe('done')
+  })
+
+  it('stops when the money is spent between two of its requests', async () => {
+    const model = scripted(() => ({ text: 'x', stopReason: 'paused', usage: { reportedCost: 0.4 } }))
+    const cost = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+    const priced = { ...model, config: { ...model.config, cost } }
+    const { result } = await playOn(priced, { limits: { maxCost: 1 } })
+    expect(model.provider.requests).toHaveLength(3)
+    expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxCost', used: expect.closeTo(1.2) } })
+  })
+
+  it('repeats a continuation that failed before it said anything, and nothing else', async () => {
+    const steps: ScriptedStep[] = [halfOne, { fail: { code: 'network', message: 'cut' } }, halfTwo]
+    const { events, result, model } = await play(steps)
+    expect(result.status).toBe('completed')
+    expect(answers(result)).toHaveLength(1)
+    expect(result.usage.input).toBe(230)
+    expect(ofType(events, 'providerRetry')).toMatchObject([{ afterOutput: false }])
+    expect(model.provider.requests.map(({ continues }) => continues !== undefined)).toEqual([false, true, true])
+  })
+
+  it('closes the message when a continuation fails in its middle, and asks the whole anew', async () => {
+    const steps: ScriptedStep[] = [halfOne, { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }, { text: 'Tea.' }]
+    const { events, result } = await play(steps)
+    expect(answers(result)).toMatchObject([{ stopReason: 'error' }, { stopReason: 'stop', content: [{ text: 'Tea.' }] }])
+    expect(result.usage.input).toBe(100)
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('ends aborted when the run is stopped between two of its requests', async () => {
+    const agent = new Agent({
+      retry: fastRetry,
+      model: scripted((_request, turn) => {
+        if (turn === 1) agent.abort()
+        return turn === 0 ? halfOne : halfTwo
+      }),
+    })
+    const result: RunResult = await agent.prompt('go').result
+    expect(result).toMatchObject({ status: 'aborted', usage: { input: 100 } })
+    expect(answers(result)).toMatchObject([{ stopReason: 'aborted', content: [{ text: 'I look. ' }, { type: 'serviceTool' }] }])
+  })
+})
+
+describe('searches of a service', () => {
+  it('end the run at their limit', async () => {
+    const model = scripted(() => ({ toolCalls: [{ name: 'none', arguments: {} }], usage: { searches: 2 } }))
+    const { result } = await playOn(model, { limits: { maxSearches: 3, maxSameRefusals: 9 } })
+    expect(result).toMatchObject({ status: 'limit', limit: { name: 'maxSearches', used: 4, max: 3 } })
+  })
+})
+
+describe('a tool of the service that waits for a person', () => {
+  const asking: ScriptedStep = {
+    blocks: [search('running', { id: 'mcpr_1', name: 'mcp.docs.delete_page', input: { id: 'p1' }, needsApproval: true, providerState })],
+    stopReason: 'toolUse',
+  }
+
+  it.each([
+    { isAllowed: true, told: { isError: false, content: [{ text: 'Approved.' }] } },
+    { isAllowed: false, told: { isError: true, content: [{ text: expect.stringContaining('not this one') }] } },
+  ])('is asked about like a call of ours: $isAllowed', async ({ isAllowed, told }) => {
+    const model = scripted([asking, { text: 'ok' }])
+    const agent = new Agent({ model })
+    const run = agent.prompt('go')
+    for await (const event of run) {
+      if (event.type !== 'approvalRequested') continue
+      expect(event).toMatchObject({ toolCallId: 'mcpr_1', toolName: 'mcp.docs.delete_page', arguments: { id: 'p1' } })
+      if (isAllowed) run.approve(event)
+      else run.deny(event, 'not this one')
+    }
+    expect((await run.result).status).toBe('completed')
+    expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', toolCallId: 'mcpr_1', ...told })
+  })
+
+  it('leaves the run paused where nobody can be asked, and is decided later', async () => {
+    const { agent, result } = await play([asking, { text: 'ok' }], { approvalTimeoutMs: 1 })
+    expect(result).toMatchObject({ status: 'paused', pendingApprovals: [{ toolCallId: 'mcpr_1' }] })
+    const [pending] = agent.pendingApprovals()
+    expect(pending).toMatchObject({ toolName: 'mcp.docs.delete_page' })
+  })
+
+  it('keeps its arguments: a hook cannot change them', async () => {
+    const hooks = { beforeToolExecution: () => ({ arguments: { id: 'p2' } }) }
+    const model = scripted([asking, { text: 'ok' }])
+    const agent = new Agent({ model, hooks })
+    const run = agent.prompt('go')
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+    expect(model.provider.requests[1]?.messages.at(-1)).toMatchObject({ role: 'toolResult', isError: true })
+  })
+})
+
+it('says what failed in a tool of the service', async () => {
+  const failed = search('failed', { error: { code: 'max_uses_exceeded' } })
+  const { events } = await play([{ text: 'I cannot.', blocks: [failed] }])
+  expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'failed', error: { code: 'max_uses_exceeded' } }])
+})
