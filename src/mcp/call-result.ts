@@ -1,20 +1,21 @@
+import { answeredMedia, maxAnswerBytes } from '../base/answered-media.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
 import type { JsonValue } from '../contract/json.ts'
-import type { Content, ImageContent } from '../contract/message/content.ts'
+import type { Content, FileContent, ImageContent } from '../contract/message/content.ts'
 import { text } from '../contract/message/message.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** Characters of text of one result that the model is shown. */
 const maxText = 262_144
-/** Characters of base64 of all images of one result. */
-const maxImages = 8 * 1024 * 1024
+/** Characters of base64 of all media of one result. */
+const maxMedia = (maxAnswerBytes / 3) * 4
 const maxBlocks = 100
 
 /** How much of a result may still be shown. */
 interface Room {
   text: number
-  images: number
+  media: number
 }
 
 type Block = Partial<Record<'type' | 'text' | 'data' | 'mimeType' | 'resource' | 'uri' | 'name' | 'description' | 'blob', unknown>>
@@ -23,13 +24,13 @@ type Block = Partial<Record<'type' | 'text' | 'data' | 'mimeType' | 'resource' |
  * What a server answered a call with, as a result for the model.
  *
  * **Contract**
- * - Text and images are shown; a resource is its text under its address; of audio, of other binary data and of unknown kinds a note says what
- *   they are. `structuredContent` is in `details`, and is shown as JSON where the answer has no other content.
- * - At most 256 Ki characters of text, 8 Mi of images and 100 blocks; what is left out is said. Never throws.
+ * - Text, pictures, PDFs, sound and video are shown; a resource is its text under its address; of other binary data and of unknown kinds a note
+ *   says what they are. `structuredContent` is in `details`, and is shown as JSON where the answer has no other content.
+ * - At most 256 Ki characters of text, 8 Mi of media and 100 blocks; what is left out is said. Never throws.
  */
 export function callResult(answer: unknown): ToolResult {
   const { content, structuredContent, isError, toolResult }: Record<string, unknown> = Object(answer)
-  const room: Room = { text: maxText, images: maxImages }
+  const room: Room = { text: maxText, media: maxMedia }
   const given: unknown[] = Array.isArray(content) ? content : []
   const blocks = given.slice(0, maxBlocks).flatMap((block) => shown(Object(block), room))
   if (given.length > maxBlocks) blocks.push(text(`[${given.length - maxBlocks} more parts are left out]`))
@@ -43,9 +44,11 @@ function shown(block: Block, room: Room): Content[] {
     case 'text':
       return cut(typeof block.text === 'string' ? block.text : '[text without text]', room)
     case 'image':
-      return [imageOf(block.data, room) ?? note(`image ${oneLine(block.mimeType)}, ${sizeOf(block.data)}, cannot be shown`)]
     case 'audio':
-      return [note(`audio ${oneLine(block.mimeType)}, ${sizeOf(block.data)}, cannot be shown`)]
+      return [
+        mediaOf(block.data, block.mimeType, room) ??
+          note(`${block.type} ${oneLine(block.mimeType)}, ${sizeOf(block.data)}, cannot be shown`),
+      ]
     case 'resource':
       return resource(Object(block.resource), room)
     case 'resource_link':
@@ -60,7 +63,12 @@ function shown(block: Block, room: Room): Content[] {
 function resource({ uri, text: words, blob, mimeType }: Block, room: Room): Content[] {
   const head = note(`resource ${oneLine(uri, 2000)}`)
   if (typeof words === 'string') return [head, ...cut(words, room)]
-  return [head, imageOf(blob, room) ?? note(`binary data ${oneLine(mimeType)}, ${sizeOf(blob)}, cannot be shown`)]
+  const name = typeof uri === 'string' ? oneLine(uri.slice(uri.lastIndexOf('/') + 1)) : ''
+  return [
+    head,
+    mediaOf(blob, mimeType, room, name === '' ? undefined : name) ??
+      note(`binary data ${oneLine(mimeType)}, ${sizeOf(blob)}, cannot be shown`),
+  ]
 }
 
 function nameOf({ name, description }: Block): string {
@@ -76,16 +84,13 @@ function cut(words: string, room: Room): Content[] {
   return [text(part)]
 }
 
-/** How the base64 of the images begins that every provider takes: a broken one would be refused with every later request. */
-const signatures: Record<string, string> = { iVBORw0KGgo: 'image/png', '/9j/': 'image/jpeg', R0lGOD: 'image/gif', UklGR: 'image/webp' }
-
-function imageOf(data: unknown, room: Room): ImageContent | undefined {
-  if (typeof data !== 'string' || data.length > room.images || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+/** Media that fit; `undefined` for what is none, and for what has no room. */
+function mediaOf(data: unknown, type: unknown, room: Room, name?: string): ImageContent | FileContent | undefined {
+  if (typeof data !== 'string' || data.length > room.media || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     return undefined
-  const [, mimeType] = Object.entries(signatures).find(([start]) => data.startsWith(start)) ?? []
-  if (mimeType === undefined) return undefined
-  room.images -= data.length
-  return { type: 'image', data, mimeType }
+  const block = answeredMedia(data, typeof type === 'string' ? oneLine(type) : '', name)
+  if (block !== undefined) room.media -= data.length
+  return block
 }
 
 function note(words: string): Content {

@@ -1,36 +1,10 @@
 import { toBase64 } from '../base/base64.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
-import { typeByBytes } from '../contract/message/media.ts'
+import { typeByBytes, typeByName } from '../contract/message/media.ts'
 
 /** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
-const defaultMaxBytes = 20 * 1024 * 1024
-
-/** Types that the end of a name says. */
-const typesByName: Readonly<Record<string, string>> = {
-  pdf: 'application/pdf',
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  html: 'text/html',
-  json: 'application/json',
-  xml: 'application/xml',
-  yaml: 'application/yaml',
-  yml: 'application/yaml',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mov: 'video/quicktime',
-}
+export const defaultMaxBytes = 20 * 1024 * 1024
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -98,7 +72,7 @@ function typeOf(given: Blob | Uint8Array, data: string, name: string | undefined
   if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
   const byBytes = typeByBytes(data)
   if (byBytes?.includes('/') === true) return byBytes
-  return typesByName[name?.split('.').at(-1)?.toLowerCase() ?? '']
+  return name === undefined ? undefined : typeByName(name)
 }
 
 function refuse(sentence: string): never {

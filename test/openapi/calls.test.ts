@@ -47,6 +47,8 @@ async function call(operations: Operations, options: OpenApiToolsOptions, args: 
   return { text: textOf(result ?? ''), result: result as { isError?: boolean; details?: Record<string, unknown> } }
 }
 
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC', 'base64')
+
 let home: Listening & { asked: Asked[] }
 let other: Listening & { asked: Asked[] }
 const endless = () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(4096).fill(97)) }))
@@ -62,6 +64,8 @@ beforeAll(async () => {
       '/endless': endless,
       '/silent': () => new Promise(() => undefined),
       '/picture': () => new Response(new Uint8Array(10), { headers: { 'content-type': 'image/png' } }),
+      '/pixel': () => new Response(png, { headers: { 'content-type': 'application/pdf' } }),
+      '/report': () => new Response('%PDF-1.7 x', { headers: { 'content-type': 'application/pdf' } }),
       '/latin': () => new Response(new Uint8Array([0xe9]), { headers: { 'content-type': 'text/plain; charset=iso-8859-1' } }),
       '/here': () => redirect(302, '/there?x=1'),
       '/away': () => redirect(307, `${other.url}/stolen`),
@@ -97,6 +101,14 @@ describe('answers', () => {
     const { text, result } = await call({ [`get ${path}`]: {} }, { baseUrl: `${home.url}/` })
     expect(text).toBe(`GET ${home.url}${path} → ${told}`)
     expect(result.isError).toBeUndefined()
+  })
+
+  it('that are media come as blocks, of the type that their bytes say', async () => {
+    const { text, result } = await call({ 'get /pixel': {} }, { baseUrl: home.url, maxResponseBytes: 10 })
+    expect(text).toContain(`(${png.length} bytes of application/pdf)`)
+    expect(result).toMatchObject({ content: [{}, { type: 'image', mimeType: 'image/png', data: png.toString('base64') }] })
+    const report = await call({ 'get /report': {} }, { baseUrl: home.url })
+    expect(report.result).toMatchObject({ content: [{}, { type: 'file', mimeType: 'application/pdf' }] })
   })
 
   it('are cut between characters, after the bytes that were allowed', async () => {

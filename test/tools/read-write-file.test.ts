@@ -118,6 +118,19 @@ describe('read_file', () => {
     })
   })
 
+  it('gives a PDF as a file, under its name', async () => {
+    const workspace = memoryWorkspace({ 'docs/a.pdf': '%PDF-1.7 x' })
+    expect(await readFileTool({ workspace }).execute({ path: 'docs/a.pdf' }, context())).toEqual({
+      content: [{ type: 'file', mimeType: 'application/pdf', name: 'a.pdf', data: btoa('%PDF-1.7 x') }],
+      details: { path: 'docs/a.pdf', bytes: 10 },
+    })
+  })
+
+  it('says that what is called a PDF is none', async () => {
+    const workspace = memoryWorkspace({ 'a.pdf': '<html>' })
+    await expect(readFileTool({ workspace }).execute({ path: 'a.pdf' }, context())).rejects.toThrow('a.pdf is no PDF')
+  })
+
   it('refuses images over 20 MB', async () => {
     const { workspace } = hugeWorkspace(20 * 1024 ** 2 + 1, 'x')
     await expect(readFileTool({ workspace }).execute({ path: 'a.png' }, context())).rejects.toThrow('Image too large (21MB, max 20MB)')

@@ -60,7 +60,7 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
 }
 
 /** Types whose bytes are told apart from others. */
-const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
+export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
 
 /** The type alone, as services spell it. */
 export function baseType(mimeType: string): string {
@@ -115,4 +115,38 @@ function headOf(data: string): string {
   } catch {
     return ''
   }
+}
+
+/** Types that the end of a name says. */
+const typesByName: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    pdf: 'application/pdf',
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    jpeg: 'image/jpeg',
+    gif: 'image/gif',
+    webp: 'image/webp',
+    bmp: 'image/bmp',
+    txt: 'text/plain',
+    md: 'text/markdown',
+    csv: 'text/csv',
+    html: 'text/html',
+    json: 'application/json',
+    xml: 'application/xml',
+    yaml: 'application/yaml',
+    yml: 'application/yaml',
+    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    mp3: 'audio/mpeg',
+    wav: 'audio/wav',
+    mp4: 'video/mp4',
+    webm: 'video/webm',
+    mov: 'video/quicktime',
+  }),
+)
+
+/** The type that the end of the name of a file says; `undefined` where it says none that is known. */
+export function typeByName(name: string): string | undefined {
+  return typesByName.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
 }

@@ -1,6 +1,13 @@
+import { answeredMedia, maxAnswerBytes } from '../../base/answered-media.ts'
+import { toBase64 } from '../../base/base64.ts'
+import type { FileContent, ImageContent } from '../../contract/message/content.ts'
+import { baseType, isMediaOf } from '../../contract/message/media.ts'
+
 /** What came of a body. */
 export interface ReadBody {
   text: string
+  /** A picture, a PDF, sound or video. */
+  media?: ImageContent | FileContent
   isTruncated: boolean
 }
 
@@ -8,18 +15,22 @@ export interface ReadBody {
 const binary =
   /^\s*(image\/(?!svg)|audio\/|video\/|font\/|application\/(octet-stream|pdf|zip|gzip|x-tar|x-gzip|vnd\.openxmlformats|wasm|protobuf|x-protobuf))/i
 
+/** What a model may be shown as it is. */
+const shownTypes = ['image/*', 'application/pdf', 'audio/*', 'video/*']
+
 /**
  * Reads a body as text, up to `limit` bytes of UTF-8, and not much more of it: the rest is left on the line. `clean` may change the text before it is
- * cut, in parts of at most `longest` characters, of which none is shown in half. What is no text is described.
+ * cut, in parts of at most `longest` characters, of which none is shown in half. Media come as a block, up to 6 MiB. What else is no text is described.
  */
 export async function readBody(response: Response, limit: number, longest: number, clean: (text: string) => string): Promise<ReadBody> {
   const type = response.headers.get('content-type') ?? ''
-  const { bytes, isWhole } = await readBytes(response, limit + longest * 3 + 4)
-  if (binary.test(type) && bytes.length > 0) {
-    return {
-      text: `(${isWhole ? bytes.length : `more than ${limit}`} bytes of ${type.split(';', 1)[0]?.trim()}, not shown)`,
-      isTruncated: !isWhole,
-    }
+  const isBinary = binary.test(type)
+  const readLimit = isBinary && isMediaOf(type, shownTypes) ? maxAnswerBytes : limit + longest * 3 + 4
+  const { bytes, isWhole } = await readBytes(response, readLimit)
+  if (isBinary && bytes.length > 0) {
+    const media = isWhole ? answeredMedia(toBase64(bytes), type) : undefined
+    const what = `${isWhole ? bytes.length : `more than ${readLimit === maxAnswerBytes ? readLimit : limit}`} bytes of ${baseType(type)}`
+    return media === undefined ? { text: `(${what}, not shown)`, isTruncated: !isWhole } : { text: `(${what})`, media, isTruncated: false }
   }
   // Without the end of the stream half a character at the end is dropped, not replaced.
   const text = clean(decoderFor(type).decode(bytes, { stream: !isWhole }))

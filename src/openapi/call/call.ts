@@ -72,12 +72,12 @@ async function sent(plan: CallPlan, args: unknown, signal: AbortSignal, secrets:
   const clean = (text: string): string => withoutSecrets(text, secrets)
   const { response, note } = await exchange(plan.options.fetch ?? fetch, request, signal, clean)
   const longest = secrets.reduce((most, secret) => Math.max(most, JSON.stringify(secret).length), 0)
-  const { text, isTruncated } = await readBody(response, maxResponseBytes, longest, clean)
+  const { text, media, isTruncated } = await readBody(response, maxResponseBytes, longest, clean)
   const { method, url } = request
   const status = response.type === 'opaqueredirect' ? 'a redirect' : statusText(response.status)
   const shown = `${method} ${clean(url.origin + url.pathname)} → ${status}\n\n${text}${isTruncated ? '\n... [truncated]' : ''}${note}`
   const details: JsonObject = { method, url: clean(url.href), status: response.status, isTruncated }
-  return { content: [{ type: 'text', text: shown }], details }
+  return { content: [{ type: 'text', text: shown }, ...(media === undefined ? [] : [media])], details }
 }
 
 async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown>, signal: AbortSignal): Promise<Prepared> {

@@ -1,6 +1,7 @@
 import { toBase64 } from '../../base/base64.ts'
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError } from '../../contract/errors.ts'
+import { isMediaOf, typeByBytes, typeByName } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
@@ -8,6 +9,7 @@ import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
+import { defaultMaxBytes } from '../media-content.ts'
 import { accessError } from './access-error.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
@@ -25,27 +27,19 @@ interface ReadFileArgs {
   limit?: number
 }
 
-const maxImageBytes = 20 * 1024 * 1024
-
-const imageTypes: ReadonlyMap<string, string> = new Map([
-  ['png', 'image/png'],
-  ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-  ['gif', 'image/gif'],
-  ['webp', 'image/webp'],
-  ['bmp', 'image/bmp'],
-])
+/** What is shown as it is, and not as text. */
+const shownTypes = ['image/*', 'application/pdf']
 
 const readFileToolOptions = optionsOf<ReadFileOptions>({ workspace: required(aWorkspace), maxBytes: aPositiveNumber })
 
 /**
- * `read_file`: a text file with line numbers, or an image.
+ * `read_file`: a text file with line numbers, a picture or a PDF.
  *
  * **Contract**
  * - Text: `[N lines]` or `[Lines a-b of N]`, then `   1 | first line`. Files over `maxBytes` need `offset` or `limit` and are read range by
  *   range in bounded memory; reading stops after the last line asked for, so their header says `of more than b`.
- * - Images by extension (png, jpg, gif, webp, bmp), at most 20 MiB. Other binary files fail; invalid UTF-8 shows as U+FFFD.
- * - `details` is `{ path }`, for images `{ path, bytes }`.
+ * - Pictures (png, jpg, gif, webp, bmp) and PDFs by extension, at most 20 MiB: a model that does not take them is told so. Other binary files fail; invalid UTF-8 shows as U+FFFD.
+ * - `details` is `{ path }`, for pictures and PDFs `{ path, bytes }`.
  *
  * Source: docs/concepts/workspace-and-built-in-tools.md
  */
@@ -55,7 +49,7 @@ export function readFileTool(options: ReadFileOptions): AgentTool {
   return defineTool<ReadFileArgs>({
     name: 'read_file',
     label: 'Read File',
-    description: 'Read a text file with line numbers, or an image. Use offset and limit to read part of a large file.',
+    description: 'Read a text file with line numbers, an image or a PDF. Use offset and limit to read part of a large file.',
     parameters: {
       type: 'object',
       properties: {
@@ -72,8 +66,8 @@ export function readFileTool(options: ReadFileOptions): AgentTool {
         const stat = await workspace.stat(args.path, { signal })
         checkCancelled(signal)
         if (stat.kind === 'directory') throw new ToolError('failed', `${args.path} is a directory. Use list_files to see what is in it.`)
-        const mimeType = imageTypes.get(args.path.slice(args.path.lastIndexOf('.') + 1).toLowerCase())
-        if (mimeType !== undefined) return await readImage(workspace, args.path, stat, mimeType, signal)
+        const mimeType = typeByName(args.path) ?? ''
+        if (isMediaOf(mimeType, shownTypes)) return await readMedia(workspace, args.path, stat, mimeType, signal)
         return await readText(workspace, args, stat, maxBytes, signal)
       } catch (error) {
         checkCancelled(signal)
@@ -83,18 +77,24 @@ export function readFileTool(options: ReadFileOptions): AgentTool {
   })
 }
 
-async function readImage(
+async function readMedia(
   workspace: Workspace,
   path: string,
   stat: WorkspaceStat,
   mimeType: string,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  if (stat.size > maxImageBytes) {
-    throw new ToolError('failed', `Image too large (${Math.ceil(stat.size / 1024 / 1024)}MB, max 20MB)`)
+  const isPdf = mimeType === 'application/pdf'
+  if (stat.size > defaultMaxBytes) {
+    throw new ToolError('failed', `${isPdf ? 'PDF' : 'Image'} too large (${Math.ceil(stat.size / 1024 / 1024)}MB, max 20MB)`)
   }
   const bytes = await workspace.read(path, { signal })
-  return { content: [{ type: 'image', data: toBase64(bytes), mimeType }], details: { path, bytes: bytes.length } }
+  const data = toBase64(bytes)
+  const details = { path, bytes: bytes.length }
+  const byBytes = typeByBytes(data)
+  if (!isPdf) return { content: [{ type: 'image', data, mimeType: byBytes?.startsWith('image/') === true ? byBytes : mimeType }], details }
+  if (byBytes !== mimeType) throw new ToolError('failed', `${path} is no PDF: its bytes do not begin like one.`)
+  return { content: [{ type: 'file', data, mimeType, name: path.slice(path.lastIndexOf('/') + 1) }], details }
 }
 
 async function readText(

@@ -113,6 +113,8 @@ const answers = {
           { type: 'resource', resource: { uri: 'file:///b', text: 'inside' } },
           null,
           { type: 'text' },
+          { type: 'audio', data: 'AAAA', mimeType: 'audio/mpeg' },
+          { type: 'resource', resource: { uri: 'file:///docs/c.pdf', blob: 'JVBERi0xLjcgeA==', mimeType: 'image/png' } },
         ],
         isError: true,
       },

@@ -151,7 +151,11 @@ describe('a hostile server costs that call an error, never the run', () => {
       'inside',
       '[content of the unknown kind undefined]',
       '[text without text]',
+      'file',
+      '[resource file:///docs/c.pdf]',
+      'file',
     ])
+    expect(results[0]?.content.at(-1)).toMatchObject({ mimeType: 'application/pdf', name: 'c.pdf' })
     expect(errors).toEqual([true])
   })
 
