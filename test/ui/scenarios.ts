@@ -102,6 +102,13 @@ function helper(script: Script, tools = [add]) {
 /** What agents do. Each is played anew where it is asked for. */
 export const scenarios: Record<string, () => Promise<RecordedRun>> = {
   text: () => played([{ text: 'Hello, it is a nice day to be tested.', usage: { input: 10, output: 5 } }]),
+  'a tool of the service': () =>
+    played([
+      {
+        blocks: [{ type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'done', output: 'Tea' }],
+        text: 'Tea is a drink.',
+      },
+    ]),
   thinking: () => played([{ thinking: 'First I think about it for a while.', text: 'Then I speak.' }]),
   'a tool': () =>
     played([{ thinking: 'hm', text: 'I add.', toolCalls: [call('add', { a: 1, b: 2 })] }, { text: 'It is 3.' }], { tools: [add] }),

@@ -1,7 +1,8 @@
 import { errorText, ToolError, type ToolErrorCode } from '../../contract/errors.ts'
-import type { Content } from '../../contract/message/content.ts'
+import { type Content, content } from '../../contract/message/content.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
+import { faultIn, toldCaller } from '../../contract/shape/fault.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
 /** A tool result with its envelope, as it stands in the history. */
@@ -46,9 +47,13 @@ export function toToolResult(toolName: string, returned: unknown): ToolResult {
       errorResult(`Tool ${toolName} returned ${describe(returned)} instead of a string or { content: [...] }.`)
     )
   } catch (error) {
+    if (error instanceof BlockFault) return errorResult(`Tool ${toolName} returned a result that cannot be sent: ${error.message}.`)
     return errorResult(`Tool ${toolName} returned a value that is not JSON: ${errorText(error)}`)
   }
 }
+
+/** What is wrong with a block of a result. */
+class BlockFault extends Error {}
 
 /** The message that answers a call. */
 export function toolResultEntry(
@@ -73,14 +78,11 @@ export function toolResultEntry(
 /** A copy of a `ToolResult`; `undefined` when `value` is none. */
 function plainResult(value: unknown): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { content, details, isError, childLoopId }: Partial<Record<keyof ToolResult, unknown>> = value
-  if (!Array.isArray(content)) return undefined
+  const { content: given, details, isError, childLoopId }: Partial<Record<keyof ToolResult, unknown>> = value
+  if (!Array.isArray(given)) return undefined
   const blocks: Content[] = []
-  for (const item of content) {
-    const block = plainBlock(item)
-    if (block === undefined) return undefined
-    blocks.push(block)
-  }
+  // Not `map`: it passes over holes.
+  for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
   const result: ToolResult = { content: blocks }
   if (details !== undefined) result.details = JSON.parse(JSON.stringify(details))
   if (isError === true) result.isError = true
@@ -103,12 +105,26 @@ function isJson(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Object]' || ('toJSON' in value && typeof value.toJSON === 'function')
 }
 
-function plainBlock(value: unknown): Content | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { type, text: words, data, mimeType }: Partial<Record<'type' | 'text' | 'data' | 'mimeType', unknown>> = value
-  if (type === 'text' && typeof words === 'string') return text(words)
-  if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return { type, data, mimeType }
-  return undefined
+/** A copy of a block without what does not belong to it. Throws `BlockFault` for what no tool may return. */
+function plainBlock(value: unknown, place: string): Content {
+  const type: unknown = Object(value).type
+  const names = type === 'text' || type === 'image' || type === 'file' ? fieldsOfBlock(type) : undefined
+  if (names === undefined) throw new BlockFault(`${place} is no block of text, image or file`)
+  const copy: Record<string, unknown> = {}
+  for (const name of names) {
+    const part: unknown = Object(value)[name]
+    // Bytes may be megabytes: only what can change is copied.
+    if (part !== undefined) copy[name] = typeof part === 'string' ? part : JSON.parse(JSON.stringify(part))
+  }
+  const fault = faultIn(content, copy, 'given')
+  if (fault !== undefined) throw new BlockFault(toldCaller(fault, place).replace(/\.$/, ''))
+  return copy as unknown as Content // just checked
+}
+
+/** The fields of a kind of block, but for what a service attaches to it. */
+function fieldsOfBlock(type: string): readonly string[] {
+  const form = content.form.of === 'tagged' ? content.form.variants.get(type)?.form : undefined
+  return form?.of === 'object' ? Object.keys(form.fields).filter((name) => name !== 'providerState') : []
 }
 
 function describe(value: unknown): string {

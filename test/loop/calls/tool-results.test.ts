@@ -27,6 +27,7 @@ function isPlain(events: readonly AgentEvent[]): boolean {
 const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 }
 const words = { type: 'text', text: 'x' }
 const notAResult = /^Tool t returned .+ instead of a string or \{ content: \[\.\.\.\] \}\.$/
+const notSent = /^Tool t returned a result that cannot be sent: content\[0\] /
 const notJson = /^Tool t returned a value that is not JSON: /
 
 describe('a result that is none', () => {
@@ -39,9 +40,11 @@ describe('a result that is none', () => {
     ['an error', new Error('returned, not thrown'), notAResult],
     ['bytes', new Uint8Array(2), notAResult],
     ['a list with a circle in it', [circular], notJson],
-    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, notAResult],
+    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, notSent],
     // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
-    ['a hole between blocks', { content: [, words] }, notAResult],
+    ['a hole between blocks', { content: [, words] }, notSent],
+    ['a picture whose bytes are none', { content: [{ type: 'image', mimeType: 'image/png', data: btoa('%PDF-1.7') }] }, notSent],
+    ['a file without bytes', { content: [{ type: 'file', mimeType: 'application/pdf' }] }, notSent],
     ['circular details', { content: [], details: circular }, notJson],
     ['a bigint in the details', { content: [], details: { n: 1n } }, notJson],
     ['a function as details', { content: [], details: () => 1 }, notJson],
@@ -58,6 +61,13 @@ describe('a result that is none', () => {
     const { ended } = await run(() => returned)
     expect(ended).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringMatching(expected) }] })
   })
+})
+
+it('files and citations of a result go into the history as they are', async () => {
+  const file = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'a.pdf' }
+  const quote = { type: 'text', text: 'x', citations: [{ url: 'https://example.org/' }] }
+  const { message } = await run(() => ({ content: [file, { ...quote, own: 1 }] }))
+  expect(message).toMatchObject({ content: [file, quote] })
 })
 
 describe('a JSON value', () => {
