@@ -1,5 +1,7 @@
+import { parseArguments } from '../../base/json/call-arguments.ts'
 import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { ProviderState } from '../../contract/message/content.ts'
 import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
@@ -8,7 +10,9 @@ import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
+import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
+import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
 interface WireEvent extends WireMessage {
@@ -22,8 +26,10 @@ interface WireEvent extends WireMessage {
     thinking?: string
     signature?: string
     partial_json?: unknown
+    citation?: object | null
     stop_reason?: string | null
     stop_details?: unknown
+    container?: unknown
   }
   error?: unknown
 }
@@ -34,6 +40,7 @@ interface WireMessage {
   usage?: WireUsage
   content?: (WireBlock | null)[]
   stop_reason?: string | null
+  container?: unknown
 }
 
 interface WireBlock {
@@ -45,12 +52,20 @@ interface WireBlock {
   id?: string
   name?: string
   input?: unknown
+  caller?: unknown
+  citations?: (object | null)[] | null
 }
 
-/** A block that was opened. Those of tools that the service itself runs are not for us, and neither are their fragments. */
+/** A block that was opened. */
 interface OpenBlock {
   key: number
-  kind: 'text' | 'thinking' | 'call' | 'other'
+  kind: 'text' | 'thinking' | 'call' | 'service' | 'other'
+  /** What is written bit by bit of a tool that the service runs, or of a block that is not known. */
+  raw?: string
+  /** A block that is not known, as it came. */
+  wire?: WireBlock
+  /** What a text rests on, as the service says it. */
+  citations?: JsonValue[]
   /** The id of a call, and what came with its opening: used when no fragments follow. */
   id?: string | undefined
   input?: unknown
@@ -64,6 +79,9 @@ interface WireUsage {
   cache_read_input_tokens?: number | null
   cache_creation_input_tokens?: number | null
   output_tokens_details?: { thinking_tokens?: number | null } | null
+  cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
+  server_tool_use?: { web_search_requests?: number | null } | null
+  service_tier?: unknown
 }
 
 /** How the service says why it stopped, in our terms. */
@@ -97,12 +115,16 @@ export class AnthropicDecoder implements StreamDecoder {
   #stopReason: string | undefined
   /** Why it refused, as it says. */
   #stopDetails: unknown
+  /** Where the service runs code; the last one that it named counts. */
+  #container: unknown
+  readonly #service: ServiceBlocks
 
   constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit, framing }: DecoderContext) {
     this.#model = request.model
     this.#prefixHash = prefixHash
-    this.builder = new AssistantBuilder(request.model, emit, answerTool)
-    this.builder.message.usage = this.#usage
+    this.builder = new AssistantBuilder(request.model, emit, answerTool, request.continues)
+    if (request.continues === undefined) this.builder.message.usage = this.#usage
+    this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload), request.messages)
     this.#frames = createSseDecoder((data, name) => this.#frame(data, name), framing)
   }
 
@@ -124,15 +146,21 @@ export class AnthropicDecoder implements StreamDecoder {
     if (reason === undefined) throw new ProviderError('other', `Anthropic stopped for a reason this package does not know: ${wire}.`)
     // A service that ends no block at all means the end of the message.
     for (const block of this.#blocks) {
-      if (block.kind !== 'call' || block.isClosed) continue
+      if (block.isClosed) continue
       this.#close(block)
-      if (this.#endsBlocks) this.builder.unendedCall(block.key)
+      if (block.kind === 'call' && this.#endsBlocks) this.builder.unendedCall(block.key)
     }
+    if (reason !== 'paused' && reason !== 'toolUse') this.#service.close()
     const message = this.builder.finish(reason, this.#usage)
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
-    if (reason === 'guardRail') message.errorMessage = `Anthropic refused to answer${detailsOf(this.#stopDetails)}.`
+    if (isObject(this.#container)) message.providerState = this.#own({ container: this.#container })
+    if (reason === 'guardRail') {
+      message.errorMessage = `Anthropic refused to answer${detailsOf(this.#stopDetails)}.`
+      const { explanation }: { explanation?: unknown } = Object(this.#stopDetails)
+      if (typeof explanation === 'string' && explanation !== '') message.refusal = explanation
+    }
     return wire === 'model_context_window_exceeded' ? filledContext(message) : message
   }
 
@@ -178,6 +206,7 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'message_delta':
         this.progress++
         this.#stopDetails = event.delta?.stop_details ?? this.#stopDetails
+        this.#container = event.delta?.container ?? this.#container
         this.#stopReason = wordIn(objectIn(event.delta, 'a delta')?.stop_reason, 'a reason to stop') ?? this.#stopReason
         this.#count(event.usage)
         return
@@ -208,6 +237,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.builder.answeredBy(message?.id, message?.model)
     this.#count(message?.usage)
     this.#stopReason = wordIn(message?.stop_reason, 'a reason to stop')
+    this.#container = message?.container ?? this.#container
     this.builder.start()
     for (const [index, block] of objectsIn(message?.content, 'content blocks').entries()) this.#close(this.#open(index, block))
   }
@@ -225,7 +255,8 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'input_json_delta': {
         const block = this.#find(index)
         const fragment = textOfArguments(delta.partial_json)
-        if (fragment === '' || block?.kind === 'other') return
+        if (block?.kind === 'other' || block?.kind === 'service') block.raw = (block.raw ?? '') + fragment
+        if (fragment === '' || block?.kind === 'other' || block?.kind === 'service') return
         if (block?.kind !== 'call') throw new OddValue('a call that was never opened', delta.partial_json)
         block.hasFragments = true
         this.builder.toolArguments(block.key, fragment)
@@ -234,12 +265,27 @@ export class AnthropicDecoder implements StreamDecoder {
       case 'signature_delta':
         this.builder.setSignature(this.#block(index, 'thinking').key, delta.signature ?? '')
         return
+      case 'citations_delta':
+        this.#cite(this.#block(index, 'text'), objectIn(delta.citation, 'a citation'))
+        return
       case undefined:
         if (objectIn(delta, 'a delta') !== undefined) throw new OddValue('the type of a delta', type)
         return
       default:
+        this.builder.warn(`Anthropic sent a delta of the kind "${type.slice(0, 60)}", which this version does not know. It is left out.`)
         return
     }
+  }
+
+  /** The service cites whole blocks; their text may come later. */
+  #cite(block: OpenBlock, wire: object | undefined): void {
+    if (wire === undefined) return
+    if (!isKnownCitation(wire))
+      this.builder.warn('Anthropic sent a citation of a kind that this version does not know: what it points at is left out.')
+    block.citations ??= []
+    block.citations.push(wire as JsonObject) // off the wire, so it is JSON
+    const citation = citationOf(wire)
+    if (Object.keys(citation).length > 0) this.builder.citation(block.key, citation)
   }
 
   /** Each opening is a new block, whatever its index; but a gateway may open a call twice. */
@@ -256,6 +302,7 @@ export class AnthropicDecoder implements StreamDecoder {
     switch (wire?.type) {
       case 'text':
         this.builder.text(key, wire.text ?? '')
+        for (const each of objectsIn(wire.citations, 'citations')) this.#cite(block, each)
         break
       case 'thinking':
         this.builder.thinking(key, wire.thinking ?? '')
@@ -268,16 +315,39 @@ export class AnthropicDecoder implements StreamDecoder {
         block.id = wire.id
         block.input = wire.input
         this.builder.toolCall(key, wire.id, wire.name)
+        if (isObject(wire.caller)) this.builder.setProviderState(key, this.#own({ caller: wire.caller }))
         break
       default:
+        this.#openOther(block, type, wire ?? {})
     }
     return block
   }
 
+  /** A tool that the service runs, what came of one, or a block that is not known. */
+  #openOther(block: OpenBlock, type: string, wire: WireBlock): void {
+    if (isServiceResult(type) && this.#service.result(wire)) return
+    const id = isServiceCall(type) ? this.#service.open(wire) : undefined
+    if (id === undefined) block.wire = wire
+    else Object.assign(block, { kind: 'service', id })
+  }
+
+  #closeOther({ key, wire = {}, raw }: OpenBlock): void {
+    const input = raw === undefined ? undefined : parseArguments(raw)
+    const whole = { ...wire, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
+    const state = this.#own({ block: whole as JsonObject }) // off the wire, so it is JSON
+    const kind = String(wire.type)
+    if (expectedKinds.has(kind)) this.builder.whole(key, { type: 'opaque', kind, providerState: state })
+    else this.builder.unknown(key, kind, state)
+  }
+
   #close(block: OpenBlock): void {
-    const { kind, isClosed, hasFragments, input, key } = block
+    const { kind, isClosed, hasFragments, input, key, id, citations } = block
     block.isClosed = true
-    if (kind === 'call' && !isClosed && !hasFragments && !isEmptyInput(input)) this.builder.toolArguments(key, textOfArguments(input))
+    if (isClosed) return
+    if (kind === 'call' && !hasFragments && !isEmptyInput(input)) this.builder.toolArguments(key, textOfArguments(input))
+    if (kind === 'service' && id !== undefined) this.#service.input(id, block.raw ?? '')
+    if (kind === 'text' && citations !== undefined) this.builder.setProviderState(key, this.#own({ citations }), 'text')
+    if (kind === 'other' && block.wire !== undefined) this.#closeOther(block)
   }
 
   /** The block of a delta, which may have had no opening, or be of another kind than its index says. */
@@ -307,13 +377,28 @@ export class AnthropicDecoder implements StreamDecoder {
     usage.cacheRead = tokenCount(wire?.cache_read_input_tokens, usage.cacheRead)
     usage.cacheWrite = tokenCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
     usage.reasoning = tokenCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
+    if (wire?.cache_creation) usage.cacheWrite1h = tokenCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h)
+    if (wire?.server_tool_use) usage.searches = tokenCount(wire.server_tool_use.web_search_requests, usage.searches)
+    if (typeof wire?.service_tier === 'string') this.builder.message.serviceTier = wire.service_tier
     usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
   }
 
-  #state(payload: JsonObject) {
-    const state = { api: this.#model.api, model: this.#model.id, payload }
+  /** State that is bound to nothing but the model. */
+  #own(payload: JsonObject): ProviderState {
+    return { api: this.#model.api, model: this.#model.id, payload }
+  }
+
+  #state(payload: JsonObject): ProviderState {
+    const state = this.#own(payload)
     return this.#prefixHash === undefined ? state : { ...state, prefixHash: this.#prefixHash }
   }
+}
+
+/** Blocks that mean nothing here and must go back. */
+const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {

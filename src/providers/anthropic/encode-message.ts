@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { Content, FileContent, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { baseType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -7,6 +7,7 @@ import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/enc
 import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
+import { payloadOf } from './service-blocks.ts'
 
 /** How the Messages service writes messages. */
 export function messageEncoder(): MessageEncoder {
@@ -29,8 +30,10 @@ export function withBreakpoint(json: string): string {
 
 function encode(message: Message, withReasoning: boolean): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message)
-  const isUser = message.role === 'user'
-  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
+  if (message.role === 'user') return { blocks: joinBlocks(message.content, shownBlock), after: '' }
+  const late = lateResults(message.content)
+  const blocks = joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+  return { blocks, after: '' }
 }
 
 function encodeResult(message: ToolResultMessage): EncodedMessage {
@@ -42,7 +45,7 @@ function encodeResult(message: ToolResultMessage): EncodedMessage {
   let shown: unknown
   if (kept.length === 0) shown = '(see attached image)'
   else if (kept.length === 1 && first?.type === 'text') shown = first.text
-  else shown = kept.map(shownBlock)
+  else shown = kept.map((block) => shownBlock(block))
   const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }
   if (isError) result.is_error = true
   return { blocks: toJson({ ...result, content: shown }), after: joinBlocks(moved, shownBlock) }
@@ -72,11 +75,51 @@ function sourceJson(block: ImageContent | FileContent): JsonObject {
   return { type: 'base64', media_type: baseType(block.mimeType), data: source.data }
 }
 
-function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
-  if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text }
-  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
-  if (block.type !== 'toolCall') return undefined
-  return { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
+/** Results of tools of the service that came some blocks after their call, by the position behind which they belong, in their order. */
+function lateResults(content: readonly Content[]): Map<number, JsonObject[]> {
+  const late = content.flatMap((block, at) => {
+    const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
+    if (call === undefined || result === undefined || gap === undefined) return []
+    return [{ result, order, place: Math.min(at + gap, content.length - 1) }]
+  })
+  const byPlace = new Map<number, JsonObject[]>()
+  for (const { place, result } of late.toSorted((a, b) => a.order - b.order)) byPlace.set(place, [...(byPlace.get(place) ?? []), result])
+  return byPlace
+}
+
+function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...citationsOf(block) }]
+    case 'thinking':
+      return withReasoning ? [reasoningBlock(block)] : []
+    case 'toolCall': {
+      const caller = block.providerState?.payload.caller
+      const call = { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
+      return [caller === undefined ? call : { ...call, caller }]
+    }
+    case 'serviceTool': {
+      const { call, result, gap } = payloadOf(block)
+      return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
+    }
+    case 'opaque': {
+      const wire = block.providerState?.payload.block
+      return typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : []
+    }
+    default:
+      return []
+  }
+}
+
+/** As the service sent them; it takes no `file_id` back. */
+function citationsOf({ providerState }: TextContent): { citations?: JsonValue[] } {
+  const citations = providerState?.payload.citations
+  if (!Array.isArray(citations)) return {}
+  const taken = citations.map((each) => {
+    const { file_id: _id, ...citation } = Object(each) as JsonObject // as it came off the wire
+    return citation
+  })
+  return { citations: taken }
 }
 
 function reasoningBlock(block: ThinkingContent): JsonObject {

@@ -14,6 +14,7 @@ import { joinUrl } from '../kit/transport/endpoint.ts'
 import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
 import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
 import { anthropicProfile } from './profile.ts'
+import { containerIn } from './server-tools.ts'
 
 /** A call, and what its answer will be bound to. */
 export interface AnthropicCall extends EncodedCall {
@@ -46,11 +47,17 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { request } = plan
   const { model, cache } = request
   const system = systemTexts(request.systemPrompt, wire)
-  const tools = toolsJson(request.tools)
+  const { serverTools } = wire
+  const own = toolsJson(request.tools)
+  // Ours last: the breakpoint of the cache stands behind them.
+  const tools = [serverTools.tools, own].filter((part) => part !== '').join(',')
   const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
   warnings.push(...leftOut)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
-  addFormat(fields, plan)
+  // The rest of an answer is nobody's choice any more.
+  if (request.continues === undefined) addFormat(fields, plan)
+  const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
+  if (container !== undefined) fields.container = container
   const marks = (part: 'cacheSystem' | 'cacheTools' | 'cacheMessages') => cache.type === 'auto' || (cache.type === 'manual' && cache[part])
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
   if (system.length > 0) {
@@ -58,10 +65,12 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     body += `,"system":[${marks('cacheSystem') ? withBreakpoint(blocks) : blocks}]`
   }
   if (tools !== '') body += `,"tools":[${marks('cacheTools') ? withBreakpoint(tools) : tools}]`
+  body += serverTools.beside
   body += `,"messages":${writer.toJson(marks('cacheMessages'))}}`
   return {
     url,
     headers: requestHeaders(request, wire),
+    ...(wire.secrets.length > 0 && { secrets: [...wire.secrets, ...(request.credential === undefined ? [] : [request.credential])] }),
     body,
     warnings,
     answerTool: plan.answerTool,

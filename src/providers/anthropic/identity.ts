@@ -1,5 +1,6 @@
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { headerCredential, mergeHeaders } from '../kit/transport/endpoint.ts'
+import type { ServerToolParts } from './server-tools.ts'
 
 /** What the wire needs beside the request. */
 export interface AnthropicWire {
@@ -7,12 +8,16 @@ export interface AnthropicWire {
   dangerouslyAllowBrowser: boolean
   /** The `user-agent` of calls with an OAuth token; absent for API keys. */
   oauthUserAgent?: string
+  /** Tools that the service runs. */
+  serverTools: ServerToolParts
+  /** What of them nobody else may see. */
+  secrets: readonly string[]
 }
 
 /** The service refuses OAuth tokens without it. */
 const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude."
 
-const oauthBetas = 'claude-code-20250219,oauth-2025-04-20'
+const oauthBetas = ['claude-code-20250219', 'oauth-2025-04-20']
 
 /** How a caller is told that a token needs an option; see {@link authHint}. */
 const oauthHint =
@@ -27,12 +32,20 @@ export function requestHeaders({ model, credential }: StreamRequest, wire: Anthr
   const key = credential === undefined ? undefined : headerCredential('Anthropic', credential)
   if (key !== undefined && wire.oauthUserAgent === undefined) own['x-api-key'] = key
   if (wire.dangerouslyAllowBrowser) own['anthropic-dangerous-direct-browser-access'] = 'true'
-  if (wire.oauthUserAgent === undefined) return mergeHeaders(own, model.headers)
+  const { oauthUserAgent, serverTools } = wire
+  if (oauthUserAgent === undefined) return withBetas(mergeHeaders(own, model.headers), serverTools.betas)
   if (key !== undefined) own.authorization = `Bearer ${key}`
-  const headers = mergeHeaders({ ...own, 'x-app': 'cli', 'user-agent': wire.oauthUserAgent }, model.headers)
+  return withBetas(mergeHeaders({ ...own, 'x-app': 'cli', 'user-agent': oauthUserAgent }, model.headers), [
+    ...oauthBetas,
+    ...serverTools.betas,
+  ])
+}
+
+/** Those that the caller wants come last. */
+function withBetas(headers: Record<string, string>, betas: readonly string[]): Record<string, string> {
   const wanted = headers['anthropic-beta']
-  headers['anthropic-beta'] = wanted === undefined ? oauthBetas : `${oauthBetas},${wanted}`
-  return headers
+  const all = wanted === undefined ? betas : [...betas, wanted]
+  return all.length === 0 ? headers : { ...headers, 'anthropic-beta': all.join(',') }
 }
 
 /** The texts of the system prompt, in order. */

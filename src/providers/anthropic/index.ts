@@ -5,10 +5,20 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { AnthropicDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
 import { anthropicCapabilities } from './profile.ts'
+import { checkServerTools, serverToolParts } from './server-tools.ts'
+
+export type { ServerTools } from '../kit/server-tools.ts'
+export {
+  type AnthropicMcpOptions,
+  type AnthropicWebFetchOptions,
+  type AnthropicWebSearchOptions,
+  anthropicTools,
+} from './server-tools.ts'
 
 /** How the Messages service is called. */
 export interface AnthropicProviderOptions extends TransportOptions {
@@ -22,6 +32,8 @@ export interface AnthropicProviderOptions extends TransportOptions {
    * programs may break its terms of service and cost the account; the service also refuses such calls from a browser.
    */
   oauth?: boolean | { userAgent: string }
+  /** Tools that the service runs: {@link anthropicTools}, or declarations of the service. */
+  serverTools?: ServerTools
 }
 
 /** What `anthropic` takes beside the model id. */
@@ -32,6 +44,7 @@ const ownTable: OptionTable<AnthropicProviderOptions> = {
   dangerouslyAllowBrowser: aFlag,
   anthropicVersion: aText,
   oauth: either(aFlag, optionsOf<{ userAgent: string }>({ userAgent: required(aText) })),
+  serverTools: aServerToolList,
 }
 const factoryOptions = optionsOf<AnthropicOptions>({ ...modelTable, ...ownTable })
 const providerOptions = optionsOf<AnthropicProviderOptions>(ownTable)
@@ -72,8 +85,14 @@ export function anthropicProvider(options: AnthropicProviderOptions = {}): Strea
 }
 
 function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
-  const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01', oauth = false } = options
-  const wire: AnthropicWire = { dangerouslyAllowBrowser, anthropicVersion }
+  const { dangerouslyAllowBrowser = false, anthropicVersion = '2023-06-01', oauth = false, serverTools = [] } = options
+  checkServerTools(serverTools)
+  const wire: AnthropicWire = {
+    dangerouslyAllowBrowser,
+    anthropicVersion,
+    serverTools: serverToolParts(serverTools),
+    secrets: serverToolSecrets(serverTools),
+  }
   if (oauth !== false) wire.oauthUserAgent = oauth === true ? 'claude-cli/2.1.2' : oauth.userAgent
   return defineProvider({
     api: 'anthropicMessages',

@@ -52,7 +52,28 @@ const finished: Record<string, Partial<AssistantMessage>> = {
     stopReason: 'stop',
     usage: { input: 7, output: 2, reasoning: 0, cacheRead: 3, cacheWrite: 0, totalTokens: 12 },
   },
-  'server-tools': { content: [{ type: 'text', text: 'Found.' }], stopReason: 'paused' },
+  'server-tools': {
+    content: [
+      {
+        type: 'serviceTool',
+        id: 'srvtoolu_1',
+        name: 'web_search',
+        input: { query: 'x' },
+        status: 'done',
+        output: [],
+        providerState: {
+          api: 'anthropicMessages',
+          model,
+          payload: {
+            call: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+            result: { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
+          },
+        },
+      },
+      { type: 'text', text: 'Found.', providerState: { api: 'anthropicMessages', model, payload: { citations: [{ type: 'x' }] } } },
+    ],
+    stopReason: 'paused',
+  },
 }
 
 const failed: Record<string, { code: string; message: RegExp; isRetryable: boolean; partial: AssistantMessage['content'] }> = {

@@ -123,16 +123,24 @@ function hashOf(encoded: EncodedMessage): Hash {
 }
 
 /** The blocks that `encode` makes of `content`, comma-separated; what it leaves out must not leave reasoning at the end. */
-export function joinBlocks(content: readonly Content[], encode: (block: Content) => JsonObject | undefined): string {
+export function joinBlocks(
+  content: readonly Content[],
+  encode: (block: Content, at: number) => JsonObject | readonly JsonObject[] | undefined,
+): string {
   const blocks: string[] = []
   let end = 0
-  for (const block of content) {
-    const wire = encode(block)
+  for (const [at, block] of content.entries()) {
+    const wire = encode(block, at)
     if (wire === undefined) continue
-    blocks.push(toJson(wire))
+    if (isList(wire)) for (const each of wire) blocks.push(toJson(each))
+    else blocks.push(toJson(wire))
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length
   }
   blocks.length = end
   return blocks.join(',')
+}
+
+function isList(wire: JsonObject | readonly JsonObject[]): wire is readonly JsonObject[] {
+  return Array.isArray(wire)
 }

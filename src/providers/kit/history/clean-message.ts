@@ -37,6 +37,9 @@ export function targetOf(
 /** The copies that were made for a target, so that each is found again by identity. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
 
+/** The code of a tool of a service whose end nobody heard of. */
+export const interrupted = 'interrupted'
+
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
 const noText: TextContent = { type: 'text', text: '(empty message)' }
 
@@ -83,7 +86,11 @@ function shown(content: Content[], target: NormaliseTarget, placeholder: TextCon
 function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): AssistantMessage | undefined {
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = message.provider === target.provider && message.model === target.model
-  let content = mapBlocks(message.content, (block) => cleanAssistantBlock(block, target, isOwn))
+  const mayBeOpen = message.stopReason === 'paused' || message.stopReason === 'toolUse'
+  let content = mapBlocks(message.content, (block) =>
+    // What the service never said anything more of is not to be asked for again.
+    !mayBeOpen && isUnended(block) ? undefined : cleanAssistantBlock(block, target, isOwn),
+  )
   // Reasoning must be followed by what it led to.
   const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
   if (end < content.length) content = content.slice(0, end)
@@ -114,6 +121,11 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
       return cleaned.text.trim() !== '' || cleaned.providerState !== undefined ? cleaned : undefined
     }
   }
+}
+
+/** A tool of the service of which nothing came. */
+function isUnended(block: Content): boolean {
+  return block.type === 'serviceTool' && (block.status === 'running' || block.error?.code === interrupted)
 }
 
 const shownBefore: TextContent = { type: 'text', text: '(What the answer above showed:)' }

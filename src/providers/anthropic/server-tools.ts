@@ -1,0 +1,156 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { AssistantMessage, Message } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import type { ServerTools } from '../kit/server-tools.ts'
+
+/** What a search or a fetch may be told about addresses: those that are allowed, or those that are not. */
+interface DomainOptions {
+  /** How often within one request. */
+  maxUses?: number | undefined
+  allowedDomains?: readonly string[] | undefined
+  blockedDomains?: readonly string[] | undefined
+}
+
+/** Options of `anthropicTools.webSearch`. */
+export interface AnthropicWebSearchOptions extends DomainOptions {
+  /** Where the person is, as the service takes it: `{ country: 'DE', city: 'Bonn' }`. */
+  userLocation?: { city?: string; region?: string; country?: string; timezone?: string } | undefined
+}
+
+/** Options of `anthropicTools.webFetch`. */
+export interface AnthropicWebFetchOptions extends DomainOptions {
+  maxContentTokens?: number | undefined
+  citations?: boolean | undefined
+}
+
+/** Options of `anthropicTools.mcp`. */
+export interface AnthropicMcpOptions {
+  /** What the server is called in the names of its tools. */
+  name: string
+  /** `https` address of a server that speaks Streamable HTTP. */
+  url: string
+  /** Goes to the service with each request, and nowhere else. */
+  authorizationToken?: string | undefined
+  /** The tools that the model may call. Default: all. */
+  allowedTools?: readonly string[] | undefined
+}
+
+/**
+ * Tools that the Messages service runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ *
+ * Source: docs/providers/anthropic.md#service-tools
+ *
+ * @example
+ * ```ts
+ * const model = anthropic('claude-sonnet-5', { apiKey, serverTools: [anthropicTools.webSearch({ maxUses: 3 })] })
+ * ```
+ */
+export const anthropicTools = {
+  /** Searches the web. */
+  webSearch: ({ userLocation, ...domains }: AnthropicWebSearchOptions = {}): JsonObject => ({
+    type: 'web_search_20260318',
+    name: 'web_search',
+    ...domainFields(domains),
+    ...(userLocation !== undefined && { user_location: { type: 'approximate', ...userLocation } }),
+  }),
+  /** Fetches pages that were named in the conversation. */
+  webFetch: ({ maxContentTokens, citations, ...domains }: AnthropicWebFetchOptions = {}): JsonObject => ({
+    type: 'web_fetch_20260318',
+    name: 'web_fetch',
+    ...domainFields(domains),
+    ...(maxContentTokens !== undefined && { max_content_tokens: maxContentTokens }),
+    ...(citations !== undefined && { citations: { enabled: citations } }),
+  }),
+  /** Runs code in a container of the service. */
+  codeExecution: (): JsonObject => ({ type: 'code_execution_20260521', name: 'code_execution' }),
+  /** Lets the model search among tools that are declared with `defer_loading`. */
+  toolSearch: ({ by = 'bm25' }: { by?: 'bm25' | 'regex' } = {}): JsonObject => ({
+    type: `tool_search_tool_${by}_20251119`,
+    name: `tool_search_tool_${by}`,
+  }),
+  /** Calls tools of an MCP server. */
+  mcp: ({ name, url, authorizationToken, allowedTools }: AnthropicMcpOptions): JsonObject => ({
+    type: 'mcp_toolset',
+    mcp_server_name: name,
+    ...(allowedTools !== undefined && {
+      default_config: { enabled: false },
+      configs: Object.fromEntries(allowedTools.map((tool) => [tool, { enabled: true }])),
+    }),
+    server: { type: 'url', name, url, ...(authorizationToken !== undefined && { authorization_token: authorizationToken }) },
+  }),
+} as const
+
+function domainFields({ maxUses, allowedDomains, blockedDomains }: DomainOptions): JsonObject {
+  return {
+    ...(maxUses !== undefined && { max_uses: maxUses }),
+    ...(allowedDomains !== undefined && { allowed_domains: [...allowedDomains] }),
+    ...(blockedDomains !== undefined && { blocked_domains: [...blockedDomains] }),
+  }
+}
+
+/** What `serverTools` put into every request of a model. */
+export interface ServerToolParts {
+  /** Declarations, comma-separated. */
+  tools: string
+  /** `,"mcp_servers":[…]`, or nothing. */
+  beside: string
+  betas: readonly string[]
+}
+
+/** Which part of the service must be switched on for a tool, by how its type begins. */
+const betas: readonly (readonly [string, string])[] = [
+  ['mcp_toolset', 'mcp-client-2025-11-20'],
+  ['advisor_', 'advisor-tool-2026-03-01'],
+]
+
+/** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
+export function checkServerTools(tools: ServerTools): void {
+  const servers = new Set(serversOf(tools).map(({ name }) => name))
+  const toolsets = tools.filter(({ type }) => type === 'mcp_toolset').map(({ mcp_server_name: name }) => name)
+  for (const { type, name, allowed_domains: allowed, blocked_domains: blocked } of tools) {
+    if (typeof type !== 'string') refuse('an entry has no type. Use anthropicTools, or the declaration of the service')
+    if (allowed !== undefined && blocked !== undefined)
+      refuse(`${String(name ?? type)} has allowed and blocked domains; the service takes one of them`)
+  }
+  for (const name of toolsets)
+    if (!servers.has(name ?? '')) refuse(`the toolset of ${JSON.stringify(name)} has no server. Use anthropicTools.mcp`)
+  for (const name of servers)
+    if (!toolsets.includes(name)) refuse(`the MCP server ${JSON.stringify(name)} has no toolset. Use anthropicTools.mcp`)
+  if (new Set(toolsets).size < toolsets.length) refuse('an MCP server has two toolsets; the service takes one')
+  if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
+    refuse('every tool has defer_loading; one must be there at once')
+}
+
+function refuse(what: string): never {
+  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+}
+
+/** The parts of a request that `tools` make. */
+export function serverToolParts(tools: ServerTools): ServerToolParts {
+  const servers = serversOf(tools)
+  const declared = tools.filter(({ type }) => type !== 'url').map(({ server: _beside, ...tool }) => toJson(tool))
+  const wanted = betas.filter(([start]) => tools.some(({ type }) => String(type).startsWith(start))).map(([, beta]) => beta)
+  return { tools: declared.join(','), beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`, betas: wanted }
+}
+
+function serversOf(tools: ServerTools): JsonObject[] {
+  return tools.flatMap((tool) => {
+    if (tool.type === 'url') return [tool]
+    const { server } = tool
+    return typeof server === 'object' && server !== null && !Array.isArray(server) ? [server] : []
+  })
+}
+
+/** The container that the service named last in this conversation, while it is there. */
+export function containerIn(messages: readonly Message[], { api, id: model, provider }: ModelConfig): string | undefined {
+  const named = messages.findLast(
+    (message): message is AssistantMessage => message.role === 'assistant' && message.providerState?.payload.container !== undefined,
+  )
+  const state = named?.providerState
+  if (named?.provider !== provider || state?.api !== api || state.model !== model) return undefined
+  const { id, expires_at: expiresAt }: Record<string, unknown> = Object(state.payload.container)
+  const isGone = typeof expiresAt === 'string' && Date.parse(expiresAt) <= Date.now()
+  return typeof id === 'string' && !isGone ? id : undefined
+}

@@ -1,0 +1,180 @@
+import { parseArguments } from '../../base/json/call-arguments.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { ProviderState, ServiceToolContent, ServiceToolError } from '../../contract/message/content.ts'
+import type { Message } from '../../contract/message/message.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { shownOutput } from '../kit/decode/service-output.ts'
+import { interrupted } from '../kit/history/clean-message.ts'
+
+/** A content block as the service sent it. */
+export type WireServiceBlock = {
+  type?: unknown
+  id?: unknown
+  name?: unknown
+  server_name?: unknown
+  tool_use_id?: unknown
+  content?: unknown
+  is_error?: unknown
+}
+
+/** What is kept of a tool of the service: its blocks as they came; where its result came later, behind how many blocks, and as which of the results. */
+export interface ServicePayload extends JsonObject {
+  call?: JsonObject
+  result?: JsonObject
+  gap?: number
+  order?: number
+}
+
+/** Whether a block is a call that the service runs. */
+export function isServiceCall(type: string): boolean {
+  return type === 'server_tool_use' || type === 'mcp_tool_use'
+}
+
+/** Whether a block is what came of such a call. */
+export function isServiceResult(type: string): boolean {
+  return type.endsWith('_tool_result')
+}
+
+/**
+ * The tools that the service runs, while their blocks arrive: calls and results are paired by id, whatever stands between them, also where the call was
+ * in an earlier message. Source: docs/concepts/service-tools.md
+ */
+export class ServiceBlocks {
+  readonly #builder: AssistantBuilder
+  readonly #stateOf: (payload: JsonObject) => ProviderState
+  readonly #earlier: readonly Message[]
+  readonly #open = new Set<string>()
+
+  constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState, earlier: readonly Message[]) {
+    this.#builder = builder
+    this.#stateOf = stateOf
+    this.#earlier = earlier
+  }
+
+  /** A call begins; what it asks for comes later. `undefined` for one without an id. */
+  open(wire: WireServiceBlock): string | undefined {
+    const { id, name, server_name: server } = wire
+    if (typeof id !== 'string' || typeof name !== 'string') return undefined
+    this.#open.add(id)
+    const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
+    this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // off the wire, so it is JSON
+    return id
+  }
+
+  /** All of what the call asks for, as text of JSON; empty where it came with the opening. */
+  input(id: string, raw: string): void {
+    const block = this.#builder.serviceToolOf(id)
+    const payload = payloadOf(block)
+    if (block === undefined || payload.call === undefined) return
+    const parsed = parseArguments(raw.trim() === '' ? JSON.stringify(payload.call.input ?? {}) : raw)
+    if (parsed.fault !== undefined) return
+    this.#show({ ...block, input: parsed.arguments }, { ...payload, call: { ...payload.call, input: parsed.arguments } })
+  }
+
+  /** What came of a call. False for one that says of which call. */
+  result(wire: WireServiceBlock): boolean {
+    const { tool_use_id: id } = wire
+    if (typeof id !== 'string') return false
+    const call = this.#builder.serviceToolOf(id)
+    const known = call ?? this.#inHistory(id)
+    this.#open.delete(id)
+    const { content } = this.#builder.message
+    const gap = call === undefined ? undefined : content.length - 1 - content.indexOf(call)
+    const name = known?.name ?? String(wire.type).replace(/_tool_result$/, '')
+    const block: ServiceToolContent = {
+      type: 'serviceTool',
+      id,
+      name,
+      ...(known?.input !== undefined && { input: known.input }),
+      ...outcomeOf(wire),
+    }
+    const result = wire as JsonObject // off the wire, so it is JSON
+    this.#show(block, gap === undefined ? { result } : { ...payloadOf(call), result, ...(gap > 0 && { gap, order: this.#results() }) })
+    for (const fileId of fileIdsIn(wire.content)) this.#file(fileId)
+    return true
+  }
+
+  /** The message is over: what has no result now gets none. */
+  close(): void {
+    for (const id of this.#open) {
+      const block = this.#builder.serviceToolOf(id)
+      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
+      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
+    }
+  }
+
+  /** How many results there are so far. */
+  #results(): number {
+    return this.#builder.message.content.filter((block) => block.type === 'serviceTool' && payloadOf(block).result !== undefined).length
+  }
+
+  #show(block: ServiceToolContent, payload: ServicePayload): void {
+    this.#builder.serviceTool({ ...block, providerState: this.#stateOf(payload) })
+  }
+
+  /** A file that code made. The service keeps it; nobody has its bytes yet. */
+  #file(fileId: string): void {
+    const { api } = this.#stateOf({})
+    this.#builder.whole(`file ${fileId}`, {
+      type: 'file',
+      mimeType: 'application/octet-stream',
+      fileId,
+      api,
+      providerState: this.#stateOf({}),
+    })
+  }
+
+  #inHistory(id: string): ServiceToolContent | undefined {
+    for (const message of this.#earlier.toReversed()) {
+      if (message.role !== 'assistant') continue
+      const found = message.content.find((block) => block.type === 'serviceTool' && block.id === id)
+      if (found?.type === 'serviceTool') return found
+    }
+    return undefined
+  }
+}
+
+/** The blocks of a tool of the service, as they were sent. */
+export function payloadOf(block: ServiceToolContent | undefined): ServicePayload {
+  return (block?.providerState?.payload ?? {}) as ServicePayload // written by `ServiceBlocks`, read for the same service only
+}
+
+function outcomeOf({ content, is_error: isError }: WireServiceBlock): Pick<ServiceToolContent, 'status' | 'output' | 'error'> {
+  const output = outputOf(content)
+  const error =
+    errorOf(content) ?? (isError === true ? { code: 'toolFailed', ...(typeof output === 'string' && { message: output }) } : undefined)
+  if (error !== undefined) return { status: 'failed', ...(isError === true && output !== undefined && { output }), error }
+  return { status: 'done', ...(output !== undefined && { output }) }
+}
+
+function errorOf(content: unknown): ServiceToolError | undefined {
+  const { type, error_code: code, error_message: message }: Record<string, unknown> = Object(content)
+  if (typeof code !== 'string' && !String(type).endsWith('_error')) return undefined
+  return { code: typeof code === 'string' ? code : 'unknown', ...(typeof message === 'string' && { message }) }
+}
+
+function outputOf(content: unknown): JsonValue | undefined {
+  if (Array.isArray(content))
+    return shownOutput(content.length > 0 && content.every(isText) ? content.map(({ text }) => text).join('') : content.map(listed))
+  const { stdout, stderr, return_code: code, tool_references: found, url, content: document }: Record<string, unknown> = Object(content)
+  if (typeof stdout === 'string') return shownOutput(stderr === '' && code === 0 ? stdout : { stdout, stderr, return_code: code })
+  if (Array.isArray(found)) return shownOutput(found.map((each) => Object(each).tool_name))
+  if (typeof url === 'string') return shownOutput({ url, title: Object(document).title, text: Object(Object(document).source).data })
+  return shownOutput(typeof Object(content).text === 'string' ? Object(content).text : content)
+}
+
+/** Of a page that was found, what a person looks for. */
+function listed(entry: unknown): unknown {
+  const { url, title, page_age: age }: Record<string, unknown> = Object(entry)
+  return typeof url === 'string' ? { url, ...(typeof title === 'string' && { title }), ...(typeof age === 'string' && { age }) } : entry
+}
+
+function isText(entry: unknown): entry is { text: string } {
+  return Object(entry).type === 'text' && typeof Object(entry).text === 'string'
+}
+
+function fileIdsIn(content: unknown): string[] {
+  const made: unknown = Array.isArray(content) ? content : Object(content).content
+  if (!Array.isArray(made)) return []
+  return made.flatMap((each: unknown) => (typeof Object(each).file_id === 'string' ? [String(Object(each).file_id)] : []))
+}

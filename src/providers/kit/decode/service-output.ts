@@ -1,0 +1,36 @@
+import type { JsonValue } from '../../../contract/json.ts'
+
+/** Characters of JSON that a person is shown of what a tool of a service gave. */
+const maxShown = 65_536
+
+/** What a person is shown of `value`, which a service sent: nothing that is encrypted, and at most 64 KiB. What is left out is said. */
+export function shownOutput(value: unknown): JsonValue | undefined {
+  if (value === undefined || value === null) return undefined
+  const shown = withoutEncrypted(value as JsonValue, 0) // off the wire, so it is JSON
+  if (typeof shown === 'string') return cut(shown)
+  const json = JSON.stringify(shown)
+  if (json.length <= maxShown) return shown
+  return Array.isArray(shown) ? firstOf(shown) : cut(json)
+}
+
+function withoutEncrypted(value: JsonValue, depth: number): JsonValue {
+  if (typeof value !== 'object' || value === null || depth > 20) return value
+  if (Array.isArray(value)) return value.map((each) => withoutEncrypted(each, depth + 1))
+  const kept = Object.entries(value).filter(([name, each]) => !name.startsWith('encrypted_') && each !== null)
+  return Object.fromEntries(kept.map(([name, each]) => [name, withoutEncrypted(each, depth + 1)]))
+}
+
+function firstOf(list: readonly JsonValue[]): JsonValue {
+  const shown: JsonValue[] = []
+  let chars = 0
+  for (const each of list) {
+    chars += JSON.stringify(each).length
+    if (chars > maxShown) break
+    shown.push(each)
+  }
+  return [...shown, `… ${list.length - shown.length} more are not shown`]
+}
+
+function cut(text: string): string {
+  return text.length <= maxShown ? text : `${text.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '')}… (${text.length} characters)`
+}
