@@ -14,8 +14,8 @@ const expected: Record<string, string> = {
     RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
-    anthropic anthropicProvider
-    AnthropicOptions AnthropicProviderOptions`,
+    anthropic anthropicProvider anthropicTools
+    AnthropicMcpOptions AnthropicOptions AnthropicProviderOptions AnthropicWebFetchOptions AnthropicWebSearchOptions`,
   './providers/openai': `
     compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter
     Backend BackendName CompatibleOptions ProviderOptions`,

@@ -1,10 +1,10 @@
 import { Agent } from 'phi-core'
-import { anthropic, anthropicTools } from 'phi-core/providers/anthropic'
+import { type AnthropicOptions, anthropic, anthropicTools } from 'phi-core/providers/anthropic'
 
 /** Answers from the web, and says which pages the answer rests on. */
-export async function research(apiKey: string, question: string): Promise<{ text: string; sources: string[] }> {
+export async function research(options: AnthropicOptions, question: string): Promise<{ text: string; sources: string[] }> {
   const serverTools = [anthropicTools.webSearch({ maxUses: 3 })]
-  const agent = new Agent({ model: anthropic('claude-sonnet-5', { apiKey, serverTools }), limits: { maxSearches: 10 } })
+  const agent = new Agent({ model: anthropic('claude-sonnet-5', { ...options, serverTools }), limits: { maxSearches: 10 } })
   const { text, messages } = await agent.prompt(question).result
   const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))
   const citations = blocks.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []))

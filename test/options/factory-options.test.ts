@@ -100,7 +100,7 @@ const messages = {
   dangerouslyAllowBrowser: true,
   anthropicVersion: 'v',
   oauth: { userAgent: 'u' },
-  serverTools: [] as ServerTools,
+  serverTools: [],
 }
 checkedOptions<AnthropicOptions>('anthropic', { ...model, ...messages }, (options) => anthropic('m', options))
 checkedOptions<AnthropicProviderOptions>('anthropicProvider', messages, anthropicProvider)

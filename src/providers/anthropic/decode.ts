@@ -13,48 +13,7 @@ import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
-
-/** The fields that are read, of all event types. Services add others; each is looked at before use. */
-interface WireEvent extends WireMessage {
-  type?: string
-  index?: number
-  message?: WireMessage
-  content_block?: WireBlock
-  delta?: {
-    type?: string
-    text?: string
-    thinking?: string
-    signature?: string
-    partial_json?: unknown
-    citation?: object | null
-    stop_reason?: string | null
-    stop_details?: unknown
-    container?: unknown
-  }
-  error?: unknown
-}
-
-interface WireMessage {
-  id?: string
-  model?: string
-  usage?: WireUsage
-  content?: (WireBlock | null)[]
-  stop_reason?: string | null
-  container?: unknown
-}
-
-interface WireBlock {
-  type?: string
-  text?: string
-  thinking?: string
-  signature?: string
-  data?: string
-  id?: string
-  name?: string
-  input?: unknown
-  caller?: unknown
-  citations?: (object | null)[] | null
-}
+import type { WireBlock, WireEvent, WireMessage, WireUsage } from './wire.ts'
 
 /** A block that was opened. */
 interface OpenBlock {
@@ -71,17 +30,6 @@ interface OpenBlock {
   input?: unknown
   hasFragments: boolean
   isClosed: boolean
-}
-
-interface WireUsage {
-  input_tokens?: number | null
-  output_tokens?: number | null
-  cache_read_input_tokens?: number | null
-  cache_creation_input_tokens?: number | null
-  output_tokens_details?: { thinking_tokens?: number | null } | null
-  cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
-  server_tool_use?: { web_search_requests?: number | null } | null
-  service_tier?: unknown
 }
 
 /** How the service says why it stopped, in our terms. */

@@ -12,7 +12,6 @@ import type { AnthropicWire } from './identity.ts'
 import { anthropicCapabilities } from './profile.ts'
 import { checkServerTools, serverToolParts } from './server-tools.ts'
 
-export type { ServerTools } from '../kit/server-tools.ts'
 export {
   type AnthropicMcpOptions,
   type AnthropicWebFetchOptions,
@@ -32,7 +31,7 @@ export interface AnthropicProviderOptions extends TransportOptions {
    * programs may break its terms of service and cost the account; the service also refuses such calls from a browser.
    */
   oauth?: boolean | { userAgent: string }
-  /** Tools that the service runs: {@link anthropicTools}, or declarations of the service. */
+  /** Tools that the service runs: those of `anthropicTools`, or declarations of the service. */
   serverTools?: ServerTools
 }
 

@@ -1,0 +1,52 @@
+/** The fields that are read, of all event types. Services add others; each is looked at before use. */
+export interface WireEvent extends WireMessage {
+  type?: string
+  index?: number
+  message?: WireMessage
+  content_block?: WireBlock
+  delta?: {
+    type?: string
+    text?: string
+    thinking?: string
+    signature?: string
+    partial_json?: unknown
+    citation?: object | null
+    stop_reason?: string | null
+    stop_details?: unknown
+    container?: unknown
+  }
+  error?: unknown
+}
+
+export interface WireMessage {
+  id?: string
+  model?: string
+  usage?: WireUsage
+  content?: (WireBlock | null)[]
+  stop_reason?: string | null
+  container?: unknown
+}
+
+export interface WireBlock {
+  type?: string
+  text?: string
+  thinking?: string
+  signature?: string
+  data?: string
+  id?: string
+  name?: string
+  input?: unknown
+  caller?: unknown
+  citations?: (object | null)[] | null
+}
+
+export interface WireUsage {
+  input_tokens?: number | null
+  output_tokens?: number | null
+  cache_read_input_tokens?: number | null
+  cache_creation_input_tokens?: number | null
+  output_tokens_details?: { thinking_tokens?: number | null } | null
+  cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
+  server_tool_use?: { web_search_requests?: number | null } | null
+  service_tier?: unknown
+}
