@@ -20,13 +20,7 @@ import {
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
 import { Agent, ConfigError, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
-import {
-  type AnthropicOptions,
-  type AnthropicProviderOptions,
-  anthropic,
-  anthropicProvider,
-  type ServerTools,
-} from '../../src/providers/anthropic/index.ts'
+import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
 import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
 import { type GoogleOptions, type GoogleProviderOptions, google, googleProvider } from '../../src/providers/google/index.ts'
