@@ -38,7 +38,6 @@ import { continueApproved, runUntilPaused } from '../../examples/recipes/pause-a
 import { cachedShare, classifier } from '../../examples/recipes/prompt-caching.ts'
 import { routeHandler } from '../../examples/recipes/route-handler.ts'
 import { answerInSession, clone } from '../../examples/recipes/save-and-restore.ts'
-import { research } from '../../examples/recipes/service-tools.ts'
 import { throughRust } from '../../examples/recipes/spec-json.ts'
 import { answerInTime, steerWhileToolsRun } from '../../examples/recipes/steer-and-abort.ts'
 import { stream } from '../../examples/recipes/stream.ts'
@@ -394,16 +393,4 @@ describe('over HTTP', () => {
     const answer = await post(new Request('http://localhost/', { method: 'POST', body: '{"prompt":"Hi."}' }))
     expect(await answer.text()).toContain('"status":"completed"')
   })
-})
-
-it('an answer names the pages that a search of the service found', async () => {
-  const citation = { type: 'web_search_result_location', url: 'https://example.org/tea', title: 'Tea', cited_text: 'Tea is a drink.' }
-  const events = [
-    { type: 'message_start', message: { id: 'm', content: [{ type: 'text', text: 'A drink.', citations: [citation, citation] }] } },
-    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
-    { type: 'message_stop' },
-  ]
-  const fetch = async () =>
-    new Response(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), { headers: { 'content-type': 'text/event-stream' } })
-  expect(await research({ apiKey: 'k', fetch }, 'Tea?')).toEqual({ text: 'A drink.', sources: ['https://example.org/tea'] })
 })
