@@ -104,7 +104,7 @@ checkedOptions<CompatibleOptions>('openaiCompatible', { ...chat, backend: 'groq'
   'baseUrl',
 ])
 checkedOptions<TransportOptions>('openAiProvider', transport, openAiProvider)
-const responses = { ...transport, reasoningSummary: 'none' as const }
+const responses = { ...transport, reasoningSummary: 'none' as const, serverTools: [] }
 checkedOptions<OpenAiResponsesOptions>('openaiResponses', { ...model, ...responses }, (options) => openaiResponses('m', options))
 checkedOptions<OpenAiResponsesProviderOptions>('openAiResponsesProvider', responses, openAiResponsesProvider)
 const ofAzure = { ...responses, apiVersion: 'v', auth: 'entra' as const }

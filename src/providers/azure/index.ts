@@ -12,6 +12,7 @@ import { responsesCodec } from '../openai-responses/codec.ts'
 import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import { responsesCapabilities } from '../openai-responses/profile.ts'
 import { type OpenAiResponsesProviderOptions, responsesTable } from '../openai-responses/provider-options.ts'
+import { checkServerTools } from '../openai-responses/server-tools.ts'
 import { azureAddress } from './azure-url.ts'
 
 /** How Azure is told who calls: by the key of the resource, or by a token of Entra ID. */
@@ -90,13 +91,14 @@ export function azureProvider(options: AzureProviderOptions = {}): StreamProvide
 }
 
 function deploymentProvider(options: AzureProviderOptions): StreamProvider {
-  const { apiVersion, auth, reasoningSummary = 'auto' } = options
+  const { apiVersion, auth, reasoningSummary = 'auto', serverTools = [] } = options
+  checkServerTools(serverTools)
   return defineProvider({
     api: 'azureOpenAiResponses',
     service: 'Azure OpenAI',
     transport: options,
     codec: {
-      ...responsesCodec({ reasoningSummary, route: (request) => azureRoute(request, apiVersion, auth) }),
+      ...responsesCodec({ reasoningSummary, serverTools, route: (request) => azureRoute(request, apiVersion, auth) }),
       explain: (error, request) => explained(error, request, apiVersion),
     },
   })

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../contract/json.ts'
+import { serviceToolText } from '../../contract/message/block-words.ts'
 import type { Content, FileContent, ImageContent, TextContent, ToolCallContent } from '../../contract/message/content.ts'
 import { addressOf, sourceOf } from '../../contract/message/media.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, type ToolResultMessage, text, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { legalName } from '../kit/history/legal-id.ts'
@@ -30,6 +31,8 @@ export interface MessageEncoder {
   /** Without reasoning and ids. */
   bareAnswer(message: AssistantMessage): string
   result(message: ToolResultMessage): EncodedResult
+  /** What somebody decided about a call of the service. */
+  decision(message: ToolResultMessage): string
 }
 
 const legalItemName = /^[a-zA-Z0-9_-]+$/
@@ -43,6 +46,12 @@ export function messageEncoder(imagesInResults: boolean): MessageEncoder {
     ),
     bareAnswer: perObject(({ content }: AssistantMessage) => bareItems(content)),
     result: perObject((message: ToolResultMessage) => encodeResult(message, imagesInResults)),
+    decision: perObject(({ toolCallId, isError, content }: ToolResultMessage) =>
+      toJson({
+        ...{ type: 'mcp_approval_response', approval_request_id: toolCallId, approve: !isError },
+        ...(isError && { reason: textOf(content) }),
+      }),
+    ),
   }
 }
 
@@ -55,7 +64,7 @@ export function userOfParts(parts: string): string {
 function isIntact(content: readonly Content[]): boolean {
   let expected: string | undefined
   for (const block of content) {
-    if (block.type === 'image') continue
+    if (block.type === 'image' || block.type === 'file') continue
     const { item, id, after } = replayPayload(block.providerState)
     if (after !== expected) return false
     // Blank text is only sent under its id.
@@ -71,7 +80,8 @@ function ownItems(content: readonly Content[]): EncodedAnswer {
   let message: JsonObject | undefined
   let parts: JsonObject[] = []
   for (const block of content) {
-    const { item, id, phase } = block.type === 'image' ? {} : replayPayload(block.providerState)
+    if (block.type === 'image' || block.type === 'file') continue
+    const { item, result, id, phase } = replayPayload(block.providerState)
     if (block.type === 'text' && message !== undefined && message.id === id) {
       parts.push(textPart(block))
       continue
@@ -81,6 +91,7 @@ function ownItems(content: readonly Content[]): EncodedAnswer {
     const legal = block.type === 'thinking' ? item && reasoningId(item) : legalItemId(id, block.type === 'text' ? 'msg' : 'fc')
     if (legal) ids.push(legal)
     if (block.type === 'thinking' && item !== undefined) items.push(toJson(item))
+    else if (block.type === 'serviceTool' || block.type === 'opaque') items.push(...serviceItems(item, result, content).map(toJson))
     else if (block.type === 'toolCall') items.push(callJson(block, legal))
     else if (block.type === 'text') {
       if (legal === undefined) items.push(...bareText(block))
@@ -95,24 +106,40 @@ function ownItems(content: readonly Content[]): EncodedAnswer {
   return { json: items.join(','), ids, hasReasoning }
 }
 
+/** What a tool of the service did, as it came; the picture it made stands in a block of its own. */
+function serviceItems(item: JsonObject | undefined, result: JsonObject | undefined, content: readonly Content[]): JsonObject[] {
+  if (item === undefined) return []
+  const made = content.find((block) => block.type === 'image' && replayPayload(block.providerState).of === item.id)
+  const whole = made?.type === 'image' && made.data !== undefined ? { ...item, result: made.data } : item
+  return result === undefined ? [whole] : [whole, result]
+}
+
 /** Text goes before the calls: gateways to other protocols want results right behind those. */
 function bareItems(content: readonly Content[]): string {
-  const texts = content.flatMap((block) => (block.type === 'text' ? bareText(block) : []))
+  const texts = content.flatMap((block) => {
+    if (block.type === 'text') return bareText(block)
+    return block.type === 'serviceTool' ? bareText(text(serviceToolText(block))) : []
+  })
   const calls = content.flatMap((block) => (block.type === 'toolCall' ? [callJson(block)] : []))
   return [...texts, ...calls].join(',')
 }
 
 /** Text without an id goes in the short form, which every service takes from anybody. */
-function bareText({ text }: TextContent): string[] {
-  return text.trim() === '' ? [] : [toJson({ role: 'assistant', content: text })]
+function bareText({ text: said }: TextContent): string[] {
+  return said.trim() === '' ? [] : [toJson({ role: 'assistant', content: said })]
 }
 
-function textPart({ text }: TextContent): JsonObject {
-  return { type: 'output_text', text, annotations: [] }
+function textPart({ text: said, providerState }: TextContent): JsonObject {
+  return { type: 'output_text', text: said, annotations: replayPayload(providerState).annotations ?? [] }
 }
 
 function callJson(call: ToolCallContent, id?: string): string {
-  const item: JsonObject = { type: 'function_call', call_id: call.id, name: legalName(call.name), arguments: toJson(call.arguments) }
+  const { namespace, caller } = replayPayload(call.providerState)
+  const item: JsonObject = {
+    ...{ type: 'function_call', call_id: call.id, name: legalName(call.name), arguments: toJson(call.arguments) },
+    ...(namespace !== undefined && { namespace }),
+    ...(caller !== undefined && { caller }),
+  }
   return toJson(id === undefined ? item : { ...item, id })
 }
 
@@ -130,7 +157,13 @@ function encodeResult({ toolCallId, content }: ToolResultMessage, imagesInResult
   }
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   const imageParts = content.filter((block) => block.type === 'image' || block.type === 'file').map(partJson)
-  return { json: toJson({ ...base, output: texts.join('\n') || '(see attached image)' }), imageParts: imageParts.join(',') }
+  return {
+    json: toJson({
+      ...base,
+      output: texts.join('\n') || (content.some(({ type }) => type === 'file') ? '(see the attached files)' : '(see attached image)'),
+    }),
+    imageParts: imageParts.join(','),
+  }
 }
 
 function partJson(block: Content): string {

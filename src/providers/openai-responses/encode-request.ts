@@ -10,11 +10,13 @@ import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
 import { messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
 import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
+import { includedFor } from './server-tools.ts'
 
 /** How much of its reasoning a model is told; `none` asks for nothing. */
 export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none'
@@ -31,6 +33,8 @@ export interface ResponsesRoute {
 export interface EncodingOptions {
   route: (request: StreamRequest) => ResponsesRoute
   reasoningSummary: ReasoningSummary
+  /** Tools that the service runs. */
+  serverTools: ServerTools
 }
 
 /** A call that knows whether it carries reasoning of earlier answers, which the service may refuse. */
@@ -79,9 +83,15 @@ function encodeRequest(
   warnings.push(...leftOut)
   const parameters = parametersOf(request, profile, options, warnings)
   const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
-  const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
+  const { serverTools } = options
+  const include = [...(Array.isArray(fields.include) ? fields.include : []), ...includedFor(serverTools)]
+  if (include.length > 0) fields.include = include
+  const declared = [toolsJson(request.tools), ...serverTools.map(toJson)].filter((part) => part !== '')
+  const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
+  const secrets = serverToolSecrets(serverTools)
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
-  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning: writer.hasReasoning }
+  const hidden = secrets.length === 0 ? {} : { secrets: [...secrets, ...(asked.credential === undefined ? [] : [asked.credential])] }
+  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning: writer.hasReasoning, ...hidden }
 }
 
 /** `text.format`, or the choice of the tool that takes the answer. */

@@ -11,9 +11,11 @@ import { responsesCodec } from './codec.ts'
 import type { ResponsesRoute } from './encode-request.ts'
 import { responsesCapabilities } from './profile.ts'
 import { type OpenAiResponsesProviderOptions, responsesTable } from './provider-options.ts'
+import { checkServerTools } from './server-tools.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
 export type { OpenAiResponsesProviderOptions } from './provider-options.ts'
+export { type OpenAiMcpOptions, openaiTools } from './server-tools.ts'
 
 /** What `openaiResponses` takes beside the model id. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
@@ -61,12 +63,13 @@ export function openAiResponsesProvider(options: OpenAiResponsesProviderOptions 
 }
 
 function responsesProvider(options: OpenAiResponsesProviderOptions): StreamProvider {
-  const { reasoningSummary = 'auto' } = options
+  const { reasoningSummary = 'auto', serverTools = [] } = options
+  checkServerTools(serverTools)
   return defineProvider({
     api: 'openAiResponses',
     service: ({ provider }) => serviceOf(provider),
     transport: options,
-    codec: responsesCodec({ reasoningSummary, route: (request) => routeOf(request, serviceOf(request.model.provider)) }),
+    codec: responsesCodec({ reasoningSummary, serverTools, route: (request) => routeOf(request, serviceOf(request.model.provider)) }),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message } from '../../contract/message/message.ts'
+import { type AssistantMessage, callsToAnswer, type Message } from '../../contract/message/message.ts'
 import { GrowingText } from '../kit/encode/growing-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type MessageEncoder, userOfParts } from './encode-message.ts'
@@ -18,6 +18,7 @@ export class InputWriter implements HistoryWriter {
   readonly #isBare: boolean
   readonly #base: InputWriter | undefined
   readonly #ids = new Set<string>()
+  readonly #asked = new Set<string>()
   readonly #text: GrowingText
   /** Parts that wait for the end of the results. */
   #images = ''
@@ -43,6 +44,7 @@ export class InputWriter implements HistoryWriter {
     }
     if (message.role === 'user') this.#push(this.#encoder.user(message))
     else if (message.role === 'assistant') this.#push(this.#answer(message))
+    else if (this.isAsked(message.toolCallId)) this.#push(this.#isBare ? '' : this.#encoder.decision(message))
     else {
       const { json, imageParts } = this.#encoder.result(message)
       this.#push(json)
@@ -63,6 +65,7 @@ export class InputWriter implements HistoryWriter {
   }
 
   #answer(message: AssistantMessage): string {
+    for (const call of callsToAnswer(message.content)) if (call.isOfService === true) this.#asked.add(call.id)
     if (this.#isBare) return this.#encoder.bareAnswer(message)
     const { json, ids, hasReasoning } = this.#encoder.answer(message)
     let isRepeated = false
@@ -73,6 +76,11 @@ export class InputWriter implements HistoryWriter {
     if (isRepeated) return this.#encoder.bareAnswer(message)
     if (hasReasoning) this.hasReasoning = true
     return json
+  }
+
+  /** Whether the service waits for a decision about the call with this id. */
+  isAsked(id: string): boolean {
+    return this.#asked.has(id) || this.#base?.isAsked(id) === true
   }
 
   /** Whether an item with this id was written. */

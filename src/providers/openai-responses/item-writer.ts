@@ -1,10 +1,14 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { ProviderState } from '../../contract/message/content.ts'
+import type { TokenLogprob } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { type AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
+import { annotationOf, logprobsOf } from './annotations.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'
 import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'
+import { ServiceItems } from './service-items.ts'
 import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
 
 /** Keys of raw reasoning begin here, those of its summary at 0. */
@@ -16,8 +20,12 @@ export class ItemWriter {
   progress = 0
   /** A part of the answer is a refusal. */
   isRefusal = false
-  /** The service did something by itself. */
-  hasOwnTools = false
+  /** What it says in place of an answer. */
+  refused = ''
+  readonly logprobs: TokenLogprob[] = []
+  readonly #service: ServiceItems
+  /** What came as annotations of a part, by its key: used where the end of the item has none. */
+  readonly #annotations = new Map<number, object[]>()
   readonly #builder: AssistantBuilder
   readonly #model: ModelConfig
   readonly #items = new OutputItems()
@@ -25,6 +33,7 @@ export class ItemWriter {
   constructor(builder: AssistantBuilder, model: ModelConfig) {
     this.#builder = builder
     this.#model = model
+    this.#service = new ServiceItems(builder, (payload) => this.#stateOf(payload))
   }
 
   /** An item begins; one that began already goes on. */
@@ -35,8 +44,8 @@ export class ItemWriter {
     const opened = this.#begun(kind, item) ?? this.#items.open(kind, indexIn(event.output_index), item.id)
     opened.isImplied = false
     this.progress++
-    if (opened.kind === 'other') this.hasOwnTools = true
     this.#builder.start()
+    if (opened.kind === 'other' && !opened.isDone) this.#service.begin({ ...item })
     if (opened.kind !== 'call') return
     opened.opening = item.arguments
     this.#call(opened, item)
@@ -46,6 +55,21 @@ export class ItemWriter {
   text(event: ResponsesEvent): void {
     const open = this.#items.of(event, 'message')
     this.#text(open, open.key + partOf(event.content_index), event.delta)
+  }
+
+  /** What a text rests on. */
+  annotation(event: ResponsesEvent): void {
+    const annotation = objectIn(event.annotation, 'an annotation')
+    if (annotation === undefined) return
+    const open = this.#items.of(event, 'message')
+    const key = open.key + partOf(event.content_index)
+    this.#annotations.set(key, [...(this.#annotations.get(key) ?? []), annotation])
+  }
+
+  /** A picture as far as it is drawn. */
+  partialImage(event: ResponsesEvent): void {
+    this.progress++
+    this.#service.partial(event.item_id, event.partial_image_b64)
   }
 
   /** A delta of a refusal. */
@@ -154,13 +178,15 @@ export class ItemWriter {
   #complete(open: OutputItem, item: WireItem): void {
     open.isDone = true
     open.id = item.id ?? open.id
-    if (open.kind === 'other') this.hasOwnTools = true
+    if (open.kind === 'other') this.#service.end(open.key, { ...item }, this.#after(open))
     if (open.kind === 'message') this.#completeMessage(open, item)
     if (open.kind === 'reasoning') this.#completeReasoning(open, item)
     if (open.kind !== 'call') return
     this.#call(open, item)
     this.#wholeArguments(open, item.arguments)
-    this.#keep(open.key, { ...this.#idOf(open), ...this.#after(open) })
+    const { namespace, caller } = item as JsonObject // off the wire, so it is JSON
+    const found = { ...(namespace != null && { namespace }), ...(caller != null && { caller }) }
+    this.#keep(open.key, { ...this.#idOf(open), ...this.#after(open), ...found })
   }
 
   #completeMessage(open: OutputItem, item: WireItem): void {
@@ -173,8 +199,29 @@ export class ItemWriter {
     for (const { key, part, text } of missing) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
     const phase = typeof item.phase === 'string' ? { phase: item.phase } : {}
     open.keys.forEach((key, index) => {
-      this.#keep(key, { ...this.#idOf(open), ...phase, ...(index === 0 ? this.#after(open) : {}) })
+      const annotations = this.#cite(key, parts[key - open.key])
+      this.#keep(key, { ...this.#idOf(open), ...phase, ...(index === 0 ? this.#after(open) : {}), ...annotations })
     })
+    for (const { refusal, logprobs } of parts) {
+      if (typeof refusal === 'string') this.refused += refusal
+      this.logprobs.push(...logprobsOf(logprobs))
+    }
+  }
+
+  /** What a part rests on, once its text is whole. */
+  #cite(key: number, part: WirePart | undefined): Pick<ReplayPayload, 'annotations'> {
+    const whole = objectsIn(part?.annotations, 'annotations')
+    const annotations = whole.length > 0 ? whole : (this.#annotations.get(key) ?? [])
+    const text = this.#builder.written(key)
+    for (const annotation of annotations) {
+      const { citation, file } = annotationOf(annotation, text)
+      if (citation === undefined)
+        this.#builder.warn('The service sent an annotation of a kind that this version does not know. It is kept, and goes back.')
+      else this.#builder.citation(key, citation)
+      if (file !== undefined)
+        this.#builder.whole(`file ${file.fileId}`, { ...file, api: this.#model.api, providerState: this.#stateOf({}) })
+    }
+    return annotations.length === 0 ? {} : { annotations: annotations as JsonValue[] } // off the wire, so it is JSON
   }
 
   /** Services say the same in the summary and in the content, and send the deltas of one as those of the other. */
@@ -261,7 +308,11 @@ export class ItemWriter {
 
   #keep(key: number, payload: ReplayPayload): void {
     if (Object.keys(payload).length === 0) return
-    this.#builder.setProviderState(key, { api: this.#model.api, model: this.#model.id, payload: { ...payload } })
+    this.#builder.setProviderState(key, this.#stateOf(payload))
+  }
+
+  #stateOf(payload: ReplayPayload): ProviderState {
+    return { api: this.#model.api, model: this.#model.id, payload: { ...payload } }
   }
 }
 
@@ -273,8 +324,9 @@ function itemOf(value: WireItem | null | undefined): WireItem | undefined {
   if (type === undefined) throw new OddValue('the type of an item', type)
   for (const name of ['id', 'call_id', 'name'] as const) {
     const text = nameIn(item[name], `the ${name} of an item`)
-    if (text === undefined) delete item[name]
-    else item[name] = text
+    // What is not ours to read goes back as it came.
+    if (text === undefined && kindOf(type) !== 'other') delete item[name]
+    else if (text !== undefined) item[name] = text
   }
   return item
 }

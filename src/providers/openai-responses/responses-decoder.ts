@@ -8,6 +8,10 @@ import { OddValue, objectIn, wordIn } from '../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
+/** Deltas that the item at the end repeats whole. */
+const repeated =
+  /^response\.(code_interpreter_call|mcp_call|shell_call|custom_tool_call|x_search_call|code_execution_call|tool_search_call|program|apply_patch_call)/
+
 /** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
@@ -64,8 +68,8 @@ export class ResponsesDecoder implements StreamDecoder {
     const isGuarded = this.#writer.isRefusal && this.#stopReason === 'stop'
     const message = this.builder.finish(isGuarded ? 'guardRail' : this.#stopReason, this.builder.message.usage)
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} left the answer incomplete: ${this.#reason}.`
-    // Reasoning and ids hang together with what the service did by itself, and that is not kept.
-    if (this.#writer.hasOwnTools) for (const block of message.content) if (block.type !== 'image') delete block.providerState
+    if (this.#writer.refused !== '') message.refusal = this.#writer.refused
+    if (this.#writer.logprobs.length > 0) message.logprobs = this.#writer.logprobs
     return message
   }
 
@@ -120,6 +124,12 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.function_call_arguments.done':
         this.#writer.argumentsDone(event)
         return
+      case 'response.output_text.annotation.added':
+        this.#writer.annotation(event)
+        return
+      case 'response.image_generation_call.partial_image':
+        this.#writer.partialImage(event)
+        return
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -132,12 +142,18 @@ export class ResponsesDecoder implements StreamDecoder {
       default:
         if (type === undefined && event.error) this.#fail(event.error, event)
         if (type === undefined && (event.delta ?? event.item ?? event.response)) throw new OddValue('the type of an event', type)
+        if (type?.endsWith('.delta') === true && !repeated.test(type)) {
+          this.builder.warn(
+            `${this.#service} sent content of the kind "${type.slice(0, 80)}", which this version does not know. It is left out.`,
+          )
+        }
     }
   }
 
   #end(response: WireResponse, type: string): void {
     this.builder.answeredBy(response.id, response.model)
-    if (response.usage) this.builder.message.usage = usageOf(response.usage)
+    if (response.usage) this.builder.message.usage = usageOf(response.usage, response.tool_usage)
+    if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier
     const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)
     if (status === 'failed' || status === 'cancelled') {
       const error = response.error ?? { message: `the response has the status "${status}"` }

@@ -13,6 +13,8 @@ export interface ResponsesEvent {
   delta?: unknown
   arguments?: unknown
   item?: WireItem | null
+  annotation?: object | null
+  partial_image_b64?: unknown
   response?: WireResponse | null
   error?: unknown
   code?: unknown
@@ -26,6 +28,8 @@ export interface WireItem {
   call_id?: string
   name?: string
   arguments?: unknown
+  namespace?: unknown
+  caller?: unknown
   encrypted_content?: unknown
   content?: string | readonly (WirePart | null)[] | null
   summary?: string | readonly (WirePart | null)[] | null
@@ -36,6 +40,8 @@ export interface WirePart {
   type?: string
   text?: unknown
   refusal?: unknown
+  annotations?: readonly (object | null)[] | null
+  logprobs?: readonly (object | null)[] | null
 }
 
 /** The whole response, as the first and the last events repeat it. */
@@ -47,6 +53,8 @@ export interface WireResponse {
   incomplete_details?: { reason?: string | null } | null
   output?: readonly (WireItem | null)[] | null
   usage?: WireUsage | null
+  tool_usage?: { web_search?: { num_requests?: number | null } | null } | null
+  service_tier?: unknown
 }
 
 /** Token counts. */
@@ -56,6 +64,8 @@ export interface WireUsage {
   total_tokens?: number | null
   input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   output_tokens_details?: { reasoning_tokens?: number | null } | null
+  /** xAI: ten thousand millionths of a dollar. */
+  cost_in_usd_ticks?: number | null
 }
 
 /** An unknown value as an object to read fields from, each of which is checked before use. */
@@ -64,12 +74,18 @@ export function objectOf<Fields extends object>(value: unknown): Fields {
 }
 
 /** Token counts in the terms of `Usage`: cached tokens are taken out of the prompt. */
-export function usageOf(wire: WireUsage): Usage {
+export function usageOf(wire: WireUsage, tools?: WireResponse['tool_usage']): Usage {
   const cacheRead = tokenCount(wire.input_tokens_details?.cached_tokens)
   const cacheWrite = tokenCount(wire.input_tokens_details?.cache_write_tokens)
   const input = Math.max(0, tokenCount(wire.input_tokens) - cacheRead - cacheWrite)
   const output = tokenCount(wire.output_tokens)
   const reasoning = tokenCount(wire.output_tokens_details?.reasoning_tokens)
   const totalTokens = tokenCount(wire.total_tokens) || input + output + cacheRead + cacheWrite
-  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens }
+  const searches = tools?.web_search?.num_requests
+  const ticks = wire.cost_in_usd_ticks
+  return {
+    ...{ input, output, reasoning, cacheRead, cacheWrite, totalTokens },
+    ...(typeof searches === 'number' && { searches: tokenCount(searches) }),
+    ...(typeof ticks === 'number' && ticks >= 0 && { reportedCost: ticks / 1e10 }),
+  }
 }

@@ -96,8 +96,15 @@ const finished: Record<string, { content: object[]; stopReason: string; usage?: 
   },
   'server-tools': {
     content: [
-      { type: 'thinking', thinking: '' },
-      { type: 'text', text: 'Found.' },
+      {
+        ...{ type: 'thinking', thinking: '' },
+        ...state({ item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'ZW5jcnlwdGVk' } }),
+      },
+      {
+        ...{ type: 'serviceTool', id: 'ws_1', name: 'web_search', status: 'done' },
+        ...state({ item: { type: 'web_search_call', id: 'ws_1', status: 'completed' }, after: 'rs_1' }),
+      },
+      { type: 'text', text: 'Found.', ...state({ id: 'msg_1' }) },
     ],
     stopReason: 'stop',
   },

@@ -56,8 +56,8 @@ describe('the same model', () => {
     ])
   })
 
-  it('gets nothing back of an answer in which the service worked by itself', async () => {
-    expect(await types(await history('server-tools'))).toEqual(['user', 'assistant', 'user'])
+  it('gets back what the service did by itself, behind its reasoning', async () => {
+    expect(await types(await history('server-tools'))).toEqual(['user', 'reasoning rs_1', 'web_search_call ws_1', 'message msg_1', 'user'])
   })
 
   it.each([

@@ -131,7 +131,7 @@ export function joinBlocks(
   let end = 0
   for (const [at, block] of content.entries()) {
     const wire = encode(block, at)
-    if (wire === undefined) continue
+    if (wire === undefined || (isList(wire) && wire.length === 0)) continue
     if (isList(wire)) for (const each of wire) blocks.push(toJson(each))
     else blocks.push(toJson(wire))
     // Reasoning must be followed by what it led to.
