@@ -26,7 +26,7 @@ const expected: Record<string, string> = {
     azure azureProvider
     AzureAuth AzureOptions AzureProviderOptions`,
   './providers/google': `
-    google googleProvider
+    google googleProvider googleTools
     GoogleOptions GoogleProviderOptions`,
   './providers/vertex': `
     vertex vertexProvider

@@ -112,12 +112,14 @@ checkedOptions<AzureOptions>('azure', { ...model, ...ofAzure, resource: 'r', und
   'resource',
 ])
 checkedOptions<AzureProviderOptions>('azureProvider', ofAzure, azureProvider)
-checkedOptions<GoogleOptions>('google', { ...model, keyInQuery: true }, (options) => google('m', options))
-checkedOptions<GoogleProviderOptions>('googleProvider', { ...transport, keyInQuery: true }, googleProvider)
-checkedOptions<VertexOptions>('vertex', { ...model, auth: 'bearer', project: 'p', location: 'global', publisher: 'x' }, (options) =>
-  vertex('m', options),
+checkedOptions<GoogleOptions>('google', { ...model, keyInQuery: true, serverTools: [] }, (options) => google('m', options))
+checkedOptions<GoogleProviderOptions>('googleProvider', { ...transport, keyInQuery: true, serverTools: [] }, googleProvider)
+checkedOptions<VertexOptions>(
+  'vertex',
+  { ...model, auth: 'bearer', serverTools: [], project: 'p', location: 'global', publisher: 'x' },
+  (options) => vertex('m', options),
 )
-checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey' }, vertexProvider)
+checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey', serverTools: [] }, vertexProvider)
 const ofBedrock = { ...transport, region: 'eu-west-1', underlyingModel: 'u' }
 checkedOptions<BedrockOptions>(
   'bedrock',

@@ -7,7 +7,7 @@ import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/enc
 import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
-import { payloadOf } from './service-blocks.ts'
+import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 
 /** How the Messages service writes messages. */
 export function messageEncoder(): MessageEncoder {
@@ -73,18 +73,6 @@ function sourceJson(block: ImageContent | FileContent): JsonObject {
   if (source.type === 'url') return { type: 'url', url: source.url }
   if (source.type === 'fileId') return { type: 'file', file_id: source.fileId }
   return { type: 'base64', media_type: baseType(block.mimeType), data: source.data }
-}
-
-/** Results of tools of the service that came some blocks after their call, by the position behind which they belong, in their order. */
-function lateResults(content: readonly Content[]): Map<number, JsonObject[]> {
-  const late = content.flatMap((block, at) => {
-    const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
-    if (call === undefined || result === undefined || gap === undefined) return []
-    return [{ result, order, place: Math.min(at + gap, content.length - 1) }]
-  })
-  const byPlace = new Map<number, JsonObject[]>()
-  for (const { place, result } of late.toSorted((a, b) => a.order - b.order)) byPlace.set(place, [...(byPlace.get(place) ?? []), result])
-  return byPlace
 }
 
 function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {

@@ -5,6 +5,7 @@ import type { Message } from '../../contract/message/message.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../kit/decode/service-output.ts'
 import { interrupted } from '../kit/history/clean-message.ts'
+import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
 
 /** A content block as the service sent it. */
 export type WireServiceBlock = {
@@ -15,14 +16,6 @@ export type WireServiceBlock = {
   tool_use_id?: unknown
   content?: unknown
   is_error?: unknown
-}
-
-/** What is kept of a tool of the service: its blocks as they came; where its result came later, behind how many blocks, and as which of the results. */
-export interface ServicePayload extends JsonObject {
-  call?: JsonObject
-  result?: JsonObject
-  gap?: number
-  order?: number
 }
 
 /** Whether a block is a call that the service runs. */
@@ -78,8 +71,6 @@ export class ServiceBlocks {
     const call = this.#builder.serviceToolOf(id)
     const known = call ?? this.#inHistory(id)
     this.#open.delete(id)
-    const { content } = this.#builder.message
-    const gap = call === undefined ? undefined : content.length - 1 - content.indexOf(call)
     const name = known?.name ?? String(wire.type).replace(/_tool_result$/, '')
     const block: ServiceToolContent = {
       type: 'serviceTool',
@@ -88,8 +79,7 @@ export class ServiceBlocks {
       ...(known?.input !== undefined && { input: known.input }),
       ...outcomeOf(wire),
     }
-    const result = wire as JsonObject // off the wire, so it is JSON
-    this.#show(block, gap === undefined ? { result } : { ...payloadOf(call), result, ...(gap > 0 && { gap, order: this.#results() }) })
+    this.#show(block, withResult(this.#builder.message.content, call, wire as JsonObject)) // off the wire, so it is JSON
     for (const fileId of fileIdsIn(wire.content)) this.#file(fileId)
     return true
   }
@@ -101,11 +91,6 @@ export class ServiceBlocks {
       const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
       if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
     }
-  }
-
-  /** How many results there are so far. */
-  #results(): number {
-    return this.#builder.message.content.filter((block) => block.type === 'serviceTool' && payloadOf(block).result !== undefined).length
   }
 
   #show(block: ServiceToolContent, payload: ServicePayload): void {
@@ -132,11 +117,6 @@ export class ServiceBlocks {
     }
     return undefined
   }
-}
-
-/** The blocks of a tool of the service, as they were sent. */
-export function payloadOf(block: ServiceToolContent | undefined): ServicePayload {
-  return (block?.providerState?.payload ?? {}) as ServicePayload // written by `ServiceBlocks`, read for the same service only
 }
 
 function outcomeOf({ content, is_error: isError }: WireServiceBlock): Pick<ServiceToolContent, 'status' | 'output' | 'error'> {

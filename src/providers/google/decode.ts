@@ -1,13 +1,15 @@
 import { ProviderError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
-import { newId } from '../../contract/message/ids.ts'
 import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
+import { Grounding } from './grounding.ts'
 import { PartialArguments } from './partial-arguments.ts'
+import { newCallId, ServiceParts } from './service-parts.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
 
 /** What is not here is a failure. */
@@ -21,6 +23,9 @@ const stopReasons: { readonly [reason: string]: StopReason } = {
   PROHIBITED_CONTENT: 'guardRail',
   SPII: 'guardRail',
   IMAGE_SAFETY: 'guardRail',
+  IMAGE_PROHIBITED_CONTENT: 'guardRail',
+  IMAGE_RECITATION: 'guardRail',
+  IMAGE_OTHER: 'guardRail',
 }
 
 /** Failures of one sampling, which another try seldom repeats. */
@@ -63,11 +68,15 @@ export class GeminiDecoder implements StreamDecoder {
   #finalFrame: string | undefined
   #isBlocked = false
   #blockReason = ''
+  readonly #parts: ServiceParts
+  readonly #grounding: Grounding
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
     this.#context = context
     this.builder = new AssistantBuilder(context.request.model, context.emit, answerTool)
     this.builder.message.usage = this.#counts.usage
+    this.#parts = new ServiceParts(this.builder, (payload) => this.#own(payload))
+    this.#grounding = new Grounding(this.builder, this.#counts.usage, (payload) => this.#own(payload))
     this.#frames = createSseDecoder((data, name) => this.#frame(data, name), context.framing)
   }
 
@@ -88,7 +97,9 @@ export class GeminiDecoder implements StreamDecoder {
 
   finish(): AssistantMessage {
     this.#closeCut()
+    this.#grounding.tell(this.#parts.hasCalls)
     const finish = this.#finishReason
+    if (finish !== 'CONTINUATION') this.#parts.close()
     if (finish === undefined) return this.#guarded(`blocked the prompt (blockReason ${this.#blockReason})`)
     const reason = Object.hasOwn(stopReasons, finish) ? stopReasons[finish] : undefined
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
@@ -147,6 +158,7 @@ export class GeminiDecoder implements StreamDecoder {
     if (this.#finishReason === undefined) this.#id = chunk.responseId
     else if (parts.length > 0 && chunk.responseId !== this.#id) throw secondMessage(this.#context.service)
     for (const part of parts) this.#part(part)
+    this.#grounding.add(candidate)
     const { finishMessage } = candidate
     const finishReason = wordIn(candidate.finishReason, 'a reason to stop')
     if (finishReason === undefined || finishReason === '') return
@@ -162,18 +174,23 @@ export class GeminiDecoder implements StreamDecoder {
     const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
     if (call) this.#call(call, signature)
     else if (part.text !== undefined) this.#text(part.thought === true ? 'thinking' : 'text', textIn(part.text, 'text'), signature)
+    else if (this.#parts.add(part)) this.#open = undefined
   }
 
   #text(kind: 'text' | 'thinking', delta: string, signature: string): void {
     if (signature === '') {
       if (delta === '') return
-      if (this.#open !== kind) this.#blocks++
+      if (this.#open !== kind) {
+        this.#blocks++
+        if (kind === 'text') this.#grounding.texts.push(this.#blocks)
+      }
       this.#open = kind
       this.builder[kind](this.#blocks, delta)
       return
     }
     const key = ++this.#blocks
     this.#open = undefined
+    if (kind === 'text' && delta !== '') this.#grounding.texts.push(key)
     this.builder[kind](key, delta)
     this.builder.setProviderState(key, this.#state(signature), kind)
   }
@@ -209,17 +226,16 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #state(thoughtSignature: string): ProviderState {
+    return this.#own({ thoughtSignature })
+  }
+
+  #own(payload: JsonObject): ProviderState {
     const { api, id } = this.#context.request.model
-    return { api, model: id, payload: { thoughtSignature } }
+    return { api, model: id, payload }
   }
 }
 
 /** One answer is asked for; other candidates are none of ours. */
 function isOurs(candidate: GeminiCandidate): boolean {
   return (indexIn(candidate.index) ?? 0) === 0
-}
-
-/** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */
-function newCallId(): string {
-  return `call_${newId().replaceAll('-', '')}`
 }

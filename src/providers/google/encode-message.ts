@@ -1,9 +1,19 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, FileContent, ImageContent, TextContent, ThinkingContent, ToolCallContent } from '../../contract/message/content.ts'
+import { serviceToolText } from '../../contract/message/block-words.ts'
+import type {
+  Content,
+  FileContent,
+  ImageContent,
+  ServiceToolContent,
+  TextContent,
+  ThinkingContent,
+  ToolCallContent,
+} from '../../contract/message/content.ts'
 import { sourceOf } from '../../contract/message/media.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */
@@ -57,16 +67,46 @@ function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile):
   // Of parallel calls only the first is signed by the service, so unsigned calls behind a signed one are as they should be.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
-  const parts: string[] = []
-  for (const block of content) {
-    if (block.type !== 'text' && block.type !== 'thinking' && block.type !== 'toolCall') continue
+  const told = content.map((block) => (isUnsigned(block) ? text(serviceToolText(block)) : block))
+  const late = lateResults(told)
+  const parts = told.flatMap((block, at) => {
     const signature = signatureOf(block) ?? (block.type === 'toolCall' && lacksSignature ? noSignature : undefined)
     // Without its signature an empty part is none.
-    if (block.type === 'text' && signature === undefined && block.text.trim() === '') continue
-    const part = answerPart(block, family)
-    parts.push(toJson(signature === undefined ? part : { ...part, thoughtSignature: signature }))
+    const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
+    const own = isBlank
+      ? []
+      : answerParts(block, family).map((part) => (signature === undefined ? part : { ...part, thoughtSignature: signature }))
+    return [...own, ...(late.get(at) ?? [])]
+  })
+  return parts.map((part) => toJson(part)).join(',')
+}
+
+function answerParts(block: Content, family: GeminiProfile['family']): JsonObject[] {
+  switch (block.type) {
+    case 'image':
+    case 'file':
+      return [mediaPart(block)]
+    case 'serviceTool':
+      return serviceParts(block)
+    case 'opaque': {
+      const part = block.providerState?.payload.part
+      return typeof part === 'object' && part !== null && !Array.isArray(part) ? [part] : []
+    }
+    default:
+      return [answerPart(block, family)]
   }
-  return parts.join(',')
+}
+
+/** A call that the service has not signed is refused: it is told in words. */
+function isUnsigned(block: Content): block is ServiceToolContent {
+  if (block.type !== 'serviceTool') return false
+  const { call } = payloadOf(block)
+  return call?.toolCall !== undefined && call.thoughtSignature === undefined
+}
+
+function serviceParts(block: ServiceToolContent): JsonObject[] {
+  const { call, result, gap } = payloadOf(block)
+  return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
 }
 
 function answerPart(block: TextContent | ThinkingContent | ToolCallContent, family: GeminiProfile['family']): JsonObject {
@@ -87,8 +127,8 @@ function legalName(name: string): string {
 
 function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
   const images = message.content.filter((block) => block.type === 'image' || block.type === 'file').map(mediaPart)
-  const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
-  const said = text === '' ? '(see attached image)' : text
+  const words = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const said = words === '' ? '(see attached image)' : words
   const result: JsonObject = {
     ...idOf(message.toolCallId, family),
     name: legalName(name),

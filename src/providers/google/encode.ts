@@ -9,11 +9,13 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import type { ServerTools } from '../kit/server-tools.ts'
 import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { ContentsWriter } from './contents-writer.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
 import { generationConfig } from './generation-config.ts'
 import { geminiProfile } from './profile.ts'
+import { declared } from './server-tools.ts'
 
 /** A service that speaks `streamGenerateContent`. */
 export interface GeminiService {
@@ -26,6 +28,8 @@ export interface GeminiService {
   keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
   /** What a browser user can do besides a proxy. */
   browserHint?: string
+  /** Tools that the service runs. */
+  serverTools?: ServerTools | undefined
 }
 
 /** What is known of a model, and of the conversations it was sent. */
@@ -58,8 +62,11 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   const takesSystem = profile.family.systemInstruction
   let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...formatFields(plan) })}`
   if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
-  if (request.tools.length > 0) body += `,"tools":[{"functionDeclarations":[${toolsJson(request.tools)}]}]`
-  if (plan.kind === 'tool' && plan.force !== 'none') body += `,"toolConfig":${toJson(forced(plan.force))}`
+  const isVertex = service.api === 'googleVertex'
+  const { tools, config } = declared(toolsJson(request.tools), service.serverTools ?? [], { ...profile, isVertex }, warnings)
+  body += tools
+  const toolConfig = plan.kind === 'tool' && plan.force !== 'none' ? { ...config, ...forced(plan.force) } : config
+  if (Object.keys(toolConfig).length > 0) body += `,"toolConfig":${toJson(toolConfig)}`
   const { writer, leftOut } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
   warnings.push(...leftOut)
   body += `,"contents":${writer.toJson()}}`

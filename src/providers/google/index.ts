@@ -4,19 +4,25 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 import { geminiCapabilities } from './profile.ts'
+import { checkServerTools } from './server-tools.ts'
+
+export { googleTools } from './server-tools.ts'
 
 /** How the Gemini API is called. */
 export interface GoogleProviderOptions extends TransportOptions {
   /** Sends the key as `?key=`, for proxies that know nothing else. It then appears wherever URLs are logged. Default: a header. */
   keyInQuery?: boolean
+  /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
+  serverTools?: ServerTools
 }
 
 /** What `google` takes beside the model id. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
-const ownTable: OptionTable<GoogleProviderOptions> = { ...transportTable, keyInQuery: aFlag }
+const ownTable: OptionTable<GoogleProviderOptions> = { ...transportTable, keyInQuery: aFlag, serverTools: aServerToolList }
 const factoryOptions = optionsOf<GoogleOptions>({ ...modelTable, ...ownTable })
 const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
 
@@ -58,6 +64,9 @@ export function googleProvider(options: GoogleProviderOptions = {}): StreamProvi
 }
 
 function geminiApi(options: GoogleProviderOptions): StreamProvider {
-  const keyPlace = options.keyInQuery === true ? 'query' : 'header'
-  return geminiProvider({ api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models', keyPlace: () => keyPlace }, options)
+  const { keyInQuery, serverTools = [] } = options
+  checkServerTools(serverTools)
+  const keyPlace = keyInQuery === true ? 'query' : 'header'
+  const service = { api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models' } as const
+  return geminiProvider({ ...service, keyPlace: () => keyPlace, serverTools }, options)
 }

@@ -19,10 +19,27 @@ export interface GeminiCandidate {
   finishReason?: string | null
   /** What the service says about its reason. */
   finishMessage?: string | null
+  groundingMetadata?: GroundingMetadata | null
+  urlContextMetadata?: { urlMetadata?: ({ retrievedUrl?: unknown; urlRetrievalStatus?: unknown } | null)[] | null } | null
+  citationMetadata?: { citations?: (object | null)[] | null } | null
+  logprobsResult?: { chosenCandidates?: ({ token?: unknown; logProbability?: unknown } | null)[] | null } | null
 }
 
-/** A piece of the answer. Code that the service runs itself, and media, have fields of their own and are passed over. */
+/** What an answer rests on. */
+export interface GroundingMetadata {
+  webSearchQueries?: unknown[] | null
+  groundingChunks?: (object | null)[] | null
+  groundingSupports?: ({ segment?: object | null; groundingChunkIndices?: unknown[] | null } | null)[] | null
+}
+
+/** A piece of the answer: one of these, or something newer. */
 export interface GeminiPart {
+  inlineData?: unknown
+  fileData?: unknown
+  executableCode?: unknown
+  codeExecutionResult?: unknown
+  toolCall?: unknown
+  toolResponse?: unknown
   text?: string | null
   thought?: boolean | null
   thoughtSignature?: string | null

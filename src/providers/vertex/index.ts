@@ -6,13 +6,17 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
 import { geminiCapabilities } from '../google/profile.ts'
+import { checkServerTools } from '../google/server-tools.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions {
   /** What `apiKey` is: an OAuth access token, or an API key. Default: a token where the address names a project, else a key. */
   auth?: 'bearer' | 'apiKey'
+  /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
+  serverTools?: ServerTools
 }
 
 /** What `vertex` takes beside the model id. */
@@ -25,7 +29,7 @@ export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexPr
   publisher?: string
 }
 
-const ownTable: OptionTable<VertexProviderOptions> = { ...transportTable, auth: oneOf('bearer', 'apiKey') }
+const ownTable: OptionTable<VertexProviderOptions> = { ...transportTable, auth: oneOf('bearer', 'apiKey'), serverTools: aServerToolList }
 const factoryOptions = optionsOf<VertexOptions>({ ...modelTable, ...ownTable, project: aText, location: aText, publisher: aText })
 const providerOptions = optionsOf<VertexProviderOptions>(ownTable)
 
@@ -73,7 +77,8 @@ export function vertexProvider(options: VertexProviderOptions = {}): StreamProvi
 }
 
 function vertexService(options: VertexProviderOptions): StreamProvider {
-  const { auth } = options
+  const { auth, serverTools = [] } = options
+  checkServerTools(serverTools)
   const service = {
     api: 'googleVertex',
     name: 'Vertex AI',
@@ -81,6 +86,7 @@ function vertexService(options: VertexProviderOptions): StreamProvider {
     keyPlace: ({ baseUrl }: { baseUrl: string }) =>
       auth === 'bearer' || (auth === undefined && baseUrl.includes('/projects/')) ? 'bearer' : 'header',
     browserHint: 'or call it with an express API key',
+    serverTools,
   } as const
   return geminiProvider(service, options)
 }

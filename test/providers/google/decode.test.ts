@@ -13,6 +13,8 @@ const text = (value: string): Content => ({ type: 'text', text: value })
 const calls = (id: string, name: string, args = {}): Content => ({ type: 'toolCall', id, name, arguments: args })
 
 /** Ids that the decoder made are written `made` here. */
+const own = (payload: object) => ({ providerState: { api: 'googleGenerativeAi', model: 'gemini-3.5-flash', payload } })
+
 const finished: Record<string, Partial<AssistantMessage>> = {
   text: { content: [text('Grüße 🌍, wörld')], stopReason: 'stop', usage },
   thinking: {
@@ -61,7 +63,21 @@ const finished: Record<string, Partial<AssistantMessage>> = {
     content: [text('xyz')],
     usage: { input: 21, output: 12, reasoning: 7, cacheRead: 10, cacheWrite: 0, totalTokens: 43 },
   },
-  'server-parts': { content: [text('One.')], stopReason: 'stop' },
+  'server-parts': {
+    content: [
+      {
+        ...{ type: 'serviceTool', id: 'made', name: 'code_execution', status: 'done', output: '1\n' },
+        input: { language: 'PYTHON', code: 'print(1)' },
+        ...own({
+          call: { executableCode: { language: 'PYTHON', code: 'print(1)' } },
+          result: { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1\n' } },
+        }),
+      },
+      { type: 'image', mimeType: 'image/png', data: 'AA==', ...own({}) },
+      text('One.'),
+    ] as Content[],
+    stopReason: 'stop',
+  },
   'stop-everywhere': { content: [text('1 2 3')], stopReason: 'stop' },
 }
 

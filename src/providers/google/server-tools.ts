@@ -1,0 +1,57 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import type { ServerTools } from '../kit/server-tools.ts'
+import type { GeminiProfile } from './profile.ts'
+
+/**
+ * Tools that the Gemini API or Vertex AI runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ *
+ * Source: docs/providers/google.md#service-tools
+ */
+export const googleTools = {
+  /** Searches the web. */
+  search: (): JsonObject => ({ googleSearch: {} }),
+  /** Reads pages whose addresses stand in the conversation. */
+  urlContext: (): JsonObject => ({ urlContext: {} }),
+  /** Runs Python. */
+  codeExecution: (): JsonObject => ({ codeExecution: {} }),
+  /** Searches files that were put into stores of the service. */
+  fileSearch: ({ stores, topK }: { stores: readonly string[]; topK?: number }): JsonObject => ({
+    fileSearch: { fileSearchStoreNames: [...stores], ...(topK !== undefined && { topK }) },
+  }),
+  /** Looks places up. */
+  maps: (): JsonObject => ({ googleMaps: {} }),
+} as const
+
+/** Throws `ConfigError` `invalidOption` for what is no declaration of the service. */
+export function checkServerTools(tools: ServerTools): void {
+  for (const tool of tools) {
+    if (Object.keys(tool).length === 1 && tool.functionDeclarations === undefined) continue
+    const advice = 'Each entry has one field that names the tool, such as { googleSearch: {} }. Use googleTools.'
+    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is no tool of the service. ${advice}`)
+  }
+}
+
+/**
+ * The tools of a request, and how they go together: `,"tools":[…]`, and what stands in `toolConfig`. Models up to 2.5 take functions or tools of the
+ * service, newer ones both, where the service says what it ran.
+ */
+export function declared(
+  functions: string,
+  tools: ServerTools,
+  { family, isVertex }: Pick<GeminiProfile, 'family'> & { isVertex: boolean },
+  warnings: string[],
+): { tools: string; config: JsonObject } {
+  const own = functions === '' ? [] : [`{"functionDeclarations":[${functions}]}`]
+  const isMixed = own.length > 0 && tools.length > 0
+  if (isMixed && !family.needsSignatures) {
+    const names = tools.flatMap((tool) => Object.keys(tool)).join(', ')
+    warnings.push(`serverTools were left out (${names}): this model takes tools of the service or functions, not both.`)
+  }
+  const taken = isMixed && !family.needsSignatures ? [] : tools.map((tool) => toJson(tool))
+  const all = [...taken, ...own]
+  const flag = isVertex ? {} : { includeServerSideToolInvocations: true }
+  const config = isMixed && taken.length > 0 ? { ...flag, functionCallingConfig: { mode: 'VALIDATED' } } : {}
+  return { tools: all.length === 0 ? '' : `,"tools":[${all.join(',')}]`, config }
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { ProviderState, ServiceToolContent } from '../../contract/message/content.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { shownOutput } from '../kit/decode/service-output.ts'
+import { interrupted } from '../kit/history/clean-message.ts'
+import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
+import type { GeminiPart } from './wire.ts'
+
+/** Fields that stand beside what a part is. */
+const beside: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution'])
+
+/** Writes the parts that are neither text nor calls of ours: media, what the service ran, what is not known. Source: docs/providers/google.md */
+export class ServiceParts {
+  /** The service said what it ran, so nothing has to be made of its sources. */
+  hasCalls = false
+  readonly #builder: AssistantBuilder
+  readonly #stateOf: (payload: JsonObject) => ProviderState
+  /** Calls without a result, in their order. */
+  #open: { id: string; kind: string }[] = []
+  #count = 0
+  /** A picture that the model thought of; the finished one stands in its place. */
+  #draft: string | undefined
+
+  constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
+    this.#builder = builder
+    this.#stateOf = stateOf
+  }
+
+  /** Whether the part says anything. */
+  add(part: GeminiPart): boolean {
+    const wire = part as JsonObject // off the wire, so it is JSON
+    if (part.inlineData) this.#media(wire, Object(part.inlineData), part.thought === true)
+    else if (part.executableCode) this.#call(wire, 'code_execution', Object(part.executableCode))
+    else if (part.toolCall) this.#call(wire, nameOf(part.toolCall), Object(part.toolCall))
+    else if (part.codeExecutionResult) this.#result(wire, 'code_execution', Object(part.codeExecutionResult))
+    else if (part.toolResponse) this.#result(wire, nameOf(part.toolResponse), Object(part.toolResponse))
+    else return this.#unknown(wire)
+    return true
+  }
+
+  /** The answer is over: what has no result gets none. */
+  close(): void {
+    for (const { id } of this.#open) {
+      const block = this.#builder.serviceToolOf(id)
+      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
+      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
+    }
+  }
+
+  #media(part: JsonObject, { mimeType, data }: Record<string, unknown>, isDraft: boolean): void {
+    if (typeof mimeType !== 'string' || typeof data !== 'string') {
+      this.#unknown(part)
+      return
+    }
+    const isPicture = mimeType.startsWith('image/')
+    const key = isPicture && this.#draft !== undefined ? this.#draft : `media ${++this.#count}`
+    this.#draft = isDraft ? key : undefined
+    const { thoughtSignature } = part
+    const providerState = this.#stateOf(thoughtSignature === undefined ? {} : { thoughtSignature })
+    this.#builder.whole(key, { type: isPicture ? 'image' : 'file', mimeType, data, providerState })
+  }
+
+  #call(part: JsonObject, name: string, { id: given, args, language, code }: Record<string, unknown>): void {
+    this.hasCalls = true
+    const id = typeof given === 'string' && given !== '' ? given : newCallId()
+    this.#open.push({ id, kind: name })
+    const input = shownOutput(name === 'code_execution' ? { language, code } : args)
+    this.#show({ type: 'serviceTool', id, name, ...(input !== undefined && { input }), status: 'running' }, { call: part })
+  }
+
+  /** By its id; without one, the first call of its kind that waits. */
+  #result(part: JsonObject, kind: string, { id: given, outcome, output, response }: Record<string, unknown>): void {
+    const at = this.#open.findIndex((open) => (typeof given === 'string' && given !== '' ? open.id === given : open.kind === kind))
+    const [open] = at === -1 ? [] : this.#open.splice(at, 1)
+    const call = open && this.#builder.serviceToolOf(open.id)
+    const isFailed = typeof outcome === 'string' && outcome !== 'OUTCOME_OK'
+    const shown = shownOutput(response ?? output)
+    const known = call ?? { type: 'serviceTool' as const, id: typeof given === 'string' && given !== '' ? given : newCallId(), name: kind }
+    const error = { code: String(outcome), ...(typeof output === 'string' && { message: output.slice(0, 2000) }) }
+    const came = isFailed
+      ? { status: 'failed' as const, error }
+      : { status: 'done' as const, ...(shown !== undefined && { output: shown }) }
+    this.#show({ ...known, ...came }, withResult(this.#builder.message.content, call, part))
+  }
+
+  #show(block: ServiceToolContent, payload: ServicePayload): void {
+    this.#builder.serviceTool({ ...block, providerState: this.#stateOf({ ...payloadOf(block), ...payload }) })
+  }
+
+  #unknown(part: JsonObject): boolean {
+    const kind = Object.keys(part).find((name) => !beside.has(name) && part[name] !== null)
+    if (kind === undefined) return false
+    this.#builder.unknown(`part ${++this.#count}`, kind, this.#stateOf({ part }))
+    return true
+  }
+}
+
+function nameOf(value: unknown): string {
+  const { toolType }: { toolType?: unknown } = Object(value)
+  return typeof toolType === 'string' ? toolType.toLowerCase() : 'service_tool'
+}
+
+/** Unique everywhere, and of 37 characters: the strictest service the call may later be sent to takes 40. */
+export function newCallId(): string {
+  return `call_${newId().replaceAll('-', '')}`
+}

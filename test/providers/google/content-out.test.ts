@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/contract/message/content.ts'
+import { type AssistantMessage, type Message, textOf, toolCallsOf } from '../../../src/contract/message/message.ts'
+import { google, googleTools } from '../../../src/providers/google/index.ts'
+import { answering } from '../bytes.ts'
+import { type Expected, type Sample, samplesOf, sseOf } from '../content-samples.ts'
+import { outcomeOf, plainRequest, result, sentBody, user } from '../model-call.ts'
+import type { WireBody } from './call.ts'
+
+const id = 'gemini-3.8-flash'
+const vertex = samplesOf('google_vertex').filter(({ name }) => name !== 'claude-search')
+const samples = [...samplesOf('google_generative_ai'), ...vertex]
+
+async function read(bytes: Uint8Array[]): Promise<{ message: AssistantMessage; warnings: string[] }> {
+  const { provider, config } = google(id, { apiKey: 'k', fetch: answering(bytes) })
+  const { message, error, events } = await outcomeOf(provider, plainRequest(config))
+  expect(error).toBeUndefined()
+  if (message === undefined) throw new Error('no message')
+  return { message, warnings: events.flatMap((event) => (event.type === 'warning' ? [event.warning] : [])) }
+}
+
+type ServiceTool = Extract<Content, { type: 'serviceTool' }>
+const toolsOf = ({ content }: AssistantMessage) => content.filter((block): block is ServiceTool => block.type === 'serviceTool')
+/** Samples spell names in several ways. */
+const plainName = (name: string) => name.replaceAll('_', '').toLowerCase()
+
+function holds(message: AssistantMessage, wanted: Expected): void {
+  expect(textOf(message.content)).toBe(wanted.text ?? '')
+  expect(message.stopReason).toBe(wanted.stop ?? 'stop')
+  expect(toolCallsOf(message.content).map((call) => [call.id, call.name, call.arguments])).toEqual(
+    (wanted.toolCalls ?? []).map((call) => [call.id, call.name, call.arguments ?? call.args]),
+  )
+  for (const [at, { id: wantedId, name, status = 'done', input, output, error }] of (wanted.serviceTools ?? []).entries()) {
+    const tools = toolsOf(message)
+    const tool = tools.find((each) => each.id === wantedId) ?? tools[at]
+    expect(plainName(tool?.name ?? '')).toBe(plainName(name))
+    expect(tool?.status).toBe(status)
+    if (input !== undefined) expect(tool?.input).toEqual(input)
+    if (output !== undefined) expect(tool?.output).toEqual(output)
+    if (typeof error === 'string') expect(tool?.error?.code).toBe(error)
+    else if (error !== undefined) expect(tool?.error).toMatchObject(Object(error))
+  }
+  const citations = message.content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []))
+  for (const [at, { url, title, range, page, citedText }] of (wanted.citations ?? []).entries()) {
+    if (url !== undefined) expect(citations[at]?.url).toBe(url)
+    if (title !== undefined) expect(citations[at]?.title).toBe(title)
+    if (range !== undefined) expect(citations[at]?.range).toEqual({ start: range[0], end: range[1] })
+    if (page !== undefined) expect(citations[at]?.document).toMatchObject({ unit: 'page', start: page })
+    if (citedText !== undefined) expect(citations[at]?.citedText).toBe(citedText)
+  }
+  const media = message.content.flatMap((block) => (block.type === 'image' ? [block.data] : []))
+  if (wanted.media !== undefined) expect(media).toEqual(wanted.media.map(({ data }) => data))
+  if (wanted.usage?.searches !== undefined) expect(message.usage.searches).toBe(wanted.usage.searches)
+}
+
+/** The parts of a stream; text that is not signed is joined, a draft has no place in the answer. */
+function received({ events }: Sample): object[] {
+  const parts = events.flatMap(({ data }) => {
+    const { candidates } = data as { candidates: { content?: { parts: Record<string, unknown>[] } }[] }
+    return candidates[0]?.content?.parts ?? []
+  })
+  const joined: Record<string, unknown>[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    const isText = part.text !== undefined && part.thoughtSignature === undefined && last?.text !== undefined
+    if (isText && last.thoughtSignature === undefined && last.thought === part.thought) last.text = `${last.text}${part.text}`
+    else if (part.inlineData === undefined || part.thought !== true) joined.push({ ...part })
+  }
+  return joined
+}
+
+async function echo(message: AssistantMessage): Promise<Record<string, unknown>[]> {
+  const answers: Message[] = toolCallsOf(message.content).map((call) => result(call.id))
+  const { provider, config } = google(id, { apiKey: 'k' })
+  const messages = [user('Hi'), message, ...(answers.length > 0 ? answers : [user('Go on.')])]
+  const { contents } = await sentBody<WireBody>(provider, plainRequest(config, { messages }))
+  return contents[1]?.parts ?? []
+}
+
+describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (name, sample) => {
+  it('gives what it says, and goes back as it came', async () => {
+    const { message, warnings } = await read([sseOf(sample)])
+    holds(message, sample.expect)
+    expect(warnings).toEqual([])
+    const sent = await echo(message)
+    // Where the finished picture stands in place of its draft, it comes before the thought.
+    if (name === 'image-draft') expect(sent).toEqual(expect.arrayContaining(received(sample).filter((part) => 'inlineData' in part)))
+    else expect(sent).toEqual(received(sample))
+    expect(new Set(toolsOf(message).map((tool) => tool.id)).size).toBe(toolsOf(message).length)
+  })
+
+  it('is the same wherever it is cut', async () => {
+    const bytes = sseOf(sample)
+    const plain = ({ content }: AssistantMessage) =>
+      JSON.stringify(content).replaceAll(/"id":"(call_[0-9a-f]{32}|[0-9a-f-]{36}[^"]*)"/g, '')
+    const whole = plain((await read([bytes])).message)
+    for (let at = 1; at < bytes.length; at += 97) {
+      const { message } = await read([bytes.subarray(0, at), bytes.subarray(at)])
+      expect(plain(message)).toBe(whole)
+    }
+  })
+})
+
+it('keeps a part that it does not know, says so, and sends it back', async () => {
+  const part = { hologram: { beams: 3 }, thoughtSignature: 'c2ln' }
+  const events = [{ data: { candidates: [{ content: { parts: [part, { text: 'ok' }] }, finishReason: 'STOP' }] } }]
+  const { message, warnings } = await read([sseOf({ name: 'unknown', events, expect: {} })])
+  expect(message.content[0]).toMatchObject({ type: 'opaque', kind: 'hologram' })
+  expect(warnings).toEqual([expect.stringContaining('"hologram"')])
+  expect(await echo(message)).toEqual([part, { text: 'ok' }])
+})
+
+describe('tools of the service', () => {
+  const tools = [{ name: 'read', description: 'Reads', parameters: { type: 'object' } }]
+  const sent = async (model: string, withOurs: boolean) => {
+    const { provider, config } = google(model, { apiKey: 'k', serverTools: [googleTools.search()] })
+    const { body, warnings } = await provider.encode(plainRequest(config, withOurs ? { tools } : {}))
+    const { tools: declared, toolConfig } = JSON.parse(body)
+    return { declared: declared?.map((tool: object) => Object.keys(tool)[0]), toolConfig, warnings }
+  }
+
+  it('stand alone, and with functions where the model takes both', async () => {
+    expect(await sent(id, false)).toMatchObject({ declared: ['googleSearch'], toolConfig: undefined, warnings: [] })
+    const config = { includeServerSideToolInvocations: true, functionCallingConfig: { mode: 'VALIDATED' } }
+    expect(await sent(id, true)).toMatchObject({ declared: ['googleSearch', 'functionDeclarations'], toolConfig: config, warnings: [] })
+  })
+
+  it('are left out, with a warning, where it does not', async () => {
+    const { declared, warnings } = await sent('gemini-2.5-flash', true)
+    expect(declared).toEqual(['functionDeclarations'])
+    expect(warnings).toEqual([expect.stringContaining('googleSearch')])
+  })
+
+  it('are refused by name where they are none', () => {
+    expect(() => google(id, { apiKey: 'k', serverTools: [{ type: 'web_search', name: 'x' }] })).toThrow('is no tool of the service')
+  })
+})
