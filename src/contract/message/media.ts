@@ -150,3 +150,10 @@ const typesByName: ReadonlyMap<string, string> = new Map(
 export function typeByName(name: string): string | undefined {
   return typesByName.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
 }
+
+/** The name of a file that has none: `stem`, and the end that says its type, where that is known. */
+export function nameByType(stem: string, mimeType: string): string {
+  const type = baseType(mimeType)
+  const end = [...typesByName].find(([, each]) => each === type)?.[0]
+  return end === undefined ? stem : `${stem}.${end}`
+}

@@ -1,58 +1,86 @@
-import type { Citation, FileContent, TextRange } from '../../contract/message/content.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Citation, FileContent, ProviderState, TextRange } from '../../contract/message/content.ts'
 import { typeByName } from '../../contract/message/media.ts'
 import type { TokenLogprob } from '../../contract/message/message.ts'
 
-/** What an annotation says: what the text rests on, and the file that it names, which the service keeps. */
-export interface ReadAnnotation {
-  citation?: Citation
-  file?: FileContent & { fileId: string }
+const kinds: ReadonlySet<unknown> = new Set(['url_citation', 'file_citation', 'container_file_citation', 'file_path'])
+
+/** Whether what an annotation means is known. */
+export function isCitation({ type }: JsonObject): boolean {
+  return kinds.has(type)
 }
 
-/** An annotation of the Responses API or of Chat Completions; nothing for one of another kind. Ranges count characters of `text`, our ranges UTF-16 units. */
-export function annotationOf(annotation: object, text: string): ReadAnnotation {
-  const wire: Record<string, unknown> = { ...annotation }
-  const range = rangeOf(wire.start_index ?? wire.index, wire.end_index ?? wire.index, text)
-  const title = textIn(wire.title) ?? textIn(wire.filename)
-  const shared = { ...(title !== undefined && { title }), ...(range !== undefined && { range }) }
-  const url = textIn(wire.url)
-  const fileId = textIn(wire.file_id)
-  if (wire.type === 'url_citation' && url !== undefined) return { citation: { url, ...shared } }
-  if (fileId === undefined) return {}
-  const citation = { fileId, ...shared }
-  if (wire.type === 'file_citation') return { citation }
-  if (wire.type !== 'container_file_citation' && wire.type !== 'file_path') return {}
-  const mimeType = typeByName(title ?? '') ?? 'application/octet-stream'
-  return { citation, file: { type: 'file', mimeType, fileId, ...(title !== undefined && { name: title }) } }
+/** The last code point that an annotation names; 0 where it names none. */
+export function reachOf({ end_index, index }: JsonObject): number {
+  return Math.max(numberIn(end_index) ?? 0, numberIn(index) ?? 0)
 }
 
-/** A range in characters as one in UTF-16 units, within `text`. */
-function rangeOf(start: unknown, end: unknown, text: string): TextRange | undefined {
-  if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0) || !(end >= start)) return undefined
-  return { start: unitsAt(text, start), end: unitsAt(text, end) }
+/** What `text`, as far as it came, rests on. Places outside of it end with it. Source: docs/providers/openai-responses.md */
+export function citationOf(annotation: JsonObject, text: string): Citation {
+  const { url, title, filename, file_id } = annotation
+  const range = rangeOf(annotation, text)
+  return {
+    ...textField('url', url),
+    ...textField('title', title ?? filename),
+    ...(range && { range }),
+    ...textField('fileId', file_id),
+  }
 }
 
-function unitsAt(text: string, characters: number): number {
-  let at = 0
-  for (let passed = 0; passed < characters && at < text.length; passed += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
-  return at
+/** The file that an annotation says was made in a container; `undefined` where it says nothing of that kind. */
+export function containerFile(annotation: JsonObject, api: string, state: ProviderState): FileContent | undefined {
+  const { type, file_id: fileId, filename } = annotation
+  if (type !== 'container_file_citation' || typeof fileId !== 'string' || fileId === '') return undefined
+  const name = typeof filename === 'string' ? filename : fileId
+  return { type: 'file', mimeType: typeByName(name) ?? 'application/octet-stream', fileId, api, name, providerState: state }
 }
 
-/** How likely each token was. */
-export function logprobsOf(list: readonly (object | null)[] | null | undefined): TokenLogprob[] {
-  return (list ?? []).flatMap((each): TokenLogprob[] => {
-    const { token, logprob, top_logprobs: top }: Record<string, unknown> = Object(each)
-    if (typeof token !== 'string' || typeof logprob !== 'number') return []
-    const likeliest = Array.isArray(top) && top.length > 0 ? logprobsOf(top) : []
-    return [
-      {
-        token,
-        logprob,
-        ...(likeliest.length > 0 && { top: likeliest.map(({ token: word, logprob: value }) => ({ token: word, logprob: value })) }),
-      },
-    ]
+/** How many code points a text has, at most `enough`. */
+export function isLongEnough(text: string, enough: number): boolean {
+  return text.length >= enough && (enough === 0 || unitAt(text, enough) !== undefined)
+}
+
+/** Log probabilities as they came, without what is none. */
+export function logprobsIn(list: unknown): TokenLogprob[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((each: unknown) => {
+    const { top_logprobs: top } = Object(each) as { top_logprobs?: unknown } // each field is looked at
+    const likely = likelyToken(each)
+    if (likely === undefined) return []
+    const others = Array.isArray(top) ? top.flatMap((other: unknown) => likelyToken(other) ?? []) : []
+    return [others.length === 0 ? likely : { ...likely, top: others }]
   })
 }
 
-function textIn(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
+function likelyToken(value: unknown): { token: string; logprob: number } | undefined {
+  const { token, logprob } = Object(value) as { token?: unknown; logprob?: unknown } // each field is looked at
+  return typeof token === 'string' && typeof logprob === 'number' ? { token, logprob } : undefined
+}
+
+function rangeOf({ start_index, end_index, index }: JsonObject, text: string): TextRange | undefined {
+  const from = numberIn(start_index) ?? numberIn(index)
+  const to = numberIn(end_index) ?? numberIn(index)
+  if (from === undefined || to === undefined) return undefined
+  const start = unitAt(text, from) ?? text.length
+  return { start, end: Math.max(start, unitAt(text, to) ?? text.length) }
+}
+
+/** Where code point `point` begins; `undefined` behind the end of `text`. */
+function unitAt(text: string, point: number): number | undefined {
+  let unit = 0
+  for (let passed = 0; passed < point; passed += 1) {
+    if (unit >= text.length) return undefined
+    unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1
+  }
+  return unit
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
+}
+
+function textField<Name extends string>(name: Name, value: unknown): { [Key in Name]?: string } {
+  const field: { [Key in Name]?: string } = {}
+  if (typeof value === 'string' && value !== '') field[name] = value
+  return field
 }

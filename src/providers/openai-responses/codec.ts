@@ -12,7 +12,8 @@ import { ResponsesDecoder } from './responses-decoder.ts'
  * **Contract**
  * - A prompt refused by the service's content filter is an answer that stopped with `guardRail` and holds what the service said.
  * - Reasoning of earlier answers that the service can no longer read (`invalid_encrypted_content`: another key, another organisation) is
- *   left out and the call is repeated once, before anything was emitted. This is not a retry of the loop's.
+ *   left out and the call is repeated once, before anything was emitted. This is not a retry of the loop's. So is what ran in a container that
+ *   is gone.
  */
 export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   const encode = requestEncoder(options)
@@ -23,8 +24,10 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
       const { request, secrets } = context
       const { names, text } = readErrorFacts(body, undefined)
       if (/\bcontent_filter\b/.test(names)) return filtered(withoutSecret(text, secrets), call, context)
-      if (!call.hasReasoning || !/\binvalid_encrypted_content\b/.test(names)) return undefined
-      return { kind: 'repeat', call: encode(request, true) }
+      if (call.hasReasoning && /\binvalid_encrypted_content\b/.test(names)) return { kind: 'repeat', call: encode(request, 'bare') }
+      if (call.hasContainers && /\bExpected container_id\b/i.test(text))
+        return { kind: 'repeat', call: encode(request, 'withoutContainers') }
+      return undefined
     },
   }
 }

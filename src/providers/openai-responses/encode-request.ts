@@ -12,7 +12,7 @@ import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { effortFor } from '../openai/reasoning-request.ts'
-import { messageEncoder } from './encode-message.ts'
+import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
 import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
@@ -37,9 +37,11 @@ export interface EncodingOptions {
   serverTools: ServerTools
 }
 
-/** A call that knows whether it carries reasoning of earlier answers, which the service may refuse. */
+/** A call that knows what of earlier answers it carries that the service may refuse. */
 export interface ResponsesCall extends EncodedCall {
   hasReasoning: boolean
+  /** It carries what ran in a container, which the service may have forgotten. */
+  hasContainers: boolean
 }
 
 /** The service takes no smaller limit. */
@@ -55,31 +57,31 @@ function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
   const encoder = messageEncoder(profile.capabilities.mediaInToolResults.length > 0)
   const target = targetOf(model, profile, ({ providerState }) => isReplayable(replayPayload(providerState).item))
-  return { profile, history: new HistoryMemory(target, (head) => new InputWriter(encoder, head.length > 0)) }
+  return { profile, history: new HistoryMemory(target, ([mode = 'whole']) => new InputWriter(encoder, mode as EchoMode)) }
 }
 
 /**
- * Makes Responses requests, exactly as they are sent; with `isBare` without reasoning of earlier answers and the ids that hang on it. What is known of
+ * Makes Responses requests, exactly as they are sent; `mode` says how much of earlier answers. What is known of
  * models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
  *
  * Source: docs/providers/openai-responses.md
  */
-export function requestEncoder(options: EncodingOptions): (asked: StreamRequest, isBare?: boolean) => ResponsesCall {
+export function requestEncoder(options: EncodingOptions): (asked: StreamRequest, mode?: EchoMode) => ResponsesCall {
   const modelOf = perObject(knownOf)
-  return (asked, isBare = false) => encodeRequest(asked, options, modelOf(asked.model), isBare)
+  return (asked, mode = 'whole') => encodeRequest(asked, options, modelOf(asked.model), mode)
 }
 
 function encodeRequest(
   asked: StreamRequest,
   options: EncodingOptions,
   { profile, history }: ReturnType<typeof knownOf>,
-  isBare: boolean,
+  mode: EchoMode,
 ): ResponsesCall {
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request } = plan
   const { url, model, headers } = options.route(asked)
-  const { writer, leftOut } = history.write(request.messages, isBare ? ['bare'] : [])
+  const { writer, leftOut } = history.write(request.messages, [mode])
   warnings.push(...leftOut)
   const parameters = parametersOf(request, profile, options, warnings)
   const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
@@ -88,10 +90,11 @@ function encodeRequest(
   if (include.length > 0) fields.include = include
   const declared = [toolsJson(request.tools), ...serverTools.map(toJson)].filter((part) => part !== '')
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
-  const secrets = serverToolSecrets(serverTools)
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
+  const secrets = serverToolSecrets(serverTools)
   const hidden = secrets.length === 0 ? {} : { secrets: [...secrets, ...(asked.credential === undefined ? [] : [asked.credential])] }
-  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning: writer.hasReasoning, ...hidden }
+  const { hasReasoning, hasContainers } = writer
+  return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning, hasContainers, ...hidden }
 }
 
 /** `text.format`, or the choice of the tool that takes the answer. */

@@ -1,61 +1,68 @@
-import { type AssistantMessage, callsToAnswer, type Message } from '../../contract/message/message.ts'
+import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import { GrowingText } from '../kit/encode/growing-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
-import { type MessageEncoder, userOfParts } from './encode-message.ts'
+import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from './encode-message.ts'
 
 /**
  * Writes the `input` of a Responses request.
  *
  * **Contract**
- * - Images that results cannot carry follow in one user message behind the last of them.
+ * - Media that results cannot carry follow in one user message behind the last of them.
  * - An answer whose ids were already sent goes without them: the service refuses an id that stands twice.
- * - With `isBare` no answer carries reasoning, nor the ids that hang on it.
+ * - The mode `bare` sends no reasoning, nor the ids that hang on it.
+ * - The result of a call that code of the service made names that code. A decision on a call of the service is the answer to its request.
  */
 export class InputWriter implements HistoryWriter {
   /** Reasoning of an earlier answer is among the items. */
   hasReasoning = false
+  /** So is what ran in a container. */
+  hasContainers = false
   readonly #encoder: MessageEncoder
-  readonly #isBare: boolean
+  readonly #mode: EchoMode
   readonly #base: InputWriter | undefined
   readonly #ids = new Set<string>()
-  readonly #asked = new Set<string>()
   readonly #text: GrowingText
   /** Parts that wait for the end of the results. */
-  #images = ''
+  #media = ''
+  /** The answer whose results may follow. */
+  #asking: AssistantMessage | undefined
 
-  constructor(encoder: MessageEncoder, isBare: boolean, base?: InputWriter) {
+  constructor(encoder: MessageEncoder, mode: EchoMode, base?: InputWriter) {
     this.#encoder = encoder
-    this.#isBare = isBare
+    this.#mode = mode
     this.#base = base
     this.#text = base === undefined ? new GrowingText() : base.#text.fork()
     if (base === undefined) return
     this.hasReasoning = base.hasReasoning
-    this.#images = base.#images
+    this.hasContainers = base.hasContainers
+    this.#media = base.#media
+    this.#asking = base.#asking
   }
 
   fork(): this {
-    return new InputWriter(this.#encoder, this.#isBare, this) as this
+    return new InputWriter(this.#encoder, this.#mode, this) as this
   }
 
   add(message: Message): void {
-    if (message.role !== 'toolResult' && this.#images !== '') {
-      this.#push(userOfParts(this.#images))
-      this.#images = ''
+    if (message.role === 'toolResult') {
+      this.#result(message)
+      return
+    }
+    if (this.#media !== '') {
+      this.#push(userOfParts(this.#media))
+      this.#media = ''
     }
     if (message.role === 'user') this.#push(this.#encoder.user(message))
-    else if (message.role === 'assistant') this.#push(this.#answer(message))
-    else if (this.isAsked(message.toolCallId)) this.#push(this.#isBare ? '' : this.#encoder.decision(message))
     else {
-      const { json, imageParts } = this.#encoder.result(message)
-      this.#push(json)
-      if (imageParts !== '') this.#images = this.#images === '' ? imageParts : `${this.#images},${imageParts}`
+      this.#asking = message
+      this.#push(this.#answer(message))
     }
   }
 
   /** The items behind `system`, as JSON. */
   toJson(system: string): string {
-    const images = this.#images === '' ? '' : userOfParts(this.#images)
-    return `[${[system, this.#text.toString(), images].filter((part) => part !== '').join(',')}]`
+    const media = this.#media === '' ? '' : userOfParts(this.#media)
+    return `[${[system, this.#text.toString(), media].filter((part) => part !== '').join(',')}]`
   }
 
   #push(item: string): void {
@@ -64,23 +71,29 @@ export class InputWriter implements HistoryWriter {
     this.#text.append(item)
   }
 
+  #result(message: ToolResultMessage): void {
+    const asked = this.#asking && this.#encoder.expected(this.#asking)
+    if (asked?.approvals.has(message.toolCallId)) {
+      this.#push(approvalJson(message))
+      return
+    }
+    const { json, mediaParts } = this.#encoder.result(message)
+    const caller = asked?.callers.get(message.toolCallId)
+    this.#push(caller === undefined ? json : `${json.slice(0, -1)},"caller":${caller}}`)
+    if (mediaParts !== '') this.#media = this.#media === '' ? mediaParts : `${this.#media},${mediaParts}`
+  }
+
   #answer(message: AssistantMessage): string {
-    for (const call of callsToAnswer(message.content)) if (call.isOfService === true) this.#asked.add(call.id)
-    if (this.#isBare) return this.#encoder.bareAnswer(message)
-    const { json, ids, hasReasoning } = this.#encoder.answer(message)
+    const { json, ids, hasReasoning, hasContainers } = this.#encoder.answer(message, this.#mode)
     let isRepeated = false
     for (const id of ids) {
       if (this.has(id)) isRepeated = true
       this.#ids.add(id)
     }
-    if (isRepeated) return this.#encoder.bareAnswer(message)
+    if (isRepeated) return this.#encoder.answer(message, 'bare').json
     if (hasReasoning) this.hasReasoning = true
+    if (hasContainers) this.hasContainers = true
     return json
-  }
-
-  /** Whether the service waits for a decision about the call with this id. */
-  isAsked(id: string): boolean {
-    return this.#asked.has(id) || this.#base?.isAsked(id) === true
   }
 
   /** Whether an item with this id was written. */

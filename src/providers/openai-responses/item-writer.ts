@@ -1,14 +1,15 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
-import type { TokenLogprob } from '../../contract/message/message.ts'
+import type { Message } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { type AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
-import { annotationOf, logprobsOf } from './annotations.ts'
+import { logprobsIn } from './annotations.ts'
+import { CitationWriter } from './citation-writer.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'
 import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-items.ts'
 import { isReplayable, type ReplayPayload } from './replay-state.ts'
-import { ServiceItems } from './service-items.ts'
+import { ServiceWriter } from './service-writer.ts'
 import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
 
 /** Keys of raw reasoning begin here, those of its summary at 0. */
@@ -18,22 +19,18 @@ const rawReasoning = 512
 export class ItemWriter {
   /** Counts pieces of content. */
   progress = 0
-  /** A part of the answer is a refusal. */
-  isRefusal = false
-  /** What it says in place of an answer. */
-  refused = ''
-  readonly logprobs: TokenLogprob[] = []
-  readonly #service: ServiceItems
-  /** What came as annotations of a part, by its key: used where the end of the item has none. */
-  readonly #annotations = new Map<number, object[]>()
   readonly #builder: AssistantBuilder
   readonly #model: ModelConfig
   readonly #items = new OutputItems()
+  readonly #services: ServiceWriter
+  readonly #citations: CitationWriter
 
-  constructor(builder: AssistantBuilder, model: ModelConfig) {
+  constructor(builder: AssistantBuilder, model: ModelConfig, history: readonly Message[]) {
     this.#builder = builder
     this.#model = model
-    this.#service = new ServiceItems(builder, (payload) => this.#stateOf(payload))
+    const state = (payload: ReplayPayload) => this.#stateOf(payload)
+    this.#services = new ServiceWriter(builder, state, history)
+    this.#citations = new CitationWriter(builder, model.api, state)
   }
 
   /** An item begins; one that began already goes on. */
@@ -44,8 +41,9 @@ export class ItemWriter {
     const opened = this.#begun(kind, item) ?? this.#items.open(kind, indexIn(event.output_index), item.id)
     opened.isImplied = false
     this.progress++
+    opened.type = item.type ?? ''
     this.#builder.start()
-    if (opened.kind === 'other' && !opened.isDone) this.#service.begin({ ...item })
+    if (opened.kind === 'other') this.#services.open(opened, jsonOf(item), this.#after(opened))
     if (opened.kind !== 'call') return
     opened.opening = item.arguments
     this.#call(opened, item)
@@ -54,28 +52,31 @@ export class ItemWriter {
   /** A delta of a message. */
   text(event: ResponsesEvent): void {
     const open = this.#items.of(event, 'message')
-    this.#text(open, open.key + partOf(event.content_index), event.delta)
-  }
-
-  /** What a text rests on. */
-  annotation(event: ResponsesEvent): void {
-    const annotation = objectIn(event.annotation, 'an annotation')
-    if (annotation === undefined) return
-    const open = this.#items.of(event, 'message')
     const key = open.key + partOf(event.content_index)
-    this.#annotations.set(key, [...(this.#annotations.get(key) ?? []), annotation])
-  }
-
-  /** A picture as far as it is drawn. */
-  partialImage(event: ResponsesEvent): void {
-    this.progress++
-    this.#service.partial(event.item_id, event.partial_image_b64)
+    this.#text(open, key, event.delta)
+    if (event.logprobs !== undefined) this.#logprobs(event.logprobs)
   }
 
   /** A delta of a refusal. */
   refusal(event: ResponsesEvent): void {
-    this.isRefusal = true
-    this.text(event)
+    this.#refuse(this.#items.of(event, 'message'), textIn(event.delta, 'a refusal'))
+  }
+
+  /** What a text rests on. */
+  annotation(event: ResponsesEvent): void {
+    const annotation = objectIn(event.annotation as JsonObject | null | undefined, 'an annotation') // off the wire, so it is JSON
+    if (annotation === undefined) return
+    const open = this.#items.of(event, 'message')
+    const key = this.#keyOf(open, partOf(event.content_index))
+    this.#begin(open, key)
+    this.#citations.add(open, key, annotation)
+  }
+
+  /** An event of an item that the service works on. */
+  goOn(event: ResponsesEvent, type: string): void {
+    this.progress++
+    const open = this.#items.find('other', indexIn(event.output_index), nameIn(event.item_id, 'the id of an item'))
+    if (open?.kind === 'other') this.#services.goOn(open, event, type)
   }
 
   /** A delta of a reasoning summary. */
@@ -114,8 +115,9 @@ export class ItemWriter {
     const kind = kindOf(item.type)
     const index = indexIn(event.output_index)
     this.progress++
-    const open = this.#items.find(kind, index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
-    this.#complete(open ?? this.#items.open(kind, index, item.id), item)
+    const found = this.#items.find(kind, index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
+    const isIt = found?.kind === kind && (kind !== 'other' || (found.type === item.type && !found.isDone))
+    this.#complete(isIt ? found : this.#items.open(kind, index, item.id), item)
   }
 
   /**
@@ -136,8 +138,10 @@ export class ItemWriter {
     })
   }
 
-  /** The response is over: a call that began and never ended is not to be run. */
-  cutOpenCalls(): void {
+  /** The response is over: a call that began and never ended is not to be run. `isWaiting`: the service goes on once our calls are answered. */
+  end(isWaiting: boolean): void {
+    for (const open of this.#services.end(isWaiting)) this.#forgetReasoning(open)
+    for (const open of this.#items.list) for (const key of open.annotations?.keys() ?? []) this.#citations.complete(open, key, [])
     for (const { kind, isDone, isImplied, opening, raw, key } of this.#items.list) {
       if (kind !== 'call' || isDone || (isImplied && raw !== '')) continue
       const came = raw === '' ? textOfArguments(opening) : ''
@@ -151,7 +155,8 @@ export class ItemWriter {
     const kind = kindOf(item.type)
     const callId = callIdOf(item)
     const byCallId = callId === '' ? undefined : this.#items.list.find((each) => each.kind === kind && each.callId === callId)
-    return byCallId ?? this.#items.find(kind, undefined, item.id)
+    const found = byCallId ?? this.#items.find(kind, undefined, item.id)
+    return found?.kind === kind ? found : undefined
   }
 
   /** Ids may change from event to event; those of calls do not. */
@@ -160,10 +165,11 @@ export class ItemWriter {
       const isOther = open.callId !== '' && callIdOf(item) !== '' && open.callId !== callIdOf(item)
       return !isOther && (this.#items.isAt(open, index) || open.raw === textOfArguments(item.arguments))
     }
-    if (this.#items.isAt(open, index) || open.kind === 'other') return true
+    if (open.kind === 'other') return open.type === item.type
+    if (this.#items.isAt(open, index)) return true
     const said = open.keys.map((key) => this.#builder.written(key)).join('')
     const parts = open.kind === 'message' ? partsOf(item.content) : [...partsOf(item.summary), ...partsOf(item.content)]
-    const whole = parts.map(({ text, refusal }) => textIn(text ?? refusal, 'text')).join('')
+    const whole = parts.map((part) => textIn(part.text, 'text')).join('')
     return whole.startsWith(said) || said.startsWith(whole)
   }
 
@@ -171,57 +177,85 @@ export class ItemWriter {
     const callId = callIdOf(item)
     return this.#items.list.find(
       (each) =>
-        each.kind === kind && !each.isDone && ((item.id !== undefined && each.id === item.id) || (callId !== '' && each.callId === callId)),
+        each.kind === kind &&
+        !each.isDone &&
+        ((typeof item.id === 'string' && each.id === item.id) || (callId !== '' && each.callId === callId)),
     )
   }
 
   #complete(open: OutputItem, item: WireItem): void {
     open.isDone = true
-    open.id = item.id ?? open.id
-    if (open.kind === 'other') this.#service.end(open.key, { ...item }, this.#after(open))
+    open.id = item.id || open.id
+    open.type = item.type ?? ''
+    if (open.kind === 'other') this.#completeOther(open, item)
     if (open.kind === 'message') this.#completeMessage(open, item)
     if (open.kind === 'reasoning') this.#completeReasoning(open, item)
     if (open.kind !== 'call') return
     this.#call(open, item)
     this.#wholeArguments(open, item.arguments)
-    const { namespace, caller } = item as JsonObject // off the wire, so it is JSON
-    const found = { ...(namespace != null && { namespace }), ...(caller != null && { caller }) }
-    this.#keep(open.key, { ...this.#idOf(open), ...this.#after(open), ...found })
+    const namespace = typeof item.namespace === 'string' ? { namespace: item.namespace } : {}
+    const caller = typeof item.caller === 'object' && item.caller !== null ? { caller: item.caller as JsonObject } : {} // off the wire, so it is JSON
+    this.#keep(open.key, { ...this.#idOf(open), ...namespace, ...caller, ...this.#after(open) })
+  }
+
+  /** Text that was streamed under such an item goes back with it. */
+  #completeOther(open: OutputItem, item: WireItem): void {
+    this.#builder.start()
+    this.#services.close(open, jsonOf(item), this.#after(open))
+    for (const key of open.keys) this.#keep(key, { shownBy: open.id })
   }
 
   #completeMessage(open: OutputItem, item: WireItem): void {
     const parts = partsOf(item.content)
-    if (parts.some(({ type }) => type === 'refusal')) this.isRefusal = true
-    const missing = this.#missing(
-      open,
-      parts.map(({ text, refusal }, part) => ({ part, text: textIn(text ?? refusal, 'text') })),
-    )
-    for (const { key, part, text } of missing) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
+    const texts = parts.flatMap((each, part) => (isRefusal(each) ? [] : [{ part, text: textIn(each.text, 'text') }]))
+    for (const { key, part, text } of this.#missing(open, texts)) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
+    const refusal = parts.map((each) => (isRefusal(each) ? textIn(each.refusal ?? each.text, 'a refusal') : '')).join('')
+    if (refusal.startsWith(open.refusal)) this.#refuse(open, refusal.slice(open.refusal.length))
+    parts.forEach((each, part) => {
+      const whole = objectsIn(each.annotations as JsonObject[] | null | undefined, 'annotations') // off the wire, so it is JSON
+      if (whole.length > 0) this.#begin(open, this.#keyOf(open, part))
+      this.#citations.complete(open, this.#keyOf(open, part), whole)
+      if (this.#builder.message.logprobs === undefined) this.#logprobs(each.logprobs)
+    })
     const phase = typeof item.phase === 'string' ? { phase: item.phase } : {}
     open.keys.forEach((key, index) => {
-      const annotations = this.#cite(key, parts[key - open.key])
-      this.#keep(key, { ...this.#idOf(open), ...phase, ...(index === 0 ? this.#after(open) : {}), ...annotations })
+      const annotations = open.annotations?.get(key)?.list
+      const first = index === 0 ? this.#after(open) : {}
+      this.#keep(key, { ...this.#idOf(open), ...phase, ...(annotations && { annotations }), ...first })
     })
-    for (const { refusal, logprobs } of parts) {
-      if (typeof refusal === 'string') this.refused += refusal
-      this.logprobs.push(...logprobsOf(logprobs))
-    }
+    this.#keepUnknownParts(open, parts)
   }
 
-  /** What a part rests on, once its text is whole. */
-  #cite(key: number, part: WirePart | undefined): Pick<ReplayPayload, 'annotations'> {
-    const whole = objectsIn(part?.annotations, 'annotations')
-    const annotations = whole.length > 0 ? whole : (this.#annotations.get(key) ?? [])
-    const text = this.#builder.written(key)
-    for (const annotation of annotations) {
-      const { citation, file } = annotationOf(annotation, text)
-      if (citation === undefined)
-        this.#builder.warn('The service sent an annotation of a kind that this version does not know. It is kept, and goes back.')
-      else this.#builder.citation(key, citation)
-      if (file !== undefined)
-        this.#builder.whole(`file ${file.fileId}`, { ...file, api: this.#model.api, providerState: this.#stateOf({}) })
-    }
-    return annotations.length === 0 ? {} : { annotations: annotations as JsonValue[] } // off the wire, so it is JSON
+  /** They go back within their message. */
+  #keepUnknownParts(open: OutputItem, parts: readonly WirePart[]): void {
+    parts.forEach((part, index) => {
+      if (part.type === undefined || knownParts.has(part.type) || isRefusal(part)) return
+      if (typeof part.text === 'string') return
+      const first = open.keys.length === 0 && index === 0 ? this.#after(open) : {}
+      const state = this.#stateOf({ ...this.#idOf(open), part: jsonOf(part), ...first })
+      this.#builder.unknown(`part ${open.key + index}`, part.type, state)
+    })
+  }
+
+  #refuse(open: OutputItem, delta: string): void {
+    if (delta === '') return
+    this.progress++
+    open.refusal += delta
+    this.#builder.start()
+    this.#builder.message.refusal = (this.#builder.message.refusal ?? '') + delta
+  }
+
+  #logprobs(list: unknown): void {
+    const more = logprobsIn(list)
+    if (more.length === 0) return
+    this.#builder.message.logprobs ??= []
+    this.#builder.message.logprobs.push(...more)
+  }
+
+  /** The key of the text that is part `part` of the item: deltas may have been numbered otherwise. */
+  #keyOf(open: OutputItem, part: number): number {
+    const key = open.key + part
+    return open.keys.includes(key) ? key : (open.keys[part] ?? open.keys.at(-1) ?? key)
   }
 
   /** Services say the same in the summary and in the content, and send the deltas of one as those of the other. */
@@ -250,8 +284,7 @@ export class ItemWriter {
   }
 
   #keepReasoning(open: OutputItem, wire: WireItem): void {
-    // It came out of JSON.parse, so it is a JSON object.
-    const item = wire as JsonObject
+    const item = jsonOf(wire)
     open.isReplayable = isReplayable(item)
     this.#keep(open.keys[0] ?? open.key, { item, ...this.#after(open) })
   }
@@ -279,7 +312,7 @@ export class ItemWriter {
   #call(open: OutputItem, { call_id, id, name }: WireItem): void {
     this.progress++
     if (typeof call_id === 'string' && call_id !== '') open.callId = call_id
-    this.#builder.toolCall(open.key, call_id || id, name)
+    this.#builder.toolCall(open.key, call_id || id || undefined, name ?? undefined)
   }
 
   #arguments(open: OutputItem, delta: unknown): void {
@@ -306,9 +339,14 @@ export class ItemWriter {
     return before?.kind === 'reasoning' ? { after: before.id } : {}
   }
 
+  /** What led to `open` does not go back without it. */
+  #forgetReasoning({ position }: OutputItem): void {
+    const before = this.#items.list[position - 1]
+    if (before?.kind === 'reasoning') this.#builder.setProviderState(before.keys[0] ?? before.key, this.#stateOf({}))
+  }
+
   #keep(key: number, payload: ReplayPayload): void {
-    if (Object.keys(payload).length === 0) return
-    this.#builder.setProviderState(key, this.#stateOf(payload))
+    if (Object.keys(payload).length > 0) this.#builder.setProviderState(key, this.#stateOf(payload))
   }
 
   #stateOf(payload: ReplayPayload): ProviderState {
@@ -318,17 +356,28 @@ export class ItemWriter {
 
 /** An item whose names are texts; `undefined` for nothing. */
 function itemOf(value: WireItem | null | undefined): WireItem | undefined {
-  const item = objectIn(value, 'an item')
-  if (item === undefined) return undefined
+  const given = objectIn(value, 'an item')
+  if (given === undefined) return undefined
+  const item = { ...given }
   const type = wordIn(item.type, 'the type of an item')
   if (type === undefined) throw new OddValue('the type of an item', type)
   for (const name of ['id', 'call_id', 'name'] as const) {
     const text = nameIn(item[name], `the ${name} of an item`)
-    // What is not ours to read goes back as it came.
-    if (text === undefined && kindOf(type) !== 'other') delete item[name]
-    else if (text !== undefined) item[name] = text
+    if (text !== undefined) item[name] = text
+    else if (item[name] !== null) delete item[name]
   }
   return item
+}
+
+/** It came out of JSON.parse. */
+function jsonOf(wire: WireItem | WirePart): JsonObject {
+  return wire as JsonObject
+}
+
+const knownParts: ReadonlySet<string> = new Set(['output_text', 'text', 'input_text', 'refusal'])
+
+function isRefusal({ type, text, refusal }: WirePart): boolean {
+  return type === 'refusal' || (refusal !== undefined && text === undefined)
 }
 
 function callIdOf({ call_id }: WireItem): string {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../contract/json.ts'
 import { indexIn, nameIn } from '../kit/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
 
@@ -7,6 +8,8 @@ export type ItemKind = 'message' | 'reasoning' | 'call' | 'other'
 /** One output item as far as it came. */
 export interface OutputItem {
   kind: ItemKind
+  /** As the service calls it; empty while unknown. */
+  type: string
   /** Position among the items of the response. */
   position: number
   /** Key of its first block; the blocks of further parts count up from it. */
@@ -26,6 +29,17 @@ export interface OutputItem {
   isDone: boolean
   /** The item says enough to be sent back, of reasoning. */
   isReplayable: boolean
+  /** What the model said in place of an answer, of a message. */
+  refusal: string
+  /** What its texts rest on, by their keys. */
+  annotations?: Map<number, Annotations>
+}
+
+/** What one text rests on. */
+export interface Annotations {
+  list: JsonObject[]
+  /** How many of them were shown. */
+  shown: number
 }
 
 const kinds: { readonly [type: string]: ItemKind } = { message: 'message', reasoning: 'reasoning', function_call: 'call' }
@@ -51,10 +65,11 @@ export class OutputItems {
   #last: OutputItem | undefined
 
   /** Opens the item of an event. */
-  open(kind: ItemKind, index: number | undefined, id: string | undefined): OutputItem {
+  open(kind: ItemKind, index: number | undefined, id: string | null | undefined): OutputItem {
     const position = this.list.length
     const item: OutputItem = {
       kind,
+      type: '',
       position,
       key: position * keysPerItem,
       keys: [],
@@ -65,11 +80,12 @@ export class OutputItems {
       isImplied: false,
       isDone: false,
       isReplayable: false,
+      refusal: '',
     }
     this.list.push(item)
     if (index !== undefined) this.#byIndex.set(index, item)
-    if (id !== undefined) this.#byId.set(id, item)
-    this.#remember(item, index, id)
+    if (typeof id === 'string') this.#byId.set(id, item)
+    this.#remember(item, index, id ?? undefined)
     return item
   }
 
@@ -86,8 +102,8 @@ export class OutputItems {
   }
 
   /** The item of this kind with this id, else with this index. */
-  find(kind: ItemKind, index: number | undefined, id: string | undefined): OutputItem | undefined {
-    const item = (id === undefined ? undefined : this.#byId.get(id)) ?? (index === undefined ? undefined : this.#byIndex.get(index))
+  find(kind: ItemKind, index: number | undefined, id: string | null | undefined): OutputItem | undefined {
+    const item = (typeof id === 'string' ? this.#byId.get(id) : undefined) ?? (index === undefined ? undefined : this.#byIndex.get(index))
     return item !== undefined && (item.kind === kind || item.kind === 'other') ? item : undefined
   }
 

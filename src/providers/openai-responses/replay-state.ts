@@ -8,39 +8,48 @@ import type { ProviderState } from '../../contract/message/content.ts'
  * reasoning item remembers it in `after`, and an answer goes back with its reasoning and ids only if all of these pairs still stand.
  */
 export interface ReplayPayload {
-  /** An item, whole, as it came: of reasoning on its first block, or of a tool that the service ran. */
+  /** A reasoning item, whole, as it came. On the first block of the item. */
   item?: JsonObject
-  /** The item that says what came of `item`. */
-  result?: JsonObject
-  /** The item that made this picture; the picture stands in it when it goes back. */
-  of?: string
-  /** What a text rests on, as the service says it. */
-  annotations?: JsonValue[]
-  /** Where the service found the tool of a call, and what called it. */
-  namespace?: JsonValue
-  caller?: JsonValue
+  /** Items of a tool of the service, or of a kind that is not known, as they came. Of a picture, without its bytes. */
+  items?: JsonObject[]
+  /** A part of a message that is not known, as it came. */
+  part?: JsonObject
+  /** The block shows a person what goes back with another: its id. */
+  shownBy?: string
   /** Id of the message or call. */
   id?: string
   /** What kind of message this is, in words of the service (`commentary`, `final_answer`). */
   phase?: string
+  /** What the text rests on, in the form of the service. */
+  annotations?: JsonObject[]
+  /** Where the service found the tool of a call. */
+  namespace?: string
+  /** What called the tool of a call, if not the model itself. */
+  caller?: JsonObject
   /** Id of the reasoning item right before this item; empty where the service gives it none. */
   after?: string
 }
 
 /** The payload of a block, field by field checked: a history may come from anywhere. */
 export function replayPayload(state: ProviderState | undefined): ReplayPayload {
-  const { item, result, of, annotations, namespace, caller, id, phase, after } = state?.payload ?? {}
+  const fields = state?.payload
+  if (fields === undefined) return {}
   const payload: ReplayPayload = {}
+  const { item, items, part, annotations, caller } = fields
   if (isObject(item)) payload.item = item
-  if (isObject(result)) payload.result = result
-  if (typeof of === 'string') payload.of = of
-  if (Array.isArray(annotations)) payload.annotations = annotations
-  if (namespace !== undefined) payload.namespace = namespace
-  if (caller !== undefined) payload.caller = caller
-  if (typeof id === 'string') payload.id = id
-  if (typeof phase === 'string') payload.phase = phase
-  if (typeof after === 'string') payload.after = after
+  if (Array.isArray(items)) payload.items = items.filter(isObject)
+  if (isObject(part)) payload.part = part
+  if (Array.isArray(annotations)) payload.annotations = annotations.filter(isObject)
+  if (isObject(caller)) payload.caller = caller
+  for (const name of ['shownBy', 'id', 'phase', 'namespace', 'after'] as const) {
+    const text = fields[name]
+    if (typeof text === 'string') payload[name] = text
+  }
   return payload
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a reasoning item says enough to be sent back: nothing is stored at the service, so its id alone is not. */
@@ -53,8 +62,4 @@ export function isReplayable(item: JsonObject | undefined): boolean {
 /** The id of a reasoning item; empty where it has none. */
 export function reasoningId(item: JsonObject): string {
   return typeof item.id === 'string' ? item.id : ''
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

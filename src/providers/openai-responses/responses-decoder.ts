@@ -8,10 +8,6 @@ import { OddValue, objectIn, wordIn } from '../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
-/** Deltas that the item at the end repeats whole. */
-const repeated =
-  /^response\.(code_interpreter_call|mcp_call|shell_call|custom_tool_call|x_search_call|code_execution_call|tool_search_call|program|apply_patch_call)/
-
 /** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
@@ -25,7 +21,8 @@ const incompleteReasons: { readonly [reason: string]: StopReason } = {
  * **Contract**
  * - `response.completed`, `incomplete` and `failed` end it; nothing behind counts.
  * - Each part of a reasoning summary is a thinking block; the first carries the item. A reasoning item that shows nothing is an empty one.
- * - A refusal is shown as text and stops with `guardRail`.
+ * - A refusal is the message's `refusal` and stops with `guardRail`. A call of the service that waits for a decision stops with `toolUse`.
+ * - Content that is not known is kept as it came, with a warning.
  * - What came without deltas is read from the finished item, or from the finished response.
  * - `start` is emitted with the first item, so that a refusal before it leaves the call unseen.
  */
@@ -39,11 +36,12 @@ export class ResponsesDecoder implements StreamDecoder {
   #stopReason: StopReason = 'stop'
   #reason = ''
   #id: string | undefined
+  readonly #unknown = new Set<string>()
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit, framing }: DecoderContext) {
     this.#service = service
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
-    this.#writer = new ItemWriter(this.builder, request.model)
+    this.#writer = new ItemWriter(this.builder, request.model, request.messages)
     this.#frames = createSseDecoder((data, event) => this.#frame(data, event), framing)
   }
 
@@ -64,12 +62,12 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   finish(): AssistantMessage {
-    this.#writer.cutOpenCalls()
-    const isGuarded = this.#writer.isRefusal && this.#stopReason === 'stop'
-    const message = this.builder.finish(isGuarded ? 'guardRail' : this.#stopReason, this.builder.message.usage)
+    const { builder } = this
+    const hasCalls = builder.message.content.some(({ type }) => type === 'toolCall')
+    this.#writer.end(hasCalls && this.#stopReason === 'stop')
+    const isGuarded = this.#stopReason === 'stop' && builder.message.refusal !== undefined
+    const message = builder.finish(isGuarded ? 'guardRail' : this.#stopReason, builder.message.usage)
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} left the answer incomplete: ${this.#reason}.`
-    if (this.#writer.refused !== '') message.refusal = this.#writer.refused
-    if (this.#writer.logprobs.length > 0) message.logprobs = this.#writer.logprobs
     return message
   }
 
@@ -104,6 +102,9 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.refusal.delta':
         this.#writer.refusal(event)
         return
+      case 'response.output_text.annotation.added':
+        this.#writer.annotation(event)
+        return
       case 'response.created': {
         const id = event.response?.id
         if (this.#id !== undefined && id !== this.#id) throw secondMessage(this.#service)
@@ -124,12 +125,6 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.function_call_arguments.done':
         this.#writer.argumentsDone(event)
         return
-      case 'response.output_text.annotation.added':
-        this.#writer.annotation(event)
-        return
-      case 'response.image_generation_call.partial_image':
-        this.#writer.partialImage(event)
-        return
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
@@ -142,18 +137,25 @@ export class ResponsesDecoder implements StreamDecoder {
       default:
         if (type === undefined && event.error) this.#fail(event.error, event)
         if (type === undefined && (event.delta ?? event.item ?? event.response)) throw new OddValue('the type of an event', type)
-        if (type?.endsWith('.delta') === true && !repeated.test(type)) {
-          this.builder.warn(
-            `${this.#service} sent content of the kind "${type.slice(0, 80)}", which this version does not know. It is left out.`,
-          )
-        }
+        if (type !== undefined) this.#other(event, type)
+    }
+  }
+
+  /** What belongs to an item comes whole with the end of it. */
+  #other(event: ResponsesEvent, type: string): void {
+    if (event.item_id !== undefined || event.output_index !== undefined) this.#writer.goOn(event, type)
+    else if (event.delta && !this.#unknown.has(type)) {
+      this.#unknown.add(type)
+      this.builder.warn(
+        `The service sent content in events of the kind "${type.slice(0, 60)}", which this version does not know. It is lost.`,
+      )
     }
   }
 
   #end(response: WireResponse, type: string): void {
     this.builder.answeredBy(response.id, response.model)
-    if (response.usage) this.builder.message.usage = usageOf(response.usage, response.tool_usage)
-    if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier
+    this.builder.message.usage = usageOf(response) ?? this.builder.message.usage
+    if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier.slice(0, 100)
     const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)
     if (status === 'failed' || status === 'cancelled') {
       const error = response.error ?? { message: `the response has the status "${status}"` }

@@ -11,25 +11,30 @@ export interface ResponsesEvent {
   call_id?: string
   name?: string
   delta?: unknown
+  logprobs?: unknown
+  annotation?: unknown
+  annotation_index?: unknown
   arguments?: unknown
-  item?: WireItem | null
-  annotation?: object | null
+  code?: unknown
+  input?: unknown
+  command?: unknown
+  command_index?: unknown
   partial_image_b64?: unknown
+  item?: WireItem | null
   response?: WireResponse | null
   error?: unknown
-  code?: unknown
 }
 
 /** An output item: a message, reasoning, a call, or something the service did by itself. */
 export interface WireItem {
   type?: string
-  id?: string
+  id?: string | null
   phase?: unknown
-  call_id?: string
-  name?: string
-  arguments?: unknown
+  call_id?: string | null
+  name?: string | null
   namespace?: unknown
   caller?: unknown
+  arguments?: unknown
   encrypted_content?: unknown
   content?: string | readonly (WirePart | null)[] | null
   summary?: string | readonly (WirePart | null)[] | null
@@ -40,8 +45,8 @@ export interface WirePart {
   type?: string
   text?: unknown
   refusal?: unknown
-  annotations?: readonly (object | null)[] | null
-  logprobs?: readonly (object | null)[] | null
+  annotations?: unknown
+  logprobs?: unknown
 }
 
 /** The whole response, as the first and the last events repeat it. */
@@ -64,28 +69,38 @@ export interface WireUsage {
   total_tokens?: number | null
   input_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
   output_tokens_details?: { reasoning_tokens?: number | null } | null
-  /** xAI: ten thousand millionths of a dollar. */
-  cost_in_usd_ticks?: number | null
+  /** xAI: ten thousand millions of them are a dollar. */
+  cost_in_usd_ticks?: unknown
+  /** OpenRouter: dollars. */
+  cost?: unknown
 }
+
+const ticksPerDollar = 10_000_000_000
 
 /** An unknown value as an object to read fields from, each of which is checked before use. */
 export function objectOf<Fields extends object>(value: unknown): Fields {
   return (typeof value === 'object' && value !== null ? value : {}) as Fields
 }
 
-/** Token counts in the terms of `Usage`: cached tokens are taken out of the prompt. */
-export function usageOf(wire: WireUsage, tools?: WireResponse['tool_usage']): Usage {
+/** What a response says it took, in the terms of `Usage`; `undefined` where it says nothing. Cached tokens are taken out of the prompt. */
+export function usageOf({ usage, tool_usage: tools }: WireResponse): Usage | undefined {
+  const searches = tools?.web_search?.num_requests
+  const isCounted = typeof searches === 'number' && searches >= 0
+  if (!usage && !isCounted) return undefined
+  return { ...tokensOf(usage ?? {}), ...(isCounted && { searches }), ...(usage && costOf(usage)) }
+}
+
+function tokensOf(wire: WireUsage): Usage {
   const cacheRead = tokenCount(wire.input_tokens_details?.cached_tokens)
   const cacheWrite = tokenCount(wire.input_tokens_details?.cache_write_tokens)
   const input = Math.max(0, tokenCount(wire.input_tokens) - cacheRead - cacheWrite)
   const output = tokenCount(wire.output_tokens)
   const reasoning = tokenCount(wire.output_tokens_details?.reasoning_tokens)
   const totalTokens = tokenCount(wire.total_tokens) || input + output + cacheRead + cacheWrite
-  const searches = tools?.web_search?.num_requests
-  const ticks = wire.cost_in_usd_ticks
-  return {
-    ...{ input, output, reasoning, cacheRead, cacheWrite, totalTokens },
-    ...(typeof searches === 'number' && { searches: tokenCount(searches) }),
-    ...(typeof ticks === 'number' && ticks >= 0 && { reportedCost: ticks / 1e10 }),
-  }
+  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens }
+}
+
+function costOf({ cost_in_usd_ticks: ticks, cost }: WireUsage): { reportedCost?: number } {
+  if (typeof ticks === 'number' && ticks >= 0) return { reportedCost: ticks / ticksPerDollar }
+  return typeof cost === 'number' && cost >= 0 ? { reportedCost: cost } : {}
 }

@@ -1,0 +1,67 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { ProviderState } from '../../contract/message/content.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { citationOf, containerFile, isCitation, isLongEnough, reachOf } from './annotations.ts'
+import type { Annotations, OutputItem } from './output-items.ts'
+import type { ReplayPayload } from './replay-state.ts'
+
+/**
+ * Shows what texts rest on.
+ *
+ * **Contract**
+ * - The service says it in events and again with the finished item; it is shown once, in the order of the service.
+ * - Ranges count code points, so one that names text which has not come yet waits for it.
+ */
+export class CitationWriter {
+  readonly #builder: AssistantBuilder
+  readonly #api: string
+  readonly #state: (payload: ReplayPayload) => ProviderState
+  readonly #unknown = new Set<string>()
+
+  constructor(builder: AssistantBuilder, api: string, state: (payload: ReplayPayload) => ProviderState) {
+    this.#builder = builder
+    this.#api = api
+    this.#state = state
+  }
+
+  /** What an event says of the text of `key`. */
+  add(open: OutputItem, key: number, annotation: JsonObject): void {
+    const known = annotationsOf(open, key)
+    known.list.push(annotation)
+    const isNext = known.shown === known.list.length - 1
+    if (isNext && isLongEnough(this.#builder.written(key), reachOf(annotation))) this.#show(open, key, known)
+  }
+
+  /** The text of `key` is complete, and rests on `whole`, if the service says so. */
+  complete(open: OutputItem, key: number, whole: readonly JsonObject[]): void {
+    if (whole.length === 0 && open.annotations?.has(key) !== true) return
+    const known = annotationsOf(open, key)
+    if (whole.length >= known.list.length) known.list = [...whole]
+    while (known.shown < known.list.length) this.#show(open, key, known)
+  }
+
+  #show(open: OutputItem, key: number, known: Annotations): void {
+    const annotation = known.list[known.shown]
+    known.shown += 1
+    if (annotation === undefined) return
+    if (isCitation(annotation)) this.#builder.citation(key, citationOf(annotation, this.#builder.written(key)))
+    else this.#warnOf(String(annotation.type))
+    const file = containerFile(annotation, this.#api, this.#state({ shownBy: open.id }))
+    if (file !== undefined) this.#builder.whole(`file ${file.fileId}`, file)
+  }
+
+  #warnOf(kind: string): void {
+    if (this.#unknown.has(kind)) return
+    this.#unknown.add(kind)
+    this.#builder.warn(`The service annotated its text with the kind "${kind.slice(0, 60)}", which this version does not show.`)
+  }
+}
+
+function annotationsOf(open: OutputItem, key: number): Annotations {
+  open.annotations ??= new Map()
+  const known = open.annotations.get(key)
+  if (known !== undefined) return known
+  const begun: Annotations = { list: [], shown: 0 }
+  open.annotations.set(key, begun)
+  return begun
+}

@@ -1,0 +1,198 @@
+import type { JsonObject } from '../../contract/json.ts'
+import { serviceToolText } from '../../contract/message/block-words.ts'
+import type { Content, TextContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import { legalName } from '../kit/history/legal-id.ts'
+import { type ReplayPayload, reasoningId, replayPayload } from './replay-state.ts'
+
+/** An answer as it was given. */
+export interface EncodedAnswer {
+  json: string
+  /** Ids of its items: none may stand twice in a request. */
+  ids: readonly string[]
+  hasReasoning: boolean
+  /** Items of code that ran in a container, which the service may have forgotten. */
+  hasContainers: boolean
+}
+
+/** What the results of an answer's calls must say. */
+export interface ExpectedResults {
+  /** By call: what called it, as JSON, where that was not the model itself. */
+  callers: ReadonlyMap<string, string>
+  /** Requests for a person's decision. */
+  approvals: ReadonlySet<string>
+}
+
+const legalItemName = /^[a-zA-Z0-9_-]+$/
+
+/** With reasoning and ids, if they still stand together; else without. */
+export function wholeAnswer({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
+  return isIntact(content) ? new OwnItems().write(content) : bareAnswer({ content })
+}
+
+/** Without what ran in containers, and the reasoning that led to it. */
+export function answerWithoutContainers({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
+  const led = new Set<string>()
+  const gone = new Set<string>()
+  for (const block of content) {
+    const { items, after } = replayPayload(block.providerState)
+    if (!items?.some(usesContainer)) continue
+    if (after !== undefined) led.add(after)
+    if (block.type === 'serviceTool') gone.add(block.id)
+  }
+  const kept = content.filter((block) => {
+    const { item, items, shownBy = '' } = replayPayload(block.providerState)
+    return !items?.some(usesContainer) && !gone.has(shownBy) && !(item !== undefined && led.has(reasoningId(item)))
+  })
+  return kept.length === content.length ? wholeAnswer({ content }) : new OwnItems().write(kept)
+}
+
+/** Without reasoning and ids. Text goes before the calls: gateways to other protocols want results right behind those. */
+export function bareAnswer({ content }: Pick<AssistantMessage, 'content'>): EncodedAnswer {
+  const items: string[] = []
+  for (const block of content) {
+    if (block.type === 'text') items.push(...bareText(block.text))
+    else if (block.type === 'serviceTool') items.push(...bareServiceTool(block))
+  }
+  for (const block of content) if (block.type === 'toolCall') items.push(callJson(block, replayPayload(block.providerState)))
+  return { json: items.join(','), ids: [], hasReasoning: false, hasContainers: false }
+}
+
+/** What the results of `content` must say. */
+export function expectedResults({ content }: AssistantMessage): ExpectedResults {
+  const callers = new Map<string, string>()
+  const approvals = new Set<string>()
+  for (const block of content) {
+    if (block.type === 'serviceTool' && block.needsApproval === true) approvals.add(block.id)
+    const { caller } = block.type === 'toolCall' ? replayPayload(block.providerState) : {}
+    if (block.type === 'toolCall' && caller !== undefined) callers.set(block.id, toJson(caller))
+  }
+  return { callers, approvals }
+}
+
+/** Whether each reasoning item still stands right before the item it led to, and that one right behind it. */
+function isIntact(content: readonly Content[]): boolean {
+  let expected: string | undefined
+  for (const block of content) {
+    const payload = replayPayload(block.providerState)
+    if (isShownElsewhere(block, payload)) continue
+    const { item, id, after } = payload
+    if (after !== expected) return false
+    // Blank text is only sent under its id.
+    if (after !== undefined && block.type === 'text' && block.text.trim() === '' && legalItemId(id, 'msg') === undefined) return false
+    expected = block.type === 'thinking' && item !== undefined ? reasoningId(item) : undefined
+  }
+  return expected === undefined
+}
+
+/** Whether a block has no item of its own. */
+function isShownElsewhere({ type }: Content, { shownBy, items, part }: ReplayPayload): boolean {
+  if (shownBy !== undefined) return true
+  return type !== 'text' && type !== 'thinking' && type !== 'toolCall' && items === undefined && part === undefined
+}
+
+/** The items of one answer, each text and unknown part within its message. */
+class OwnItems {
+  readonly #items: string[] = []
+  readonly #ids: string[] = []
+  #message: JsonObject | undefined
+  #parts: JsonObject[] = []
+  #hasReasoning = false
+  #hasContainers = false
+
+  write(content: readonly Content[]): EncodedAnswer {
+    for (const block of content) {
+      const payload = replayPayload(block.providerState)
+      if (!isShownElsewhere(block, payload)) this.#add(block, payload)
+    }
+    this.#endMessage()
+    return { json: this.#items.join(','), ids: this.#ids, hasReasoning: this.#hasReasoning, hasContainers: this.#hasContainers }
+  }
+
+  #add(block: Content, payload: ReplayPayload): void {
+    if (block.type === 'text') {
+      this.#part(textPart(block, payload), payload, block.text)
+      return
+    }
+    if (payload.part !== undefined) {
+      this.#part(payload.part, payload, '')
+      return
+    }
+    this.#endMessage()
+    if (block.type === 'thinking') {
+      if (payload.item !== undefined) this.#own(payload.item)
+      this.#hasReasoning = true
+    } else if (block.type === 'toolCall') {
+      const id = legalItemId(payload.id, 'fc')
+      if (id !== undefined) this.#ids.push(id)
+      this.#items.push(callJson(block, payload, id))
+    } else this.#service(block, payload.items ?? [])
+  }
+
+  #service(block: Content, items: readonly JsonObject[]): void {
+    for (const item of items) {
+      if (usesContainer(item)) this.#hasContainers = true
+      const isPicture = block.type === 'image' && block.data !== undefined && item.type === 'image_generation_call'
+      this.#own(isPicture ? { ...item, result: block.data ?? null } : item)
+    }
+  }
+
+  #own(item: JsonObject): void {
+    const id = reasoningId(item)
+    if (id !== '') this.#ids.push(id)
+    this.#items.push(toJson(item))
+  }
+
+  #part(part: JsonObject, { id, phase }: ReplayPayload, words: string): void {
+    if (this.#message !== undefined && this.#message.id === id) {
+      this.#parts.push(part)
+      return
+    }
+    this.#endMessage()
+    const legal = legalItemId(id, 'msg')
+    if (legal === undefined) {
+      this.#items.push(...bareText(words))
+      return
+    }
+    this.#ids.push(legal)
+    this.#message = { type: 'message', role: 'assistant', id: legal, status: 'completed', ...(phase === undefined ? {} : { phase }) }
+    this.#parts = [part]
+  }
+
+  #endMessage(): void {
+    if (this.#message !== undefined) this.#items.push(toJson({ ...this.#message, content: this.#parts }))
+    this.#message = undefined
+  }
+}
+
+function usesContainer({ type }: JsonObject): boolean {
+  return type === 'code_interpreter_call'
+}
+
+/** An answered request goes with its answer; anything else is told in words. */
+function bareServiceTool(block: Extract<Content, { type: 'serviceTool' }>): string[] {
+  const request = replayPayload(block.providerState).items?.find(({ type }) => type === 'mcp_approval_request')
+  return request === undefined ? bareText(serviceToolText(block)) : [toJson(request)]
+}
+
+/** Text without an id goes in the short form, which every service takes from anybody. */
+function bareText(text: string): string[] {
+  return text.trim() === '' ? [] : [toJson({ role: 'assistant', content: text })]
+}
+
+function textPart({ text }: TextContent, { annotations = [] }: ReplayPayload): JsonObject {
+  return { type: 'output_text', text, annotations }
+}
+
+function callJson(call: ToolCallContent, { namespace, caller }: ReplayPayload, id?: string): string {
+  const item: JsonObject = { type: 'function_call', call_id: call.id, name: legalName(call.name), arguments: toJson(call.arguments) }
+  if (namespace !== undefined) item.namespace = namespace
+  if (caller !== undefined) item.caller = caller
+  return toJson(id === undefined ? item : { ...item, id })
+}
+
+/** Some services give ids that they do not take back. */
+function legalItemId(id: string | undefined, prefix: string): string | undefined {
+  return id?.startsWith(`${prefix}_`) && id.length <= 64 && legalItemName.test(id) ? id : undefined
+}

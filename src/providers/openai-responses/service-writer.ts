@@ -1,0 +1,236 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { ImageContent, ProviderState, ServiceToolContent } from '../../contract/message/content.ts'
+import { newId } from '../../contract/message/ids.ts'
+import { typeByBytes, typeByName } from '../../contract/message/media.ts'
+import type { Message } from '../../contract/message/message.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import type { OutputItem } from './output-items.ts'
+import { type ReplayPayload, replayPayload } from './replay-state.ts'
+import { idOf, isAnsweredApart, listIn, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
+import type { ResponsesEvent } from './wire.ts'
+
+/** A call of this answer. */
+interface Call {
+  open: OutputItem
+  id: string
+  /** As far as it came. */
+  item: JsonObject
+  after: ReplayPayload
+  /** Its own end was seen. */
+  isDone: boolean
+  /** Nothing is to come. */
+  isOver: boolean
+}
+
+/** What the service is about while a call of one of its tools goes on: fields of the events that say what the call will be. */
+const early: ReadonlyMap<string, 'code' | 'arguments' | 'input'> = new Map([
+  ['response.code_interpreter_call_code.done', 'code'],
+  ['response.mcp_call_arguments.done', 'arguments'],
+  ['response.custom_tool_call_input.done', 'input'],
+])
+
+/**
+ * Writes what the service did by itself.
+ *
+ * **Contract**
+ * - Each call is a `serviceTool` block from its first event on. Pictures it made are blocks of their own.
+ * - Items are kept as they came, in their order; one that did not end is left out of what goes back.
+ * - An output finds its call by `call_id`, else by order, also in an earlier message.
+ * - An item of a kind that is not known is an opaque block, with a warning.
+ */
+export class ServiceWriter {
+  readonly #builder: AssistantBuilder
+  readonly #state: (payload: ReplayPayload) => ProviderState
+  readonly #history: readonly Message[]
+  readonly #calls: Call[] = []
+  readonly #ids = new Set<string>()
+
+  constructor(builder: AssistantBuilder, state: (payload: ReplayPayload) => ProviderState, history: readonly Message[]) {
+    this.#builder = builder
+    this.#state = state
+    this.#history = history
+  }
+
+  /** An item begins. */
+  open(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+    if (roleOf(item) === 'call') this.#show(this.#begun(open, item, after), 'running')
+  }
+
+  /** An event between the beginning and the end of an item. */
+  goOn(open: OutputItem, event: ResponsesEvent, type: string): void {
+    const call = this.#callOf(open)
+    if (call === undefined || call.isDone) return
+    const field = early.get(type)
+    if (type === 'response.image_generation_call.partial_image') this.#picture(`picture ${open.key}`, event.partial_image_b64, call)
+    else if (field !== undefined && typeof event[field] === 'string') call.item = { ...call.item, [field]: event[field] }
+    else if (type === 'response.shell_call_command.done') addCommand(call, event)
+    else return
+    if (type !== 'response.image_generation_call.partial_image') this.#show(call, 'running')
+  }
+
+  /** An item is complete. */
+  close(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+    const role = roleOf(item)
+    if (role === 'call') this.#endCall(this.#begun(open, item, after), item)
+    else if (role === 'output') this.#answer(open, item, after)
+    else if (role === 'aside') this.#keepAside(open, item, after)
+    else this.#builder.unknown(opaqueKey(open), textIn(item.type), this.#state({ items: [item], ...after }))
+  }
+
+  /**
+   * The answer is over. A call without its end is a failed one, and so is one without an output, unless the service goes on once ours are answered.
+   * Returns the items that do not go back.
+   */
+  end(isWaiting: boolean): OutputItem[] {
+    return this.#calls.flatMap((call) => {
+      const waits = call.item.type === 'mcp_approval_request' || isWaiting
+      if (call.isOver || (call.isDone && waits)) return []
+      const { name, input } = viewOf(call.item)
+      const error = { code: 'incomplete', message: 'The service did not end it.' }
+      this.#builder.serviceTool({ type: 'serviceTool', id: call.id, name, ...(input !== undefined && { input }), status: 'failed', error })
+      return [call.open]
+    })
+  }
+
+  #callOf(open: OutputItem): Call | undefined {
+    return this.#calls.find((call) => call.open === open)
+  }
+
+  #begun(open: OutputItem, item: JsonObject, after: ReplayPayload): Call {
+    const known = this.#callOf(open)
+    if (known !== undefined) return known
+    const said = idOf(item)
+    const id = said === '' || this.#ids.has(said) ? newId() : said
+    this.#ids.add(id)
+    const call: Call = { open, id, item, after, isDone: false, isOver: false }
+    this.#calls.push(call)
+    return call
+  }
+
+  #endCall(call: Call, item: JsonObject): void {
+    call.item = item
+    if (item.status === 'incomplete') return
+    call.isDone = true
+    const isFailed = viewOf(item).error !== undefined
+    const waits = item.type === 'mcp_approval_request' || (isAnsweredApart(item) && !isFailed)
+    if (!waits) call.isOver = true
+    this.#show(call, waits ? 'running' : isFailed ? 'failed' : 'done')
+    if (item.type === 'code_interpreter_call') this.#codePictures(call, item)
+  }
+
+  #show(call: Call, status: ServiceToolContent['status'], more: Partial<ServiceToolContent> = {}): void {
+    const block: ServiceToolContent = { type: 'serviceTool', id: call.id, ...viewOf(call.item), status, ...more }
+    if (call.isDone) block.providerState = more.providerState ?? this.#stateOf(call)
+    this.#builder.serviceTool(block)
+  }
+
+  /** A generated picture carries the item, whose bytes it has. */
+  #stateOf(call: Call): ProviderState {
+    const { item, open, after, id } = call
+    if (item.type !== 'image_generation_call' || textIn(item.result) === '') return this.#state({ items: [item], ...after })
+    this.#picture(`picture ${open.key}`, item.result, call, { items: [{ ...item, result: null }], ...after })
+    return this.#state({ shownBy: id })
+  }
+
+  #picture(key: string, data: unknown, { item }: Call, payload?: ReplayPayload): void {
+    if (typeof data !== 'string' || data === '') return
+    const told = typeByBytes(data)
+    const mimeType = told?.startsWith('image/') ? told : `image/${textIn(item.output_format) || 'png'}`
+    const state = payload && { providerState: this.#state(payload) }
+    this.#builder.whole(key, { type: 'image', mimeType, data, ...state })
+  }
+
+  /** They go back with the call. */
+  #codePictures({ open, id }: Call, item: JsonObject): void {
+    listIn(item.outputs).forEach(({ type, url }, index) => {
+      const source = type === 'image' ? pictureAt(textIn(url)) : undefined
+      if (source !== undefined) {
+        this.#builder.whole(`picture ${open.key} ${index}`, { type: 'image', ...source, providerState: this.#state({ shownBy: id }) })
+      }
+    })
+  }
+
+  #answer(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+    const answered = outputOf(item)
+    const callId = textIn(item.call_id)
+    const call = this.#calls.find(
+      (each) => each.item.type === answered?.of && each.isDone && !each.isOver && (callId === '' || textIn(each.item.call_id) === callId),
+    )
+    const output = answered?.shown === undefined ? {} : { output: answered.shown }
+    if (call === undefined) {
+      this.#answerEarlier(open, item, after, answered?.of ?? '', output)
+      return
+    }
+    if (item.status === 'incomplete') return
+    call.isOver = true
+    const isNext = call.open.position === open.position - 1
+    const items = isNext ? [call.item, item] : [call.item]
+    const isFailed = item.status === 'failed'
+    this.#show(call, isFailed ? 'failed' : 'done', {
+      ...output,
+      ...(isFailed && { error: { code: 'failed' } }),
+      providerState: this.#state({ items, ...call.after }),
+    })
+    if (!isNext) this.#keepAside(open, item, after)
+  }
+
+  /** Of a call that an earlier message began. */
+  #answerEarlier(open: OutputItem, item: JsonObject, after: ReplayPayload, type: string, output: { output?: JsonValue }): void {
+    const callId = textIn(item.call_id)
+    const blocks = this.#history.flatMap((message) => (message.role === 'assistant' ? message.content : []))
+    const begun = blocks.findLast(
+      (block) =>
+        block.type === 'serviceTool' &&
+        replayPayload(block.providerState).items?.some((each) => each.type === type && callId !== '' && each.call_id === callId),
+    )
+    const providerState = this.#state({ items: [item], ...after })
+    if (begun?.type !== 'serviceTool') {
+      this.#builder.unknown(opaqueKey(open), textIn(item.type), providerState)
+      return
+    }
+    const { id, name, input } = begun
+    this.#builder.serviceTool({
+      type: 'serviceTool',
+      id,
+      name,
+      ...(input !== undefined && { input }),
+      status: 'done',
+      ...output,
+      providerState,
+    })
+  }
+
+  #keepAside(open: OutputItem, item: JsonObject, after: ReplayPayload): void {
+    const kind = textIn(item.type)
+    this.#builder.whole(opaqueKey(open), { type: 'opaque', kind, providerState: this.#state({ items: [item], ...after }) })
+    const fault = kind === 'mcp_list_tools' ? viewOf(item).error : undefined
+    if (fault !== undefined) {
+      const label = textIn(item.server_label).slice(0, 60)
+      this.#builder.warn(
+        `The service could not list the tools of the MCP server "${label}": ${(fault.message ?? fault.code).slice(0, 300)}`,
+      )
+    }
+  }
+}
+
+function opaqueKey({ key }: OutputItem): string {
+  return `item ${key}`
+}
+
+function addCommand(call: Call, { command_index: index, command }: ResponsesEvent): void {
+  const { action } = call.item
+  if (typeof command !== 'string') return
+  const known = typeof action === 'object' && action !== null && !Array.isArray(action) ? action : {}
+  const commands = Array.isArray(known.commands) ? [...known.commands] : []
+  commands.splice(typeof index === 'number' ? index : commands.length, 1, command)
+  call.item = { ...call.item, action: { ...known, commands } }
+}
+
+/** Where a picture of an interpreter is; `undefined` for no address. */
+function pictureAt(url: string): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
+  const inside = /^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url)
+  if (inside !== null) return { mimeType: inside[1] ?? '', data: inside[2] ?? '' }
+  if (!/^https:\/\/[^/]/i.test(url) || !URL.canParse(url)) return undefined
+  const named = typeByName(new URL(url).pathname)
+  return { mimeType: named?.startsWith('image/') ? named : 'image/png', url }
+}
