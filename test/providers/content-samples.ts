@@ -33,8 +33,10 @@ export interface Expected {
   opaque?: string[]
   usage?: Record<string, unknown>
   container?: string
-  media?: { mimeType?: string; data?: string | string[]; url?: string }[]
-  files?: { fileId?: string }[]
+  media?: { mimeType?: string; data?: string | string[]; url?: string; partials?: string[] }[]
+  files?: { fileId?: string; name?: string }[]
+  approvals?: string[]
+  approval?: { id: string }
   next?: unknown
 }
 

@@ -14,7 +14,7 @@ const reasoning = (summary: string[], more: object = { encrypted_content: 'ZW5jc
 })
 const after = 'rs_1'
 
-const finished: Record<string, { content: object[]; stopReason: string; usage?: object }> = {
+const finished: Record<string, { content: object[]; stopReason: string; usage?: object; refusal?: string }> = {
   text: {
     content: [{ type: 'text', text: 'Grüße 🌍, wörld', ...state({ id: 'msg_1', phase: 'final_answer' }) }],
     stopReason: 'stop',
@@ -44,7 +44,7 @@ const finished: Record<string, { content: object[]; stopReason: string; usage?: 
     ],
     stopReason: 'toolUse',
   },
-  refusal: { content: [{ type: 'text', text: "I'm sorry, no.", ...state({ id: 'msg_1' }) }], stopReason: 'guardRail' },
+  refusal: { content: [], stopReason: 'guardRail', refusal: "I'm sorry, no." },
   'max-tokens': {
     content: [
       {
@@ -96,13 +96,13 @@ const finished: Record<string, { content: object[]; stopReason: string; usage?: 
   },
   'server-tools': {
     content: [
+      { type: 'thinking', thinking: '', ...state(reasoning([])) },
       {
-        ...{ type: 'thinking', thinking: '' },
-        ...state({ item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'ZW5jcnlwdGVk' } }),
-      },
-      {
-        ...{ type: 'serviceTool', id: 'ws_1', name: 'web_search', status: 'done' },
-        ...state({ item: { type: 'web_search_call', id: 'ws_1', status: 'completed' }, after: 'rs_1' }),
+        type: 'serviceTool',
+        id: 'ws_1',
+        name: 'web_search',
+        status: 'done',
+        ...state({ items: [{ id: 'ws_1', type: 'web_search_call', status: 'completed' }], after }),
       },
       { type: 'text', text: 'Found.', ...state({ id: 'msg_1' }) },
     ],
@@ -133,6 +133,7 @@ describe('the Responses decoder', () => {
     expect(error).toBeUndefined()
     expect(message?.content).toEqual(expected.content)
     expect(message).toMatchObject({ stopReason: expected.stopReason, usage: expected.usage ?? usage })
+    expect(message?.refusal).toBe(expected.refusal)
     expect(events[0]).toEqual({ type: 'start', message })
   })
 

@@ -179,7 +179,15 @@ describe('messages', () => {
     expect((await inputFor(history, openaiResponses('grok-4.3', xai))).slice(3)).toEqual([
       { type: 'function_call_output', call_id: 'c1', output: 'see' },
       { type: 'function_call_output', call_id: 'c2', output: '(see attached image)' },
-      { role: 'user', content: [imagePart, imagePart] },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Files of call c1 (read):' },
+          imagePart,
+          { type: 'input_text', text: 'Files of call c2 (read):' },
+          imagePart,
+        ],
+      },
     ])
   })
 })

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
+import type { JsonObject } from '../../../src/contract/json.ts'
 import type { Message } from '../../../src/contract/message/message.ts'
 import { azure } from '../../../src/providers/azure/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { answering, fixture, utf8 } from '../bytes.ts'
-import { called, canary, result, streamed, user } from './call.ts'
+import { answer, called, canary, result, streamed, user } from './call.ts'
 import type { InputItem } from './grammar.ts'
 
 const text = fixture('openai-responses/text.sse')
@@ -144,5 +145,32 @@ describe("a prompt that Azure's content filter refuses", () => {
     expect(message?.content).toEqual([{ type: 'text', text: expect.stringContaining('content management policy') }])
     expect(events.map((event) => event.type)).toEqual(['start', 'text'])
     expect(events[0]).toEqual({ type: 'start', message })
+  })
+})
+
+describe('a container that is gone', () => {
+  const gone = errorBody('invalid_request_error', 'Expected container_id: cntr_1.')
+  const state = (payload: JsonObject) => ({ providerState: { api: 'openAiResponses' as const, model: 'gpt-test', payload } })
+  const item = { id: 'ci_1', type: 'code_interpreter_call', status: 'completed', code: '1', container_id: 'cntr_1', outputs: null }
+  const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'ZW5j' }
+  const history = [
+    user('a'),
+    answer([
+      { type: 'thinking', thinking: '', ...state({ item: thought }) },
+      { type: 'serviceTool', id: 'ci_1', name: 'code_interpreter', status: 'done', ...state({ items: [item], after: 'rs_1' }) },
+      { type: 'image', mimeType: 'image/png', url: 'https://a.example/1.png', ...state({ shownBy: 'ci_1' }) },
+      { type: 'text', text: 'One.', ...state({ id: 'msg_1' }) },
+    ]),
+    user('b'),
+  ]
+
+  it('is left out with its reasoning, and the call repeated, once', async () => {
+    const served = serving(refusing(400, gone), streaming(text))
+    const { message } = await called(openaiResponses('gpt-test', { fetch: served.fetch }), { messages: history })
+    expect(message).toMatchObject({ stopReason: 'stop' })
+    expect(served.bodies.map(({ input }) => input.map((each) => each.type ?? each.role))).toEqual([
+      ['user', 'reasoning', 'code_interpreter_call', 'message', 'user'],
+      ['user', 'message', 'user'],
+    ])
   })
 })

@@ -56,7 +56,7 @@ describe('the same model', () => {
     ])
   })
 
-  it('gets back what the service did by itself, behind its reasoning', async () => {
+  it('gets what the service did by itself back with its reasoning', async () => {
     expect(await types(await history('server-tools'))).toEqual(['user', 'reasoning rs_1', 'web_search_call ws_1', 'message msg_1', 'user'])
   })
 
