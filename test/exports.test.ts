@@ -20,8 +20,8 @@ const expected: Record<string, string> = {
     compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter
     Backend BackendName CompatibleOptions ProviderOptions`,
   './providers/openai-responses': `
-    openAiResponsesProvider openaiResponses openaiTools
-    OpenAiMcpOptions OpenAiResponsesOptions OpenAiResponsesProviderOptions ReasoningSummary`,
+    openAiResponsesProvider openaiResponses openaiTools xaiTools
+    OpenAiMcpOptions OpenAiResponsesOptions OpenAiResponsesProviderOptions OpenAiWebSearchOptions ReasoningSummary XaiWebSearchOptions XaiXSearchOptions`,
   './providers/azure': `
     azure azureProvider
     AzureAuth AzureOptions AzureProviderOptions`,

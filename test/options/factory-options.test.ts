@@ -107,7 +107,7 @@ checkedOptions<TransportOptions>('openAiProvider', transport, openAiProvider)
 const responses = { ...transport, reasoningSummary: 'none' as const, serverTools: [] }
 checkedOptions<OpenAiResponsesOptions>('openaiResponses', { ...model, ...responses }, (options) => openaiResponses('m', options))
 checkedOptions<OpenAiResponsesProviderOptions>('openAiResponsesProvider', responses, openAiResponsesProvider)
-const ofAzure = { ...responses, apiVersion: 'v', auth: 'entra' as const }
+const ofAzure = { ...responses, apiVersion: 'v', auth: 'entra' as const, imageDeployment: 'i' }
 checkedOptions<AzureOptions>('azure', { ...model, ...ofAzure, resource: 'r', underlyingModel: 'u' }, (options) => azure('m', options), [
   'resource',
 ])

@@ -24,6 +24,8 @@ export interface AzureProviderOptions extends OpenAiResponsesProviderOptions {
   apiVersion?: string
   /** What the key is. Default: a token of Entra ID where it looks like one, else the key of the resource. */
   auth?: AzureAuth
+  /** The deployment that draws, for the tool `image_generation`. */
+  imageDeployment?: string
 }
 
 /** What `azure` takes beside the name of the deployment: `resource` or `baseUrl`, and more. */
@@ -34,7 +36,12 @@ export interface AzureOptions extends Omit<ProviderOptions, 'compat'>, AzureProv
   underlyingModel?: string
 }
 
-const ownTable: OptionTable<AzureProviderOptions> = { ...responsesTable, apiVersion: aText, auth: oneOf('apiKey', 'entra') }
+const ownTable: OptionTable<AzureProviderOptions> = {
+  ...responsesTable,
+  apiVersion: aText,
+  auth: oneOf('apiKey', 'entra'),
+  imageDeployment: aText,
+}
 const factoryOptions = optionsOf<AzureOptions>({ ...modelTable, ...ownTable, resource: aText, underlyingModel: aText })
 const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
 
@@ -91,14 +98,14 @@ export function azureProvider(options: AzureProviderOptions = {}): StreamProvide
 }
 
 function deploymentProvider(options: AzureProviderOptions): StreamProvider {
-  const { apiVersion, auth, reasoningSummary = 'auto', serverTools = [] } = options
+  const { reasoningSummary = 'auto', serverTools = [], apiVersion } = options
   checkServerTools(serverTools)
   return defineProvider({
     api: 'azureOpenAiResponses',
     service: 'Azure OpenAI',
     transport: options,
     codec: {
-      ...responsesCodec({ reasoningSummary, serverTools, route: (request) => azureRoute(request, apiVersion, auth) }),
+      ...responsesCodec({ reasoningSummary, serverTools, route: (request) => azureRoute(request, options) }),
       explain: (error, request) => explained(error, request, apiVersion),
     },
   })
@@ -108,8 +115,9 @@ function deploymentProvider(options: AzureProviderOptions): StreamProvider {
 const token = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/
 
 /** Where and as whom `request` is sent. */
-function azureRoute({ model, credential }: StreamRequest, apiVersion: string | undefined, auth: AzureAuth | undefined): ResponsesRoute {
+function azureRoute({ model, credential }: StreamRequest, { apiVersion, auth, imageDeployment }: AzureProviderOptions): ResponsesRoute {
   const own: Record<string, string> = { 'content-type': 'application/json' }
+  if (imageDeployment !== undefined) own['x-ms-oai-image-generation-deployment'] = imageDeployment
   if (credential !== undefined && credential !== '') {
     const key = headerCredential('Azure OpenAI', credential)
     if (auth === 'entra' || (auth === undefined && token.test(key))) own.authorization = `Bearer ${key}`

@@ -86,7 +86,7 @@ function encodeRequest(
   const parameters = parametersOf(request, profile, options, warnings)
   const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
   const { serverTools } = options
-  const include = [...(Array.isArray(fields.include) ? fields.include : []), ...includedFor(serverTools)]
+  const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
   if (include.length > 0) fields.include = include
   const declared = [toolsJson(request.tools), ...serverTools.map(toJson)].filter((part) => part !== '')
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
@@ -121,7 +121,7 @@ function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: ResponsesProf
 function parametersOf(
   request: StreamRequest,
   { capabilities, isOpenAi }: ResponsesProfile,
-  { reasoningSummary }: EncodingOptions,
+  { reasoningSummary, serverTools }: EncodingOptions,
   warnings: string[],
 ): JsonObject {
   const { model, thinkingLevel: level, temperature } = request
@@ -132,6 +132,10 @@ function parametersOf(
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
     effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
+    if (effort === 'minimal' && serverTools.some(({ type }) => type === 'web_search')) {
+      effort = 'low'
+      warnings.push('The effort "minimal" was raised to "low": the service does not search with less.')
+    }
     const reasoning: JsonObject = effort === undefined ? {} : { effort }
     if (level !== 'off' && reasoningSummary !== 'none') reasoning.summary = reasoningSummary
     if (Object.keys(reasoning).length > 0) fields.reasoning = reasoning

@@ -15,7 +15,14 @@ import { checkServerTools } from './server-tools.ts'
 
 export type { ReasoningSummary } from './encode-request.ts'
 export type { OpenAiResponsesProviderOptions } from './provider-options.ts'
-export { type OpenAiMcpOptions, openaiTools } from './server-tools.ts'
+export {
+  type OpenAiMcpOptions,
+  type OpenAiWebSearchOptions,
+  openaiTools,
+  type XaiWebSearchOptions,
+  type XaiXSearchOptions,
+  xaiTools,
+} from './server-tools.ts'
 
 /** What `openaiResponses` takes beside the model id. */
 export type OpenAiResponsesOptions = Omit<ProviderOptions, 'compat'> & OpenAiResponsesProviderOptions
