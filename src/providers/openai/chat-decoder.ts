@@ -9,6 +9,7 @@ import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
 import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../kit/decode/wire-value.ts'
+import { ChatExtras } from './chat-extras.ts'
 import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
@@ -43,6 +44,8 @@ export class ChatDecoder implements StreamDecoder {
   /** Of the one call that the oldest form of the protocol knows. */
   readonly #legacyId = newId()
   readonly #sse: SseDecoder
+  readonly #extras: ChatExtras
+  #refusal = ''
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
   /** What the service attached to calls. */
@@ -68,6 +71,7 @@ export class ChatDecoder implements StreamDecoder {
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
+    this.#extras = new ChatExtras(this.builder, (payload) => ({ api: 'openAiCompletions', model: this.#model.id, payload }))
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 
@@ -95,7 +99,9 @@ export class ChatDecoder implements StreamDecoder {
     }
     // Nothing said that the call was over: its arguments may have been still to come.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
+    this.#extras.tell(this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
+    if (this.#refusal !== '') message.refusal = this.#refusal
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
     // Of z.ai.
     return reason === 'model_context_window_exceeded' ? filledContext(message) : message
@@ -128,6 +134,7 @@ export class ChatDecoder implements StreamDecoder {
     if (chunk.error || chunk.object === 'error' || chunk.base_resp?.status_code) throw new StreamRefusal(chunk)
     if (this.builder.message.responseId === undefined) this.builder.answeredBy(chunk.id, chunk.model)
     this.builder.start()
+    if ((chunk.citations ?? chunk.search_results ?? chunk.service_tier) != null) this.#extras.chunk(chunk)
     const usage = chunk.usage || chunk.x_groq?.usage
     if (usage) this.#setUsage(usage)
     const choice = objectsIn(chunk.choices, 'choices').find(isOurs)
@@ -138,7 +145,10 @@ export class ChatDecoder implements StreamDecoder {
     if (this.#finishReason === undefined) this.#id = chunk.id
     else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
     const before = this.progress
+    if (choice.logprobs) this.#extras.choice(choice)
     if (delta) this.#delta(delta)
+    // A delta that is understood is looked at no further, unless it may be one of these.
+    if (delta && (this.progress === before || delta.annotations || delta.images) && this.#extras.delta(delta)) this.progress++
     if (this.progress > before) this.#hasDeltas = true
     // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
     if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0))
@@ -165,7 +175,9 @@ export class ChatDecoder implements StreamDecoder {
     else this.#text(textIn(content, 'text'))
     if (refusal) {
       this.#isRefusal = true
-      this.#text(textIn(refusal, 'a refusal'))
+      const said = textIn(refusal, 'a refusal')
+      this.#refusal += said
+      this.#text(said)
     }
     if (calls) for (const call of listOf(calls)) this.#toolCall(call)
     const oldest = objectIn(legacy, 'a call')
@@ -216,6 +228,7 @@ export class ChatDecoder implements StreamDecoder {
 
   #part(part: ChatContentPart): void {
     if (part.type === 'thinking') this.#thinking(textIn(part.thinking, 'reasoning'))
+    else if (part.text === undefined && part.type !== undefined && part.type !== 'text') this.#extras.part(part.type, part)
     else this.#text(textIn(part.text, 'text'))
   }
 

@@ -75,16 +75,27 @@ function encodeFile(file: FileContent): string {
 
 function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): string {
   const calls = content.filter((block) => block.type === 'toolCall')
-  const text = textOf(content)
+  const sound = soundOf(content)
+  const text = textOf(content) || (sound?.transcript ?? '')
   const details = content.flatMap((block) => (block.type === 'thinking' ? detailsOf(block.providerState?.payload.reasoningDetails) : []))
   return toJson({
     role: 'assistant',
     // Null is legal beside tool calls only.
-    content: text === '' && calls.length > 0 ? null : text,
+    content: (text === '' && calls.length > 0) || sound?.id !== undefined ? null : text,
+    ...(sound?.id !== undefined && { audio: { id: sound.id } }),
     ...reasoningOf(content, rules),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
   })
+}
+
+/** What the model spoke: by its id while the service has it, else in words. */
+function soundOf(content: readonly Content[]): { id?: string; transcript: string } | undefined {
+  const sound = content.find((block) => block.type === 'file' && block.providerState?.payload.transcript !== undefined)
+  const { audioId, expiresAt, transcript } = sound?.providerState?.payload ?? {}
+  if (typeof transcript !== 'string') return undefined
+  const isThere = typeof audioId === 'string' && (typeof expiresAt !== 'number' || expiresAt * 1000 > Date.now())
+  return isThere ? { id: audioId, transcript } : { transcript }
 }
 
 function encodeCall(call: ToolCallContent): JsonValue {

@@ -14,6 +14,10 @@ export interface ChatChunk {
   base_resp?: { status_code?: number | null } | null
   /** Mistral's flat error object says `error` here. */
   object?: string
+  service_tier?: unknown
+  /** Perplexity: where the numbers in the text lead, in every chunk. */
+  citations?: unknown
+  search_results?: unknown
 }
 
 /** One alternative answer; only that of index 0 is read. */
@@ -27,6 +31,7 @@ export interface ChatChoice {
   finish_reason?: string | null
   /** Moonshot reports here. */
   usage?: ChatUsage | null
+  logprobs?: { content?: (object | null)[] | null } | null
 }
 
 /** What a chunk adds. */
@@ -40,6 +45,11 @@ export interface ChatDelta {
   tool_calls?: (ChatToolCall | null)[] | ChatToolCall | { [index: string]: ChatToolCall | null } | null
   /** The oldest form of a call. */
   function_call?: ChatFunction | null
+  images?: unknown
+  audio?: unknown
+  annotations?: unknown
+  /** Groq: what it ran by itself. */
+  executed_tools?: unknown
 }
 
 /** Mistral streams its content in parts while it thinks. */
@@ -70,7 +80,11 @@ export interface ChatUsage {
   completion_tokens?: number | null
   total_tokens?: number | null
   prompt_tokens_details?: { cached_tokens?: number | null; cache_write_tokens?: number | null } | null
-  completion_tokens_details?: { reasoning_tokens?: number | null } | null
+  completion_tokens_details?: { reasoning_tokens?: number | null; audio_tokens?: number | null } | null
+  /** OpenRouter in USD; Perplexity in an object. */
+  cost?: number | { total_cost?: number | null } | null
+  server_tool_use_details?: { web_search_requests?: number | null } | null
+  num_search_queries?: number | null
   /** DeepSeek. */
   prompt_cache_hit_tokens?: number | null
   /** Moonshot. */
@@ -93,5 +107,12 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   const isOutside = total === 0 ? isReasoningOutside : reasoning > 0 && total === prompt + completion + reasoning
   const output = isOutside ? completion + reasoning : completion
   const input = Math.max(0, prompt - cacheRead - cacheWrite)
-  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
+  const usage: Usage = { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
+  const cost = typeof raw.cost === 'number' ? raw.cost : raw.cost?.total_cost
+  if (typeof cost === 'number' && cost >= 0) usage.reportedCost = cost
+  const searches = tokenCount(raw.server_tool_use_details?.web_search_requests ?? raw.num_search_queries)
+  if (searches > 0) usage.searches = searches
+  const sound = tokenCount(raw.completion_tokens_details?.audio_tokens)
+  if (sound > 0) usage.audioOutput = sound
+  return usage
 }

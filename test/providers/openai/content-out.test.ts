@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/contract/message/content.ts'
+import { type AssistantMessage, textOf, toolCallsOf } from '../../../src/contract/message/message.ts'
+import { openai } from '../../../src/providers/openai/index.ts'
+import { answering } from '../bytes.ts'
+import { type Expected, samplesOf, sseOf } from '../content-samples.ts'
+import { outcomeOf, plainRequest, sentBody, user } from '../model-call.ts'
+
+const id = 'gpt-5.2'
+const samples = samplesOf('openai_completions')
+
+async function read(bytes: Uint8Array[]): Promise<{ message: AssistantMessage; warnings: string[] }> {
+  const { provider, config } = openai(id, { apiKey: 'k', fetch: answering(bytes) })
+  const { message, error, events } = await outcomeOf(provider, plainRequest(config))
+  expect(error).toBeUndefined()
+  if (message === undefined) throw new Error('no message')
+  return { message, warnings: events.flatMap((event) => (event.type === 'warning' ? [event.warning] : [])) }
+}
+
+type ServiceTool = Extract<Content, { type: 'serviceTool' }>
+
+function holds(message: AssistantMessage, wanted: Expected & { logprobs?: [string, number][]; transcript?: string }): void {
+  if (wanted.refusal !== undefined) expect(message).toMatchObject({ refusal: wanted.refusal, stopReason: 'guardRail' })
+  else expect(textOf(message.content)).toBe(wanted.text ?? '')
+  if (wanted.stop !== undefined) expect(message.stopReason).toBe(wanted.stop)
+  expect(toolCallsOf(message.content).map((call) => call.id)).toEqual((wanted.toolCalls ?? []).map((call) => call.id))
+  const tools = message.content.filter((block): block is ServiceTool => block.type === 'serviceTool')
+  for (const [at, { name, output, status = 'done' }] of (wanted.serviceTools ?? []).entries()) {
+    expect(tools[at]).toMatchObject({ name, status, ...(output !== undefined && { output }) })
+  }
+  const citations = message.content.flatMap((block) => (block.type === 'text' ? (block.citations ?? []) : []))
+  for (const [at, { url, title, range }] of (wanted.citations ?? []).entries()) {
+    expect(citations[at]).toMatchObject({ url, title, ...(range !== undefined && { range: { start: range[0], end: range[1] } }) })
+  }
+  expect(citations).toHaveLength(wanted.citations?.length ?? 0)
+  const media = message.content.flatMap((block) => (block.type === 'image' || block.type === 'file' ? [block] : []))
+  for (const [at, { mimeType, data }] of (wanted.media ?? []).entries()) {
+    expect(media[at]).toMatchObject({ mimeType, data: Array.isArray(data) ? data.join('') : data })
+  }
+  const kinds = message.content.flatMap((block) => (block.type === 'opaque' ? [block.kind] : []))
+  expect(kinds).toEqual(wanted.opaque ?? [])
+  const { cost, searches, audioOut } = wanted.usage ?? {}
+  if (cost !== undefined) expect(message.usage.reportedCost).toBe(cost)
+  if (searches !== undefined) expect(message.usage.searches).toBe(searches)
+  if (audioOut !== undefined) expect(message.usage.audioOutput).toBe(audioOut)
+  if (wanted.logprobs !== undefined) expect(message.logprobs?.map(({ token, logprob }) => [token, logprob])).toEqual(wanted.logprobs)
+  if (wanted.transcript !== undefined) expect(media[0]).toMatchObject({ context: wanted.transcript })
+}
+
+async function echo(message: AssistantMessage): Promise<Record<string, unknown>[]> {
+  const { provider, config } = openai(id, { apiKey: 'k' })
+  const { messages } = await sentBody<{ messages: Record<string, unknown>[] }>(
+    provider,
+    plainRequest(config, { messages: [user('Hi'), message, user('Go on.')] }),
+  )
+  return messages
+}
+
+describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_name, sample) => {
+  it('gives what it says', async () => {
+    const { message, warnings } = await read([sseOf(sample)])
+    holds(message, sample.expect)
+    expect(warnings).toHaveLength(sample.expect.opaque?.length ?? 0)
+    await echo(message)
+  })
+
+  it('is the same wherever it is cut', async () => {
+    const bytes = sseOf(sample)
+    const whole = await read([bytes])
+    for (let at = 1; at < bytes.length; at += 97) {
+      const { message } = await read([bytes.subarray(0, at), bytes.subarray(at)])
+      expect(message.content).toEqual(whole.message.content)
+    }
+  })
+})
+
+function streamOf(...deltas: object[]): Uint8Array {
+  const events = deltas.map((delta) => ({ data: { id: 'c', choices: [{ index: 0, delta }] } }))
+  const end = { data: { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] } }
+  return sseOf({ name: 'made', events: [...events, end, { data: '[DONE]' }], expect: {} })
+}
+
+it('sends spoken words by their id while the service has them, then in words', async () => {
+  const spoken = (expires: number) => [{ audio: { id: 'a_1', data: 'AAAA', transcript: 'Hi' } }, { audio: { expires_at: expires } }]
+  const { message: fresh } = await read([streamOf(...spoken(Date.now() / 1000 + 600))])
+  expect((await echo(fresh))[1]).toMatchObject({ role: 'assistant', content: null, audio: { id: 'a_1' } })
+  const { message: gone } = await read([streamOf(...spoken(1))])
+  expect((await echo(gone))[1]).toEqual({ role: 'assistant', content: 'Hi' })
+})
+
+it('sends a picture of the answer back as one of the user', async () => {
+  const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
+  const { message } = await read([streamOf({ content: 'Here.' }, { images: [{ type: 'image_url', image_url: { url } }] })])
+  const [, , after] = await echo(message)
+  expect(after).toMatchObject({ role: 'user', content: expect.arrayContaining([expect.objectContaining({ image_url: { url } })]) })
+})
+
+it('says once what it does not know', async () => {
+  const { message, warnings } = await read([streamOf({ hologram: [1] }, { hologram: [2] }, { content: 'ok' })])
+  expect(textOf(message.content)).toBe('ok')
+  expect(warnings).toEqual([expect.stringContaining('"hologram"')])
+})
