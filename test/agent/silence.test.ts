@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { Agent, type AgentOptions, defineTool, type Logger, RunError } from '../../src/index.ts'
+import { Agent, type AgentOptions, defineTool, type Logger, RunError, ToolError } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 
 let written: MockInstance<typeof console.warn>
@@ -98,6 +98,39 @@ describe('an answer that is not what was asked for', () => {
     const agent = new Agent({ model: scripted(() => ({ text: 'Once', stopReason: 'length', usage: { output: 4097 } })) })
     for (let turn = 0; turn < 3; turn += 1) await agent.prompt('x').result
     expect(lines()).toEqual([expect.stringMatching(/^phi-core: answerCut\. The answer was cut after 4097 tokens.* Raise maxTokens/)])
+  })
+})
+
+describe('a tool that does not work', () => {
+  const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
+  const calling = (a: number | string) => scripted([{ toolCalls: [{ name: 'add', arguments: { a } }] }, { text: 'Done.' }])
+  const toolThat = (execute: () => string | Promise<string>) => defineTool({ name: 'add', description: 'Adds.', parameters, execute })
+  const broken = () => {
+    throw new Error(`Base ${++reasons} is down.`)
+  }
+
+  it.each([
+    ['throws', broken],
+    ['rejects', async () => broken()],
+  ])('is told on the console when it %s, by name and with the reason', async (_, execute) => {
+    expect(await new Agent({ model: calling(1), tools: [toolThat(execute)] }).prompt('x').text()).toBe('Done.')
+    expect(lines()).toEqual([expect.stringMatching(/^phi-core: toolFailed\. Tool "add" threw: Base \d+ is down\. The model was told/)])
+  })
+
+  it('is told when a model calls it with arguments that do not fit', async () => {
+    const tool = toolThat(() => 'never')
+    expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
+    expect(lines()).toEqual([
+      expect.stringMatching(/^phi-core: callRefused\. The model called "add" with invalid arguments: a: expected number, got string/),
+    ])
+  })
+
+  it('is not told of a ToolError, which is meant for the model', async () => {
+    const tool = toolThat(() => {
+      throw new ToolError('failed', 'No such row.')
+    })
+    expect(await new Agent({ model: calling(1), tools: [tool] }).prompt('x').text()).toBe('Done.')
+    expect(lines()).toEqual([])
   })
 })
 

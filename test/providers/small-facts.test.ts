@@ -60,3 +60,16 @@ describe('a local server that is not running', () => {
     }
   })
 })
+
+it('gives no advice for browsers where the reason is known: a browser never tells it', async () => {
+  const fetch = async () => {
+    throw new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND api.example') })
+  }
+  const { provider, config } = anthropic('m', { apiKey: 'k', fetch })
+  const { error } = await outcomeOf(provider, plainRequest(config))
+  expect(String(error)).toMatch(/\(getaddrinfo ENOTFOUND api\.example\)\. Check the network and baseUrl\.$/)
+})
+
+it('says how the key of the environment is passed', () => {
+  expect(() => new Agent({ model: anthropic('m', {}) })).toThrow('in Node, apiKey: process.env.ANTHROPIC_API_KEY.')
+})

@@ -140,7 +140,19 @@ class RunningCall {
   #failed(error: unknown): ToolResult {
     // A part of the program that is gone is no news for the model, which can do nothing about it: the run ends.
     if (LoadError.isInstance(error)) this.#loop.fail(error)
+    // A ToolError is meant for the model; anything else is a fault that whoever wrote the tool would never see.
+    else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
     return errorResult(this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : toolErrorText(error))
+  }
+
+  #warn(error: unknown): void {
+    const { id: toolCallId, name: toolName } = this.#call
+    this.#loop.warn('toolFailed', {
+      toolCallId,
+      toolName,
+      message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error)}`,
+      hint: 'The model was told, and the run goes on. Throw a ToolError for what only the model has to know.',
+    })
   }
 
   /** The call is over: nothing it does is heard any more. */

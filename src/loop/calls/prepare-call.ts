@@ -75,7 +75,7 @@ export function validateArguments(loop: LoopState, tool: AgentTool, id: string, 
     const prepared = (result: SchemaResult<JsonObject>): Preparation =>
       result.issues === undefined
         ? { kind: 'ready', call: { id, name: tool.name, tool, written, args: result.value } }
-        : refused(`Invalid arguments: ${formatIssues(result.issues)}`)
+        : misfit(loop, tool.name, id, formatIssues(result.issues))
     return 'then' in checked ? loop.stop.race(checked).then(prepared) : prepared(checked)
   } catch (error) {
     return refused(errorText(error))
@@ -89,6 +89,17 @@ export function parsed(
   written: JsonObject,
 ): SchemaResult<JsonObject> | Promise<SchemaResult<JsonObject>> {
   return checkArguments(tool, copyJson(written), loop.config.schemaValidator)
+}
+
+/** The model is told, and so is whoever runs it: a schema that no model gets right is seen nowhere else. */
+function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: string): RefusedCall {
+  loop.warn('callRefused', {
+    toolCallId,
+    toolName,
+    message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues}`,
+    hint: 'It was told, and may call again. Where this comes often, say more in the description of the tool.',
+  })
+  return refused(`Invalid arguments: ${issues}`)
 }
 
 function refused(message: string): RefusedCall {

@@ -75,12 +75,14 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   if (code === 'auth') return `${service} rejected the API key${where}. ${authHint ?? 'Check the key and what it may access.'}`
   if (facts.isExhausted)
     return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
-  if (code === 'rateLimited') return `${service} is limiting the rate of requests${where}${said}`
+  if (code === 'rateLimited')
+    return `${service} is limiting the rate of requests${where}${said} Wait before asking again, ask less often, or raise the limit of the account.`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
   if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
   if (onlyByProfile.test(facts.text)) {
     return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`
   }
+  if (isTransientStatus(status)) return `${service} reported an error${where}${said} Such errors pass: ask again later.`
   return `${service} reported an error${where}${said}`
 }
 

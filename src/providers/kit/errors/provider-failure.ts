@@ -57,7 +57,7 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   const text = transportText(error, exchange.call.url)
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
   if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
-  return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text)
+  return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
 /** The service may have worked on it all the time, and count that: once more, and no oftener. */
@@ -110,11 +110,13 @@ function notRunning({ service, call }: Exchange): ProviderError {
   })
 }
 
-function unreachable({ service, call, browserHint }: Exchange, text: string): ProviderError {
-  const hint = browserHint === undefined ? '' : `, ${browserHint}`
+function unreachable({ service, call, browserHint }: Exchange, text: string, error: unknown): ProviderError {
+  const advice = `; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${browserHint === undefined ? '' : `, ${browserHint}`}`
+  // No browser says why a call failed: where the reason is there, this is none.
+  const elsewhere = error instanceof Error && error.cause instanceof Error ? '' : advice
   return new ProviderError(
     'network',
-    `${service} could not be reached at ${URL.canParse(call.url) ? new URL(call.url).origin : 'an address that is no URL'}: ${text}. Check the network and baseUrl; in a browser the service may refuse calls from other origins: set baseUrl to a proxy${hint}.`,
+    `${service} could not be reached at ${URL.canParse(call.url) ? new URL(call.url).origin : 'an address that is no URL'}: ${text}. Check the network and baseUrl${elsewhere}.`,
   )
 }
 
