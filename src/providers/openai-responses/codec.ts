@@ -3,8 +3,8 @@ import type { Codec, DecoderContext, Recovery } from '../kit/codec.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { readErrorFacts } from '../kit/errors/error-facts.ts'
 import { withoutSecret } from '../kit/errors/redact.ts'
+import { ResponsesDecoder } from './decode/responses-decoder.ts'
 import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
-import { ResponsesDecoder } from './responses-decoder.ts'
 
 /**
  * The codec of the Responses API, for each service that speaks it.

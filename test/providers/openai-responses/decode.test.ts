@@ -214,6 +214,10 @@ describe('a stream that is cut off or damaged', () => {
 
 function anyEvent(): fc.Arbitrary<unknown> {
   const types = [
+    'output_text.annotation.added',
+    'image_generation_call.partial_image',
+    'shell_call_command.done',
+    'mcp_call_arguments.done',
     'output_item.added',
     'output_item.done',
     'output_text.delta',
@@ -229,7 +233,33 @@ function anyEvent(): fc.Arbitrary<unknown> {
   const part = fc.oneof(fc.record({ type: fc.constantFrom('output_text', 'refusal'), text: fc.jsonValue() }), fc.jsonValue())
   const item = fc.record(
     {
-      type: fc.constantFrom('message', 'reasoning', 'function_call', 'web_search_call'),
+      type: fc.constantFrom(
+        'message',
+        'reasoning',
+        'function_call',
+        'web_search_call',
+        'code_interpreter_call',
+        'image_generation_call',
+        'mcp_list_tools',
+        'mcp_call',
+        'mcp_approval_request',
+        'shell_call',
+        'shell_call_output',
+        'tool_search_call',
+        'tool_search_output',
+        'hologram',
+      ),
+      status: fc.oneof(fc.constantFrom('completed', 'failed', 'incomplete'), fc.jsonValue()),
+      action: fc.jsonValue(),
+      environment: fc.oneof(fc.constant({ type: 'container_reference' }), fc.jsonValue()),
+      outputs: fc.oneof(
+        fc.array(fc.record({ type: fc.constantFrom('logs', 'image'), url: fc.jsonValue(), logs: fc.jsonValue() })),
+        fc.jsonValue(),
+      ),
+      tools: fc.jsonValue(),
+      result: fc.jsonValue(),
+      error: fc.jsonValue(),
+      output: fc.jsonValue(),
       id: fc.oneof(fc.constantFrom('a', 'b'), fc.jsonValue()),
       call_id: fc.jsonValue(),
       name: fc.jsonValue(),
@@ -247,6 +277,11 @@ function anyEvent(): fc.Arbitrary<unknown> {
       content_index: fc.oneof(fc.nat(2), fc.jsonValue()),
       delta: fc.oneof(fc.string(), fc.jsonValue()),
       arguments: fc.jsonValue(),
+      annotation: fc.jsonValue(),
+      partial_image_b64: fc.jsonValue(),
+      command: fc.jsonValue(),
+      command_index: fc.oneof(fc.nat(3), fc.jsonValue()),
+      logprobs: fc.jsonValue(),
       item: fc.oneof(item, fc.jsonValue()),
       response: fc.oneof(fc.record({ output: fc.array(item), usage: fc.jsonValue(), status: fc.jsonValue() }), fc.jsonValue()),
       error: fc.jsonValue(),

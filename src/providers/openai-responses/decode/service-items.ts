@@ -1,7 +1,7 @@
-import { parseArguments } from '../../base/json/call-arguments.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { ServiceToolContent, ServiceToolError } from '../../contract/message/content.ts'
-import { shownOutput } from '../kit/decode/service-output.ts'
+import { parseArguments } from '../../../base/json/call-arguments.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import type { ServiceToolContent, ServiceToolError } from '../../../contract/message/content.ts'
+import { shownOutput } from '../../kit/decode/service-output.ts'
 
 /** What an item of a tool that the service runs is. */
 export type ServiceRole =

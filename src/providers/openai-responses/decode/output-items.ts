@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts'
-import { indexIn, nameIn } from '../kit/decode/wire-value.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
 
 /** What an output item becomes; `other` is what the service did by itself. */

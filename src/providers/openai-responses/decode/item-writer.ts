@@ -1,16 +1,17 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { ProviderState } from '../../contract/message/content.ts'
-import type { Message } from '../../contract/message/message.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { logprobsIn } from '../kit/decode/annotations.ts'
-import { type AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
-import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { ProviderState } from '../../../contract/message/content.ts'
+import type { Message } from '../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import { logprobsIn } from '../../kit/decode/annotations.ts'
+import { type AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { indexIn, nameIn, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
+import { isReplayable, type ReplayPayload } from '../replay-state.ts'
 import { CitationWriter } from './citation-writer.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'
 import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-items.ts'
-import { isReplayable, type ReplayPayload } from './replay-state.ts'
 import { ServiceWriter } from './service-writer.ts'
 import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
+import { callIdOf, isRefusal, isUnknownPart, itemOf, jsonOf, partsOf } from './wire-item.ts'
 
 /** Keys of raw reasoning begin here, those of its summary at 0. */
 const rawReasoning = 512
@@ -229,8 +230,7 @@ export class ItemWriter {
   /** They go back within their message. */
   #keepUnknownParts(open: OutputItem, parts: readonly WirePart[]): void {
     parts.forEach((part, index) => {
-      if (part.type === undefined || knownParts.has(part.type) || isRefusal(part)) return
-      if (typeof part.text === 'string') return
+      if (part.type === undefined || !isUnknownPart(part)) return
       const first = open.keys.length === 0 && index === 0 ? this.#after(open) : {}
       const state = this.#stateOf({ ...this.#idOf(open), part: jsonOf(part), ...first })
       this.#builder.unknown(`part ${open.key + index}`, part.type, state)
@@ -354,45 +354,7 @@ export class ItemWriter {
   }
 }
 
-/** An item whose names are texts; `undefined` for nothing. */
-function itemOf(value: WireItem | null | undefined): WireItem | undefined {
-  const given = objectIn(value, 'an item')
-  if (given === undefined) return undefined
-  const item = { ...given }
-  const type = wordIn(item.type, 'the type of an item')
-  if (type === undefined) throw new OddValue('the type of an item', type)
-  for (const name of ['id', 'call_id', 'name'] as const) {
-    const text = nameIn(item[name], `the ${name} of an item`)
-    if (text !== undefined) item[name] = text
-    else if (item[name] !== null) delete item[name]
-  }
-  return item
-}
-
-/** It came out of JSON.parse. */
-function jsonOf(wire: WireItem | WirePart): JsonObject {
-  return wire as JsonObject
-}
-
-const knownParts: ReadonlySet<string> = new Set(['output_text', 'text', 'input_text', 'refusal'])
-
-function isRefusal({ type, text, refusal }: WirePart): boolean {
-  return type === 'refusal' || (refusal !== undefined && text === undefined)
-}
-
-function callIdOf({ call_id }: WireItem): string {
-  return stringOf(call_id)
-}
-
-function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
 function partOf(index: unknown): number {
   const part = indexIn(index) ?? 0
   return part < rawReasoning ? part : 0
-}
-
-function partsOf(value: WireItem['content']): readonly WirePart[] {
-  return typeof value === 'string' ? [{ text: value }] : objectsIn(value, 'parts')
 }

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/model/usage.ts'
-import { tokenCount } from '../kit/decode/decoder.ts'
+import type { Usage } from '../../../contract/model/usage.ts'
+import { tokenCount } from '../../kit/decode/decoder.ts'
 
 /** The fields of a stream event that are read, of all types. Services leave out or null any of them, so each is looked at before use. */
 export interface ResponsesEvent {

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { ProviderState } from '../../contract/message/content.ts'
-import { citationOf, containerFile, isCitation, isLongEnough, reachOf } from '../kit/decode/annotations.ts'
-import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { ProviderState } from '../../../contract/message/content.ts'
+import { citationOf, containerFile, isCitation, isLongEnough, reachOf } from '../../kit/decode/annotations.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import type { ReplayPayload } from '../replay-state.ts'
 import type { Annotations, OutputItem } from './output-items.ts'
-import type { ReplayPayload } from './replay-state.ts'
 
 /**
  * Shows what texts rest on.

@@ -1,0 +1,45 @@
+import type { JsonObject } from '../../../contract/json.ts'
+import { nameIn, OddValue, objectIn, objectsIn, wordIn } from '../../kit/decode/wire-value.ts'
+import type { WireItem, WirePart } from './wire.ts'
+
+/** An item whose names are texts; `undefined` for nothing. */
+export function itemOf(value: WireItem | null | undefined): WireItem | undefined {
+  const given = objectIn(value, 'an item')
+  if (given === undefined) return undefined
+  const item = { ...given }
+  const type = wordIn(item.type, 'the type of an item')
+  if (type === undefined) throw new OddValue('the type of an item', type)
+  for (const name of ['id', 'call_id', 'name'] as const) {
+    const text = nameIn(item[name], `the ${name} of an item`)
+    if (text !== undefined) item[name] = text
+    else if (item[name] !== null) delete item[name]
+  }
+  return item
+}
+
+/** An item or a part as JSON, which it came out of. */
+export function jsonOf(wire: WireItem | WirePart): JsonObject {
+  return wire as JsonObject
+}
+
+const knownParts: ReadonlySet<string> = new Set(['output_text', 'text', 'input_text', 'refusal'])
+
+/** Whether nothing of a part of a message is a text, a refusal or known. */
+export function isUnknownPart(part: WirePart): boolean {
+  return part.type !== undefined && !knownParts.has(part.type) && !isRefusal(part) && typeof part.text !== 'string'
+}
+
+/** Whether a part says that the model refuses. */
+export function isRefusal({ type, text, refusal }: WirePart): boolean {
+  return type === 'refusal' || (refusal !== undefined && text === undefined)
+}
+
+/** What the result of a call names; empty for none. */
+export function callIdOf({ call_id }: WireItem): string {
+  return typeof call_id === 'string' ? call_id : ''
+}
+
+/** The parts of a message or of a summary. */
+export function partsOf(value: WireItem['content']): readonly WirePart[] {
+  return typeof value === 'string' ? [{ text: value }] : objectsIn(value, 'parts')
+}
