@@ -154,8 +154,8 @@ describe('classifyError', () => {
   })
 
   it('says what to do about a rate limit and about a service that is overloaded', () => {
-    expect(classify('{}', 429).message).toMatch(/limiting the rate of requests \(429\)\. Wait before asking again, ask less often/)
-    expect(classify('{}', 529).message).toBe('Acme reported an error (529). Such errors pass: ask again later.')
+    expect(classify('', 429).message).toMatch(/limiting the rate of requests \(429\)\. Wait before asking again, ask less often/)
+    expect(classify('', 529).message).toBe('Acme reported an error (529). Such errors pass: ask again later.')
   })
 
   it('says how long to wait only where waiting helps', () => {
