@@ -55,7 +55,8 @@ export class ItemWriter {
     const open = this.#items.of(event, 'message')
     const key = open.key + partOf(event.content_index)
     this.#text(open, key, event.delta)
-    if (event.logprobs !== undefined) this.#logprobs(event.logprobs)
+    // Most deltas carry an empty list.
+    if (Array.isArray(event.logprobs) && event.logprobs.length > 0) this.#logprobs(event.logprobs)
   }
 
   /** A delta of a refusal. */
