@@ -81,6 +81,7 @@ export interface ModelSection {
   cost?: CostSection
   headers?: Record<string, string>
   compat?: CompatSection
+  server_tools?: JsonObject[]
 }
 
 /** `[provider]`: the model of every agent that names no other. */

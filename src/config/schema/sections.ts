@@ -28,7 +28,7 @@ import type {
   ToolInstanceSection,
   ToolsSection,
 } from '../config-types.ts'
-import { flag, number, record, type Section, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
+import { flag, number, objects, record, type Section, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
 
 /** What a configuration calls the protocols; the first of each line is the specification's. */
 export const protocolWords: readonly string[] = [
@@ -91,6 +91,7 @@ const model: Section<ModelSection> = {
   cost: table(cost, 'USD per million tokens. Without it `max_cost` does nothing.'),
   headers: record('Sent with every call.'),
   compat: table(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
+  server_tools: objects('Tools that the service runs, as the service declares them.'),
 }
 
 const providerInstance: Section<ProviderInstanceSection> = {

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../../contract/json.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
 import type { AgentConfig, ModelSection } from '../../config-types.ts'
@@ -60,6 +61,26 @@ function modelsIn({ provider }: AgentConfig): [ModelSection, Path][] {
 }
 
 function modelRequests(config: AgentConfig, section: ModelSection, path: Path): TrustRequest[] {
+  return [...accountRequests(config, section, path), ...serverToolRequests(section, path)]
+}
+
+/** Servers that the service of a model is to call: they are told what the model asks of them. */
+function serverToolRequests({ server_tools: tools = [] }: ModelSection, path: Path): TrustRequest[] {
+  return tools.flatMap((tool, at) =>
+    addressesIn(tool).map(
+      ([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, 'server_tools', at, ...name]), what }),
+    ),
+  )
+}
+
+/** Every text in `value` that is an address, and where it stands. */
+function addressesIn(value: JsonValue, path: Path = []): [Path, string][] {
+  if (typeof value === 'string') return /^(https?|wss?):\/\//i.test(value.trim()) || isVariable(value) ? [[path, value]] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, each]) => addressesIn(each, [...path, Array.isArray(value) ? Number(name) : name]))
+}
+
+function accountRequests(config: AgentConfig, section: ModelSection, path: Path): TrustRequest[] {
   const { base_url } = section
   if (base_url !== undefined && isForeign(base_url)) return [{ kind: 'endpoint', field: fieldOf([...path, 'base_url']), what: base_url }]
   const field = strangersAccount(section)

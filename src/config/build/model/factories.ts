@@ -1,5 +1,6 @@
 import type { KnownApi } from '../../../contract/model/model-config.ts'
 import type { ProviderOptions } from '../../../providers/kit/provider-options.ts'
+import type { ServerTools } from '../../../providers/kit/server-tools.ts'
 import { lateProviders } from '../../../providers/late-providers.ts'
 import type { Model } from '../../../types/model/model.ts'
 
@@ -9,6 +10,7 @@ export interface FactoryOptions extends ProviderOptions {
   project?: string
   location?: string
   region?: string
+  serverTools?: ServerTools
 }
 
 type Factory = (id: string, options: FactoryOptions) => Promise<Model>

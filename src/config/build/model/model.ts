@@ -99,7 +99,7 @@ function inSection(error: unknown, section: ModelSection, path: Path): unknown {
   if (!ConfigError.isInstance(error)) return error
   const key = Object.keys(section).find((name) => error.message.startsWith(`${name} `))
   const at = key === undefined ? path : [...path, key]
-  const why = error.message.replaceAll('baseUrl', 'base_url').replaceAll('apiKey', 'api_key')
+  const why = error.message.replaceAll('baseUrl', 'base_url').replaceAll('apiKey', 'api_key').replaceAll('serverTools', 'server_tools')
   return fieldError('invalidField', at, `${fieldOf(at)} cannot be used: ${why}`, error)
 }
 
@@ -137,6 +137,7 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     idleTimeoutMs: patienceOf(section.idle_timeout_ms),
     progressTimeoutMs: patienceOf(section.progress_timeout_ms),
     cost: cost && costOf(cost),
+    serverTools: section.server_tools,
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
   }
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig, trustRequests } from '../../src/config/index.ts'
+import { plainRequest } from '../providers/model-call.ts'
+import { agentOf, provider } from '../support/agent-files.ts'
+
+const search = `[[provider.server_tools]]
+type = "web_search_20260318"
+name = "web_search"
+max_uses = 3
+`
+const server = `[[provider.server_tools]]
+type = "mcp_toolset"
+mcp_server_name = "docs"
+server = { type = "url", name = "docs", url = "https://docs.test/mcp", authorization_token = "t-0123456789" }
+`
+
+describe('tools of the service in a file', () => {
+  it('go into requests as they are, and into no configuration', async () => {
+    const { model } = (await agentOf(`${provider}\n${search}${server}`, { trust: true })).settings
+    const { body } = await model.provider.encode(plainRequest(model.config))
+    expect(JSON.stringify(model.config)).not.toContain('t-0123456789')
+    expect(JSON.parse(body).tools).toMatchObject([
+      { type: 'web_search_20260318', name: 'web_search', max_uses: 3 },
+      { type: 'mcp_toolset', mcp_server_name: 'docs' },
+    ])
+    expect(JSON.parse(body).mcp_servers).toMatchObject([{ url: 'https://docs.test/mcp' }])
+    expect(JSON.stringify(model.config)).not.toContain('t-0123456789')
+  })
+
+  it('need trust where they name an address', async () => {
+    const asked = trustRequests((await parseConfig(`${provider}\n${search}${server}`, 'toml')).config)
+    expect(asked.filter(({ field }) => field.includes('server_tools'))).toEqual([
+      expect.objectContaining({ field: 'provider.server_tools[1].server.url', what: 'https://docs.test/mcp' }),
+    ])
+  })
+
+  it('are refused at their place where the service has none', async () => {
+    const text = `${provider}api = "openai"\n${search}`
+    await expect(agentOf(text, { trust: true })).rejects.toThrow(/server_tools/)
+  })
+})
