@@ -106,7 +106,7 @@ describe('a tool that does not work', () => {
   const calling = (a: number | string) => scripted([{ toolCalls: [{ name: 'add', arguments: { a } }] }, { text: 'Done.' }])
   const toolThat = (execute: () => string | Promise<string>) => defineTool({ name: 'add', description: 'Adds.', parameters, execute })
   const broken = () => {
-    throw new Error(`Base ${++reasons} is down.`)
+    throw new Error(`Base ${++reasons} is down`)
   }
 
   it.each([
@@ -121,7 +121,9 @@ describe('a tool that does not work', () => {
     const tool = toolThat(() => 'never')
     expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
-      expect.stringMatching(/^phi-core: callRefused\. The model called "add" with invalid arguments: a: expected number, got string/),
+      expect.stringMatching(
+        /^phi-core: callRefused\. The model called "add" with invalid arguments: a: expected number, got string\. It was told/,
+      ),
     ])
   })
 

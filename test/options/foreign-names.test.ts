@@ -71,6 +71,11 @@ describe('what another library calls an option is understood', () => {
     expect(() => new Agent({ model, tools: [tool] as never })).toThrow(/^tools\[0\] is a tool in the form of OpenAI's API.*defineTool\(/)
     expect(() => defineTool(tool as never)).toThrow(/form of OpenAI's API/)
   })
+
+  it('says where blocks belong that are given as a prompt', () => {
+    const prompt = [{ type: 'image_url', image_url: { url: 'https://x.example/y.png' } }] as never
+    expect(() => new Agent({ model }).prompt(prompt)).toThrow(/^prompt\[0\] is a block of type "image_url", not a message\. .*role: 'user'/)
+  })
 })
 
 describe('what is nearest in spelling is suggested', () => {

@@ -30,6 +30,13 @@ export function toMessage(input: MessageInput, name: string): Message | AgentMes
       `${name}.role is "${role}". What a model is told beforehand is no message here: pass it as systemPrompt, to new Agent or agent.configure.`,
     )
   }
+  const type: unknown = role === undefined ? Object(input).type : undefined
+  if (typeof type === 'string') {
+    throw new ConfigError(
+      'invalidMessage',
+      `${name} is a block of type ${JSON.stringify(type)}, not a message. Put blocks into one: { role: 'user', content: [ … ] }.`,
+    )
+  }
   const message = readGiven(messageInput, input, name, 'invalidMessage')
   return message.role === 'extension' ? withId(message) : message
 }

@@ -150,7 +150,7 @@ class RunningCall {
     this.#loop.warn('toolFailed', {
       toolCallId,
       toolName,
-      message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error)}`,
+      message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error).replace(/[.!?]?$/, '.')}`,
       hint: 'The model was told, and the run goes on. Throw a ToolError for what only the model has to know.',
     })
   }
