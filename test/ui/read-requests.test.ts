@@ -5,8 +5,12 @@ import { approvalIdOf, parseApprovalId, readChatRequest } from '../../src/ui/ai-
 
 const hash = 'ab'.repeat(32)
 const pixel = 'iVBORw0KGgo='
+const gif = btoa('GIF89a..')
+const pdf = btoa('%PDF-1.7')
 const user = (parts: unknown[], id = 'u1') => ({ id, role: 'user', parts })
 const chat = (message: object, more: object = {}) => readChatRequest({ id: 's', trigger: 'submit-message', messages: [message], ...more })
+
+const fileBody = (mediaType: string, url: string) => ({ id: 's', messages: [user([{ type: 'file', mediaType, url }])] })
 
 describe('what useChat sends', () => {
   it('is read as what the person says, with files', () => {
@@ -15,6 +19,8 @@ describe('what useChat sends', () => {
       { type: 'file', mediaType: 'text/plain', filename: 'a.txt', url: `data:text/plain;base64,${btoa('hi')}` },
       { type: 'file', mediaType: 'text/markdown', url: 'data:text/markdown,%23%20head' },
       { type: 'text', text: 'what is this?' },
+      { type: 'file', mediaType: 'application/pdf', filename: 'report.pdf', url: `data:application/pdf;base64,${pdf}` },
+      { type: 'file', mediaType: 'application/pdf', url: 'https://example.com/a.pdf' },
       { type: 'data-page', data: 1 },
     ]
     const read = chat(user(parts), { messageId: 'u1' })
@@ -22,15 +28,17 @@ describe('what useChat sends', () => {
     expect(read.value?.message).toMatchObject({ role: 'user', id: 'u1' })
     expect(read.value?.message?.content).toEqual([
       { type: 'image', data: pixel, mimeType: 'image/png' },
-      { type: 'text', text: 'a.txt:\nhi' },
-      { type: 'text', text: '# head' },
+      { type: 'file', mimeType: 'text/plain', data: btoa('hi'), name: 'a.txt' },
+      { type: 'file', mimeType: 'text/markdown', data: btoa('# head') },
       { type: 'text', text: 'what is this?' },
+      { type: 'file', mimeType: 'application/pdf', data: pdf, name: 'report.pdf' },
+      { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf' },
     ])
   })
 
   it('takes the type of a file from its data when the page names only a kind', () => {
-    const image = { type: 'file', mediaType: 'image', url: `data:image/gif;base64,${pixel}` }
-    expect(chat(user([image])).value?.message?.content).toEqual([{ type: 'image', data: pixel, mimeType: 'image/gif' }])
+    const image = { type: 'file', mediaType: 'image', url: `data:image/gif;base64,${gif}` }
+    expect(chat(user([image])).value?.message?.content).toEqual([{ type: 'image', data: gif, mimeType: 'image/gif' }])
   })
 
   it('never believes what an assistant or a tool is said to have said', () => {
@@ -79,20 +87,20 @@ describe('what useChat sends', () => {
   })
 
   it.each([
-    ['no JSON', '{'],
-    ['an object', []],
+    ['not a JSON object', '{'],
+    ['not a JSON object', []],
     ['id', { messages: [user([{ type: 'text', text: 'a' }])] }],
     ['trigger', { id: 's', trigger: 'resume', messages: [] }],
     ['messages', { id: 's' }],
     ['empty', { id: 's', messages: [user([{ type: 'text', text: ' ' }])] }],
-    ['fetched', { id: 's', messages: [user([{ type: 'file', mediaType: 'image/png', url: 'http://169.254.169.254/' }])] }],
-    [
-      'cannot be read',
-      { id: 's', messages: [user([{ type: 'file', mediaType: 'application/pdf', url: `data:application/pdf;base64,${pixel}` }])] },
-    ],
-    ['base64', { id: 's', messages: [user([{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,<svg>' }])] }],
-  ])('says what is wrong: %s', (_what, body) => {
-    expect(readChatRequest(body).problem).toMatch(/\w{3}/)
+    ['parts\\[0\\]\\.url is no https', fileBody('image/png', 'http://169.254.169.254/')],
+    ['parts\\[0\\]\\.url is no https', fileBody('application/pdf', 'file:///etc/passwd')],
+    ['parts\\[0\\] is told to be application/pdf', fileBody('application/pdf', `data:application/pdf;base64,${pixel}`)],
+    ['parts\\[0\\]\\.data is no base64', fileBody('image/png', 'data:image/png;base64,<svg>')],
+    ['parts\\[0\\]\\.data is empty', fileBody('image/png', 'data:image/png;base64,')],
+    ['parts\\[0\\] does not say its media type', fileBody('image', 'https://example.com/a')],
+  ])('says what is wrong: %s', (what, body) => {
+    expect(readChatRequest(body).problem).toMatch(new RegExp(what))
   })
 })
 
@@ -124,6 +132,24 @@ describe('what an AG-UI client sends', () => {
       },
       decisions: [],
     })
+  })
+
+  it.each([
+    [
+      { type: 'document', source: { type: 'data', value: pdf, mimeType: 'application/pdf' }, metadata: { filename: 'a.pdf' } },
+      { data: pdf, name: 'a.pdf' },
+    ],
+    [
+      { type: 'document', source: { type: 'url', value: 'https://example.com/a.pdf', mimeType: 'application/pdf' } },
+      { url: 'https://example.com/a.pdf' },
+    ],
+    [
+      { type: 'binary', mimeType: 'application/pdf', data: pdf, filename: 'b.pdf' },
+      { data: pdf, name: 'b.pdf' },
+    ],
+  ])('is read with files: %j', (part, fields) => {
+    const content = run({ messages: [{ id: 'u', role: 'user', content: [part] }] }).value?.message?.content
+    expect(content).toEqual([{ type: 'file', mimeType: 'application/pdf', ...fields }])
   })
 
   it('takes only a clear yes for a yes', () => {

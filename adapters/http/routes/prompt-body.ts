@@ -1,5 +1,5 @@
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
-import { checkOptions, json } from '../../../src/internal.ts'
+import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 
@@ -12,7 +12,7 @@ export interface PromptBody {
 /**
  * Checks `{ prompt: string | messages, metadata? }`. Refuses with 400 `invalidBody`.
  *
- * **Contract**: only user messages of text and images pass. What an assistant or a tool said is the server's to know; a client that sends it
+ * **Contract**: only user messages of text, pictures and files pass. What an assistant or a tool said is the server's to know; a client that sends it
  * could put words into the model's mouth.
  */
 export function promptOf(body: JsonObject): PromptBody {
@@ -32,26 +32,24 @@ function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
 /** One message of a user, as a client sends it. `place` names it in the refusal. */
 function userMessageOf(entry: JsonValue, place: string): UserMessage {
   if (isObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
-  const content = userContent(entry)
-  if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text and image blocks }.`)
+  const content = userContent(entry, `${place}.content`)
+  if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text, image and file blocks }.`)
   return { role: 'user', content, timestamp: Date.now() }
 }
 
-function userContent(entry: JsonValue): Content[] | undefined {
+function userContent(entry: JsonValue, place: string): Content[] | undefined {
   if (!isObject(entry) || entry.role !== 'user') return undefined
   if (typeof entry.content === 'string') return entry.content.trim() === '' ? undefined : [{ type: 'text', text: entry.content }]
   if (!Array.isArray(entry.content) || entry.content.length === 0) return undefined
-  const blocks = entry.content.map(userBlock)
-  return blocks.every((block) => block !== undefined) ? blocks : undefined
+  return entry.content.map((block, index) => userBlock(block, `${place}[${index}]`))
 }
 
-/** A block with the known fields only: provider state and signatures are not for a client to set. */
-function userBlock(block: JsonValue): Content | undefined {
-  if (!isObject(block)) return undefined
-  const { type, text, data, mimeType } = block
-  if (type === 'text' && typeof text === 'string') return { type, text }
-  if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string') return { type, data, mimeType }
-  return undefined
+function userBlock(block: JsonValue, place: string): Content {
+  try {
+    return clientBlock(block, place)
+  } catch (error) {
+    invalid(error instanceof Error ? error.message : String(error))
+  }
 }
 
 /** Refuses what is nested so deep that nobody could store or send it. */

@@ -1,17 +1,7 @@
 import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import {
-  type ClientObject,
-  isId,
-  isObject,
-  objectsOf,
-  problem,
-  type Read,
-  readBody,
-  readDataUrl,
-  readFile,
-} from '../shared/client-input.ts'
+import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 
 /** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */
 export interface RunInput {
@@ -29,7 +19,8 @@ export interface RunInput {
  * **Contract**
  * - Of the conversation only the last message is read, and only if the user said it. Tools, state and context of the client are not taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
- * - Media are images, or documents of text, with their data; addresses are not fetched. What cannot be read is a `problem`, for a person to read.
+ * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
+ *   What cannot be read is a `problem` that names the part, for a person to read.
  */
 export function readRunInput(body: unknown): Read<RunInput> {
   const { value, problem: wrong } = readBody(body)
@@ -59,8 +50,9 @@ function readDecision({ interruptId, status, payload }: ClientObject): Read<Tool
 function readUserMessage({ id, content }: ClientObject): Read<UserMessage & { id: string }> {
   if (!isId(id)) return problem('The last message has no id.')
   const blocks: Content[] = []
-  for (const part of typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content)) {
-    const block = readPart(part)
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content)
+  for (const [index, part] of parts.entries()) {
+    const block = readPart(part, `content[${index}]`)
     if (block.problem !== undefined) return block
     if (block.value !== undefined) blocks.push(block.value)
   }
@@ -68,11 +60,16 @@ function readUserMessage({ id, content }: ClientObject): Read<UserMessage & { id
   return { value: { role: 'user', id, content: blocks, timestamp: Date.now() } }
 }
 
-function readPart({ type, text, source }: ClientObject): Read<Content | undefined> {
+function readPart(part: ClientObject, place: string): Read<Content | undefined> {
+  const { type, text, source, metadata } = part
   if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
-  if (!isObject(source)) return problem('A part of the message is neither text nor an image or a document with its source.')
+  if (type === 'binary') {
+    const { mimeType, data, url, filename } = part
+    return readFile({ mimeType: textIn(mimeType), data: textIn(data), url: textIn(url), name: textIn(filename) }, place)
+  }
+  if (!isObject(source)) return problem(`${place} is neither text nor media with its source.`)
   const { type: kind, value, mimeType } = source
-  const file = typeof value !== 'string' ? undefined : kind === 'data' ? { mimeType: '', data: value } : readDataUrl(value)
-  if (file === undefined) return problem('An image or a document must come with its data. Addresses and handles are not fetched.')
-  return readFile(typeof mimeType === 'string' ? mimeType : file.mimeType, file.data, undefined)
+  const given = kind === 'data' ? { data: textIn(value) } : kind === 'url' ? { url: textIn(value) } : {}
+  const name = isObject(metadata) ? textIn(metadata.filename) : undefined
+  return readFile({ mimeType: textIn(mimeType), ...given, name }, place)
 }

@@ -1,18 +1,7 @@
-import type { JsonValue } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import {
-  type ClientObject,
-  isId,
-  isObject,
-  objectsOf,
-  problem,
-  type Read,
-  readBody,
-  readDataUrl,
-  readFile,
-} from '../shared/client-input.ts'
+import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 
 /** What `useChat` asks for, as far as a client may say it. */
 export interface ChatRequest {
@@ -37,7 +26,8 @@ export interface ChatRequest {
  * - Of the conversation only the last message is read: what the person says, or has decided. What a client says that an assistant, a tool or
  *   an earlier message said is not taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
- * - Files are images, or text; addresses are not fetched. What cannot be read is a `problem`, for a person to read.
+ * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. What cannot be read is a
+ *   `problem` that names the part, for a person to read.
  */
 export function readChatRequest(body: unknown): Read<ChatRequest> {
   const { value, problem: wrong } = readBody(body)
@@ -73,8 +63,8 @@ function decisionsOf(message: ClientObject): ToolDecision[] {
 function readUserMessage({ id, parts }: ClientObject): Read<UserMessage & { id: string }> {
   if (!isId(id)) return problem('The last message has no id.')
   const content: Content[] = []
-  for (const part of objectsOf(parts)) {
-    const block = readPart(part)
+  for (const [index, part] of objectsOf(parts).entries()) {
+    const block = readPart(part, `parts[${index}]`)
     if (block.problem !== undefined) return block
     if (block.value !== undefined) content.push(block.value)
   }
@@ -83,16 +73,8 @@ function readUserMessage({ id, parts }: ClientObject): Read<UserMessage & { id: 
 }
 
 /** A part; none for what a user message does not consist of, such as data of the page. */
-function readPart({ type, text, url, mediaType, filename }: ClientObject): Read<Content | undefined> {
+function readPart({ type, text, url, mediaType, filename }: ClientObject, place: string): Read<Content | undefined> {
   if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
   if (type !== 'file') return { value: undefined }
-  const file = typeof url === 'string' ? readDataUrl(url) : undefined
-  if (file === undefined) return problem('A file must come with its data, as a data: URL. Addresses are not fetched.')
-  // The page may name no more than the kind, such as `image`.
-  const named = typeof mediaType === 'string' && /^[\w-]+\/[\w.+-]+$/.test(mediaType) ? mediaType : file.mimeType
-  return readFile(named, file.data, nameOf(filename))
-}
-
-function nameOf(filename: JsonValue | undefined): string | undefined {
-  return typeof filename === 'string' && filename !== '' ? filename.slice(0, 200) : undefined
+  return readFile({ mimeType: textIn(mediaType), url: textIn(url), name: textIn(filename) }, place)
 }

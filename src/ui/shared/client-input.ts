@@ -1,6 +1,7 @@
 import { toBase64 } from '../../base/base64.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { ImageContent, TextContent } from '../../contract/message/content.ts'
+import { clientBlock } from '../../contract/message/client-block.ts'
+import type { Content } from '../../contract/message/content.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { json } from '../../contract/shape/shape.ts'
 
@@ -42,45 +43,55 @@ export function objectsOf(value: JsonValue | undefined): ClientObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
+/** `value` where it is a text. */
+export function textIn(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
 /** An id as sessions and messages have them: some text, not too long to be stored as a key. */
 export function isId(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 512
 }
 
-/** Inline data of a `data:` URL. `undefined` for any other address: nothing is fetched for a client. */
-export function readDataUrl(url: string): { mimeType: string; data: string } | undefined {
-  const [, mimeType, isBase64, data] = /^data:([^;,]*)(?:;[^;,]+)*?(;base64)?,([\s\S]*)$/.exec(url) ?? []
-  if (mimeType === undefined || data === undefined) return undefined
-  if (isBase64 !== undefined) return { mimeType, data }
-  const decoded = decoded64(data)
-  return decoded === undefined ? undefined : { mimeType, data: decoded }
+/** A file as a client of another protocol sends it. */
+export interface ClientFile {
+  /** As the client says; else that of a `data:` address. */
+  mimeType: string | undefined
+  /** Base64. */
+  data?: string | undefined
+  /** A `data:` address, or an `https:` one for the service. Nothing is fetched here. */
+  url?: string | undefined
+  name?: string | undefined
 }
 
-function decoded64(data: string): string | undefined {
+/** A picture or a file of a client; or what is wrong with it, with `part` in its name. */
+export function readFile({ mimeType, data, url, name }: ClientFile, part: string): Read<Content> {
+  const inline = url === undefined ? undefined : readDataUrl(url)
+  // A client may name no more than the kind, such as `image`.
+  const type = mimeType !== undefined && /^[\w-]+\/[\w.+-]+/.test(mimeType) ? mimeType : inline?.mimeType
+  if (type === undefined || type === '') return problem(`${part} does not say its media type, such as application/pdf.`)
+  const source = inline !== undefined ? { data: inline.data } : data !== undefined ? { data } : url !== undefined ? { url } : {}
+  const isPicture = type.startsWith('image/')
+  const named = name === undefined || name === '' || isPicture ? {} : { name: name.slice(0, 200) }
+  try {
+    return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named }, part) }
+  } catch (error) {
+    return problem(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Inline data of a `data:` URL; `undefined` for any other address. */
+function readDataUrl(url: string): { mimeType: string; data: string } | undefined {
+  const [, mimeType, isBase64, data] = /^data:([^;,]*)(?:;[^;,]+)*?(;base64)?,([\s\S]*)$/.exec(url) ?? []
+  if (mimeType === undefined || data === undefined) return undefined
+  return { mimeType, data: isBase64 === undefined ? decoded64(data) : data }
+}
+
+/** Empty where it is no escaped text, which then is no data. */
+function decoded64(data: string): string {
   try {
     return toBase64(new TextEncoder().encode(decodeURIComponent(data)))
   } catch {
-    return undefined
-  }
-}
-
-/** An image as it is, a file of text as its text; otherwise what the person has to be told. */
-export function readFile(mimeType: string, data: string, name: string | undefined): Read<ImageContent | TextContent> {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return problem('A file is empty, or its data is not base64.')
-  if (/^image\/[\w.+-]+$/.test(mimeType)) return { value: { type: 'image', data, mimeType } }
-  if (!/^text\/|^application\/(json|xml|yaml|x-yaml|javascript|toml)$|\+(json|xml)$/.test(mimeType)) {
-    return problem(`A file of type ${mimeType.slice(0, 100) || 'unknown'} cannot be read here. Send images, or files of text.`)
-  }
-  const text = textOf64(data)
-  if (text === undefined) return problem('A file of text is not UTF-8 in base64.')
-  return { value: { type: 'text', text: name === undefined ? text : `${name}:\n${text}` } }
-}
-
-function textOf64(data: string): string | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
+    return ''
   }
 }

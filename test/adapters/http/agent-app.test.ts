@@ -74,6 +74,20 @@ describe('POST /runs', () => {
     }
   })
 
+  it('takes files, and names the part that it refuses', async () => {
+    const ask = (...content: object[]) => appOf(hello).fetch(post({ prompt: [{ role: 'user', content }] }))
+    const report = { type: 'file', mimeType: 'application/pdf', data: btoa('%PDF-1.7'), name: 'report.pdf', citations: true }
+    const remote = { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf' }
+    const seen = await allFrames(await ask({ ...report, providerState: { api: 'x' } }, remote))
+    expect(seen.find((frame) => frame.event === 'messageStart')?.data.message.content).toEqual([report, remote])
+    const fileId = { type: 'file', mimeType: 'application/pdf', fileId: 'file_of_somebody', api: 'anthropicMessages' }
+    const refused = [{ ...report, data: '%%%' }, { ...report, data: btoa('GIF89a') }, { ...remote, url: 'http://10.0.0.1/' }, fileId]
+    for (const block of [...refused, { type: 'thinking', thinking: 'x' }]) {
+      const response = await ask({ type: 'text', text: 'see' }, block)
+      expect(await response.json()).toMatchObject({ status: 400, detail: expect.stringContaining('prompt[0].content[1]') })
+    }
+  })
+
   it('refuses what it cannot use, with the real status and a problem body', async () => {
     const app = appOf(hello, { maxBodyBytes: 100 })
     const cases: [Request, number, string][] = [
