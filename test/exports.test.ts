@@ -32,7 +32,7 @@ const expected: Record<string, string> = {
     vertex vertexProvider
     VertexOptions VertexProviderOptions`,
   './providers/bedrock': `
-    bedrock bedrockProvider bedrockRegion
+    bedrock bedrockProvider bedrockRegion bedrockTools
     AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
   './providers/registry': `
     ProviderRegistry protocolOf

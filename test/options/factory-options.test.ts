@@ -120,7 +120,7 @@ checkedOptions<VertexOptions>(
   (options) => vertex('m', options),
 )
 checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey', serverTools: [] }, vertexProvider)
-const ofBedrock = { ...transport, region: 'eu-west-1', underlyingModel: 'u' }
+const ofBedrock = { ...transport, serverTools: [], region: 'eu-west-1', underlyingModel: 'u' }
 checkedOptions<BedrockOptions>(
   'bedrock',
   {

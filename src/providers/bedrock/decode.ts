@@ -1,6 +1,7 @@
 import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
+import { newId } from '../../contract/message/ids.ts'
 import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from '../../stream/aws-event-stream.ts'
@@ -11,15 +12,23 @@ import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-build
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
+import { citationOf, ServiceBlocks, type WireResult } from './service-blocks.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 interface WireEvent {
   contentBlockIndex?: number
-  start?: { toolUse?: { toolUseId?: string; name?: string; type?: string; input?: unknown } }
+  start?: {
+    toolUse?: { toolUseId?: string; name?: string; type?: string; input?: unknown }
+    toolResult?: WireResult
+    image?: { format?: unknown }
+  }
   delta?: {
     text?: string
     toolUse?: { input?: unknown }
     reasoningContent?: { text?: string; signature?: string; redactedContent?: string }
+    citation?: object
+    toolResult?: unknown
+    image?: { source?: { bytes?: unknown } }
   }
   stopReason?: string
   usage?: WireUsage
@@ -31,6 +40,7 @@ interface WireUsage {
   cacheReadInputTokens?: number
   cacheWriteInputTokens?: number
   totalTokens?: number
+  serverToolUsage?: unknown
 }
 
 /** How the service says why it stopped, in our terms. */
@@ -44,6 +54,9 @@ const stopReasons: Record<string, StopReason> = {
   content_filtered: 'guardRail',
 }
 
+const knownStarts: ReadonlySet<string> = new Set(['toolUse', 'toolResult', 'image'])
+const knownDeltas: ReadonlySet<string> = new Set(['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'])
+
 /** A call for us. */
 interface OpenCall {
   key: number
@@ -56,8 +69,14 @@ interface OpenBlock {
   text?: number | undefined
   reasoning?: number | undefined
   call?: OpenCall
-  /** The last call under this index is of a tool that the service runs itself. */
-  isForeign?: boolean
+  /** A call of a tool that the service runs itself, and what it asks for so far. */
+  service?: { id: string; raw: string } | undefined
+  /** What came of such a call, so far. */
+  result?: { begun: WireResult; content: JsonValue[] } | undefined
+  /** What the text rests on, as the service says it. */
+  citations?: JsonValue[] | undefined
+  /** A picture so far. */
+  picture?: { format: string; data: string } | undefined
 }
 
 /** What its reasoning is bound to, and the tool whose call is the answer. */
@@ -69,7 +88,7 @@ type Answered = Pick<BedrockCall, 'prefixHash' | 'answerTool'>
  * **Contract**
  * - `messageStop` completes the message; `metadata`, which says what it cost, may come before or after it, or not at all. A frame that was
  *   begun and not ended makes the message incomplete again.
- * - Blocks of tools that the service runs itself are passed over, and so are typed calls of tools that nobody offered.
+ * - Typed calls of tools that nobody offered are the service's own, as those are that say so: nothing of ours runs them.
  */
 export class BedrockDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
@@ -92,6 +111,7 @@ export class BedrockDecoder implements StreamDecoder {
   readonly #redacted = new Map<number, string>()
   #stopReason: string | undefined
   #hasMetadata = false
+  readonly #service: ServiceBlocks
 
   constructor(call: Answered, { request, emit, framing }: DecoderContext) {
     this.#framing = framing
@@ -99,6 +119,7 @@ export class BedrockDecoder implements StreamDecoder {
     this.#call = call
     this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
     this.builder.message.usage = this.#usage
+    this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload))
     this.#frames = createAwsEventDecoder((headers, payload) => this.#message(headers, payload))
   }
 
@@ -143,6 +164,8 @@ export class BedrockDecoder implements StreamDecoder {
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
     // A service that ends no block at all means the end of the message.
     if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.builder.unendedCall(key)
+    for (const block of this.#blocks.values()) this.#close(block)
+    if (reason !== 'toolUse') this.#service.close()
     const message = this.builder.finish(reason, this.#usage)
     if (this.#call.prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
@@ -193,7 +216,7 @@ export class BedrockDecoder implements StreamDecoder {
       case 'contentBlockStart':
         this.progress++
         if (index === undefined) this.#index = -1 - this.#blocks.size
-        this.#open(this.#block(index), objectIn(objectIn(event.start, 'the start of a block')?.toolUse, 'a call'))
+        this.#start(this.#block(index), objectIn(event.start, 'the start of a block') ?? {})
         return
       case 'contentBlockStop':
         this.#endsBlocks = true
@@ -229,13 +252,34 @@ export class BedrockDecoder implements StreamDecoder {
     return block
   }
 
+  #start(block: OpenBlock, start: NonNullable<WireEvent['start']>): void {
+    this.#open(block, objectIn(start.toolUse, 'a call'))
+    if (start.toolResult) block.result = { begun: start.toolResult, content: [] }
+    if (start.image) block.picture = { format: String(start.image.format ?? 'png'), data: '' }
+    this.#warnOf(start, knownStarts)
+  }
+
+  /** Content in a field that is not known. */
+  #warnOf(fields: object, known: ReadonlySet<string>): void {
+    for (const name in fields) {
+      if (!known.has(name))
+        this.builder.warn(
+          `Amazon Bedrock sent content of the kind "${name.slice(0, 60)}", which this version does not know. It is left out.`,
+        )
+    }
+  }
+
   /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
   #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
     if (toolUse === undefined) return
-    block.isForeign = toolUse.type !== undefined && !this.#isOffered(toolUse)
-    if (block.isForeign) return
-    const { name, input } = toolUse
+    const { name, input, type } = toolUse
     const id = nameIn(toolUse.toolUseId, 'the id of a call')
+    block.service = undefined
+    if (type !== undefined && !this.#isOffered(toolUse)) {
+      block.service = { id: id ?? newId(), raw: '' }
+      this.#service.begin(block.service.id, nameIn(name, 'the name of a tool') ?? 'tool', type)
+      return
+    }
     const known = block.call
     if (known === undefined || known.isClosed || id === undefined || known.id !== id) {
       block.call = { key: this.#nextKey++, id, isClosed: false }
@@ -250,6 +294,17 @@ export class BedrockDecoder implements StreamDecoder {
   /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
   #close(block: OpenBlock): void {
     if (block.call !== undefined) block.call.isClosed = true
+    const { service, result, citations, picture, text } = block
+    if (service !== undefined) this.#service.input(service.id, service.raw)
+    if (result !== undefined) this.#service.result(result.begun, result.content)
+    if (citations !== undefined && text !== undefined) this.builder.setProviderState(text, this.#own({ citations }), 'text')
+    if (picture !== undefined && picture.data !== '') {
+      this.builder.whole(this.#nextKey++, { type: 'image', mimeType: `image/${picture.format}`, data: picture.data })
+    }
+    block.service = undefined
+    block.result = undefined
+    block.citations = undefined
+    block.picture = undefined
     block.text = undefined
     block.reasoning = undefined
   }
@@ -269,6 +324,7 @@ export class BedrockDecoder implements StreamDecoder {
       if (call.input === undefined) throw new OddValue('arguments', call)
       this.#arguments(block, textOfArguments(call.input))
     }
+    if (delta && text === '' && call === undefined) this.#other(block, delta)
     const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
     if (reasoning !== undefined) {
       block.reasoning ??= this.#nextKey++
@@ -276,8 +332,24 @@ export class BedrockDecoder implements StreamDecoder {
     }
   }
 
-  #arguments({ call, isForeign }: OpenBlock, fragment: string): void {
-    if (fragment === '' || isForeign === true) return
+  /** What is neither text nor arguments: a citation, what came of a tool of the service, a picture. */
+  #other(block: OpenBlock, delta: NonNullable<WireEvent['delta']>): void {
+    const { citation, toolResult, image } = delta
+    if (citation) {
+      block.text ??= this.#nextKey++
+      block.citations ??= []
+      block.citations.push(citation as JsonObject) // off the wire, so it is JSON
+      this.builder.citation(block.text, citationOf({ ...citation }))
+    }
+    if (Array.isArray(toolResult) && block.result !== undefined) block.result.content.push(...toolResult)
+    const bytes = image?.source?.bytes
+    if (typeof bytes === 'string' && block.picture !== undefined) block.picture.data += bytes
+    this.#warnOf(delta, knownDeltas)
+  }
+
+  #arguments({ call, service }: OpenBlock, fragment: string): void {
+    if (service !== undefined) service.raw += fragment
+    if (fragment === '' || service !== undefined) return
     if (call === undefined) throw new OddValue('arguments of a call that was never opened', fragment)
     this.builder.toolArguments(call.key, fragment)
   }
@@ -303,10 +375,15 @@ export class BedrockDecoder implements StreamDecoder {
     usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
   }
 
+  /** State that is bound to nothing but the model. */
+  #own(payload: JsonObject): ProviderState {
+    const { api, id: model } = this.#request.model
+    return { api, model, payload }
+  }
+
   #state(payload: JsonObject): ProviderState {
     const { prefixHash } = this.#call
-    const { api, id: model } = this.#request.model
-    const state = { api, model, payload }
+    const state = this.#own(payload)
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
 }

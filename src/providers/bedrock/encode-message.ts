@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { Content, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
@@ -8,6 +8,7 @@ import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/enc
 import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
+import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 
 /** What the models of a family take inside messages. */
 export interface MessageRules {
@@ -39,8 +40,10 @@ export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
 
 function encode(message: Message, withReasoning: boolean, rules: MessageRules): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message, rules)
-  const isUser = message.role === 'user'
-  return { blocks: joinBlocks(message.content, (block) => (isUser ? shownBlock(block) : answerBlock(block, withReasoning))), after: '' }
+  if (message.role === 'user') return { blocks: joinBlocks(message.content, shownBlock), after: '' }
+  const late = lateResults(message.content)
+  const blocks = joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+  return { blocks, after: '' }
 }
 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
@@ -71,11 +74,27 @@ function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
   return { image: { format, source: { bytes: data } } }
 }
 
-function answerBlock(block: Content, withReasoning: boolean): JsonObject | undefined {
-  if (block.type === 'text') return block.text.trim() === '' ? undefined : { text: block.text }
-  if (block.type === 'thinking') return withReasoning ? reasoningBlock(block) : undefined
-  if (block.type !== 'toolCall') return undefined
-  return { toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }
+function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [saidBlock(block)]
+    case 'thinking':
+      return withReasoning ? [reasoningBlock(block)] : []
+    case 'toolCall':
+      return [{ toolUse: { toolUseId: block.id, name: legalName(block.name), input: block.arguments } }]
+    case 'serviceTool': {
+      const { call, result, gap } = payloadOf(block)
+      return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
+    }
+    default:
+      return []
+  }
+}
+
+/** Text, with what it rests on as the service said it. */
+function saidBlock({ text, providerState }: TextContent): JsonObject {
+  const citations = providerState?.payload.citations
+  return Array.isArray(citations) ? { citationsContent: { content: [{ text }], citations } } : { text }
 }
 
 function reasoningBlock({ thinking, signature, providerState }: ThinkingContent): JsonObject {

@@ -14,6 +14,7 @@ import { legalName } from '../kit/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { answerToolName } from '../kit/response-format/answer-tool.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import type { ServerTools } from '../kit/server-tools.ts'
 import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
 import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
@@ -25,6 +26,8 @@ import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 export interface BedrockWire {
   region?: string
   underlyingModel?: string
+  /** Tools that the service runs. */
+  serverTools?: ServerTools
 }
 
 /** A call, and what its answer will be bound to. */
@@ -58,19 +61,20 @@ export function requestEncoder(wire: BedrockWire): (request: StreamRequest) => P
 
 async function encodeRequest(request: StreamRequest, wire: BedrockWire, known: Known): Promise<BedrockCall> {
   const { model, credential } = request
-  const body = bodyOf(request, known)
+  const body = bodyOf(request, known, wire.serverTools ?? [])
   const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
   const headers = await headersOf(request, url, body.body, wire)
   return { ...body, url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
 }
 
-function bodyOf(asked: StreamRequest, { profile, target, history }: Known): Omit<BedrockCall, 'url' | 'headers'> {
+function bodyOf(asked: StreamRequest, { profile, target, history }: Known, serverTools: ServerTools): Omit<BedrockCall, 'url' | 'headers'> {
   const { family, capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
   const { request } = plan
   const { systemPrompt } = request
-  const tools = toolsOf(request, target)
+  // Ours last: the breakpoint of the cache stands behind them.
+  const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, target)].filter((part) => part !== '').join(',')
   const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
   warnings.push(...leftOut)
   const { inferenceConfig, additional } = generationOf(request, messages, family.thinkingField, capabilities, warnings)

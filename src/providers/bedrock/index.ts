@@ -14,13 +14,16 @@ import {
   type TransportOptions,
   transportTable,
 } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
 import { bedrockProfile } from './profile.ts'
+import { checkServerTools } from './server-tools.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
+export { bedrockTools } from './server-tools.ts'
 export { bedrockRegion } from './sign.ts'
 
 /** How ConverseStream is called. */
@@ -29,12 +32,19 @@ export interface BedrockProviderOptions extends TransportOptions {
   region?: string
   /** The id of the model behind an ARN that does not name it (application inference profiles): what is sent depends on it. */
   underlyingModel?: string
+  /** Tools that the service runs: those of `bedrockTools`, or declarations of the service. */
+  serverTools?: ServerTools
 }
 
 /** What `bedrock` takes beside the model id. */
 export type BedrockOptions = Omit<ProviderOptions, 'compat' | 'apiKey'> & BedrockProviderOptions & BedrockKeys
 
-const ownTable: OptionTable<BedrockProviderOptions> = { ...transportTable, region: aText, underlyingModel: aText }
+const ownTable: OptionTable<BedrockProviderOptions> = {
+  ...transportTable,
+  region: aText,
+  underlyingModel: aText,
+  serverTools: aServerToolList,
+}
 const keyTable: OptionTable<BedrockKeys> = {
   apiKey: aKey,
   accessKeyId: aKeyText,
@@ -83,6 +93,7 @@ export function bedrockProvider(options: BedrockProviderOptions = {}): StreamPro
 }
 
 function converse(options: BedrockProviderOptions): StreamProvider {
+  checkServerTools(options.serverTools ?? [])
   return defineProvider({
     api: 'bedrockConverseStream',
     service: 'Amazon Bedrock',

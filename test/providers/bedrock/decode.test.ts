@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
+import type { Content } from '../../../src/contract/message/content.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { runs } from '../../support/runs.ts'
@@ -43,7 +44,25 @@ const finished: Record<string, Partial<AssistantMessage>> = {
   },
   'empty-arguments': { content: [{ type: 'toolCall', id: 'tooluse_1', name: 'now', arguments: {} }], stopReason: 'toolUse' },
   // A typed call of a tool that was offered is ours; the service's own calls and their results are not.
-  'server-tools': { content: [{ type: 'toolCall', id: 'tooluse_2', name: 'read', arguments: { path: 'b' } }], stopReason: 'toolUse' },
+  'server-tools': {
+    content: [
+      {
+        ...{ type: 'serviceTool', id: 'tooluse_1', name: 'nova_code_interpreter', input: { snippet: '1+1' } },
+        ...{ status: 'done', output: { stdOut: '2' } },
+        providerState: {
+          ...{ api: 'bedrockConverseStream', model: claude },
+          payload: {
+            call: {
+              toolUse: { toolUseId: 'tooluse_1', name: 'nova_code_interpreter', input: { snippet: '1+1' }, type: 'server_tool_use' },
+            },
+            result: { toolResult: { toolUseId: 'tooluse_1', content: [{ json: { stdOut: '2' } }], status: 'success' } },
+          },
+        },
+      },
+      { type: 'toolCall', id: 'tooluse_2', name: 'read', arguments: { path: 'b' } },
+    ] as Content[],
+    stopReason: 'toolUse',
+  },
   guardrail: { content: [{ type: 'text', text: 'I can' }], stopReason: 'guardRail' },
   'max-tokens': {
     content: [{ type: 'toolCall', id: 'tooluse_1', name: 'write', arguments: {}, invalidArguments: '{"path":"a.ts","text":"un' }],

@@ -1,0 +1,96 @@
+import { parseArguments } from '../../base/json/call-arguments.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { Citation, DocumentPlace, ProviderState } from '../../contract/message/content.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { shownOutput } from '../kit/decode/service-output.ts'
+import { interrupted } from '../kit/history/clean-message.ts'
+import { payloadOf, withResult } from '../kit/history/service-payload.ts'
+
+/** How a result of a tool of the service begins. */
+export interface WireResult {
+  toolUseId?: unknown
+  type?: unknown
+  status?: unknown
+}
+
+/** The tools that the service runs, while their blocks arrive. Source: docs/providers/bedrock.md */
+export class ServiceBlocks {
+  readonly #builder: AssistantBuilder
+  readonly #stateOf: (payload: JsonObject) => ProviderState
+  readonly #open = new Set<string>()
+
+  constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
+    this.#builder = builder
+    this.#stateOf = stateOf
+  }
+
+  /** A call begins; what it asks for comes later. */
+  begin(id: string, name: string, type: string): void {
+    this.#open.add(id)
+    const call = { toolUse: { toolUseId: id, name, input: {}, type } }
+    this.#builder.serviceTool({ type: 'serviceTool', id, name, status: 'running', providerState: this.#stateOf({ call }) })
+  }
+
+  /** All of what the call asks for, as text of JSON. */
+  input(id: string, raw: string): void {
+    const block = this.#builder.serviceToolOf(id)
+    const { call } = payloadOf(block)
+    const read = parseArguments(raw.trim() === '' ? '{}' : raw)
+    if (block === undefined || call === undefined || read.fault !== undefined) return
+    const toolUse = { ...Object(call.toolUse), input: read.arguments }
+    this.#builder.serviceTool({ ...block, input: read.arguments, providerState: this.#stateOf({ call: { toolUse } }) })
+  }
+
+  /** What came of a call, whole. False for one that says of no call. */
+  result({ toolUseId: id, type, status }: WireResult, content: JsonValue[]): boolean {
+    if (typeof id !== 'string') return false
+    this.#open.delete(id)
+    const call = this.#builder.serviceToolOf(id)
+    const words = content.flatMap((each) => (typeof Object(each).text === 'string' ? [String(Object(each).text)] : []))
+    const values = content.flatMap((each) => (Object(each).json === undefined ? [] : [Object(each).json as JsonValue]))
+    const output = shownOutput(values.length === 0 ? words.join('') : values.length === 1 ? values[0] : values)
+    const name = call?.name ?? String(type).replace(/_result$/, '')
+    const toolResult: JsonObject = { toolUseId: id, content }
+    if (typeof status === 'string') toolResult.status = status
+    if (typeof type === 'string') toolResult.type = type
+    const known = call ?? { type: 'serviceTool' as const, id, name }
+    const failed = { status: 'failed' as const, error: { code: 'toolFailed', ...(words.length > 0 && { message: words.join('') }) } }
+    const came = status === 'error' ? failed : { status: 'done' as const, ...(output !== undefined && { output }) }
+    const payload = withResult(this.#builder.message.content, call, { toolResult })
+    this.#builder.serviceTool({ ...known, ...came, providerState: this.#stateOf(payload) })
+    return true
+  }
+
+  /** The answer is over: what has no result gets none. */
+  close(): void {
+    for (const id of this.#open) {
+      const block = this.#builder.serviceToolOf(id)
+      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
+      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
+    }
+  }
+}
+
+const units: Readonly<Record<string, DocumentPlace['unit']>> = {
+  documentPage: 'page',
+  documentChar: 'char',
+  documentChunk: 'block',
+  searchResultLocation: 'block',
+}
+
+/** A citation of the service in our form. It cites whole blocks of text, so there is no range. */
+export function citationOf({ title, sourceContent, location }: Record<string, unknown>): Citation {
+  const [kind = '', place]: [string?, unknown?] = Object.entries(Object(location))[0] ?? []
+  const { url, domain, documentIndex, searchResultIndex, start, end }: Record<string, unknown> = Object(place)
+  const index = documentIndex ?? searchResultIndex
+  const unit = Object.hasOwn(units, kind) ? units[kind] : undefined
+  const quoted = Array.isArray(sourceContent) ? sourceContent.map((each) => String(Object(each).text ?? '')).join('') : ''
+  const isPlace = unit !== undefined && typeof index === 'number' && typeof start === 'number' && typeof end === 'number'
+  const name = typeof title === 'string' ? title : typeof domain === 'string' ? domain : undefined
+  return {
+    ...(typeof url === 'string' && { url }),
+    ...(name !== undefined && { title: name }),
+    ...(quoted !== '' && { citedText: quoted }),
+    ...(isPlace && { document: { index, unit, start, end } }),
+  }
+}
