@@ -87,7 +87,7 @@ const assistantFields = {
   responseModel: optional(aText),
   /** How the service handled the request, as it calls that: `default`, `flex`, `priority`. */
   serviceTier: optional(aText),
-  /** What the model said in place of an answer it refused; `stopReason` is `guardRail`. It is no part of `content`. */
+  /** What the model said in place of an answer it refused; `stopReason` is `guardRail`. Where it came as an answer it is also text. */
   refusal: optional(aText),
   /** How likely each token of the text was, where the service says so. */
   logprobs: optional(listOf(tokenLogprob)),

@@ -37,7 +37,8 @@ function looksLike(tool: ServiceTool | undefined, wanted: ExpectedTool): void {
 }
 
 function holds(message: AssistantMessage, wanted: Expected): void {
-  expect(textOf(message.content)).toBe(wanted.text ?? '')
+  // What it refused with is shown as text too.
+  expect(textOf(message.content)).toBe((wanted.text ?? '') + (wanted.refusal ?? ''))
   const approvals = [...(wanted.approvals ?? []), ...(wanted.approval === undefined ? [] : [wanted.approval.id])]
   expect(message.stopReason).toBe(approvals.length > 0 ? 'toolUse' : (wanted.stop ?? 'stop'))
   expect(message.refusal).toBe(wanted.refusal)

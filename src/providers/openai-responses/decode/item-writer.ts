@@ -244,6 +244,8 @@ export class ItemWriter {
     open.refusal += delta
     this.#builder.start()
     this.#builder.message.refusal = (this.#builder.message.refusal ?? '') + delta
+    // People read it where they read answers.
+    this.#builder.text(`refusal ${open.key}`, delta)
   }
 
   #logprobs(list: unknown): void {
