@@ -101,7 +101,9 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
       const decision = { type: 'mcp_approval_response', approval_request_id: call.id, approve: at !== 1 }
       return at === 1 ? { ...decision, reason: 'no' } : decision
     })
-    expect(input.slice(1 + items.length, -1)).toEqual(expected)
+    // A refusal goes back as the text it is shown as.
+    const said = sample.expect.refusal === undefined ? [] : [{ role: 'assistant', content: sample.expect.refusal }]
+    expect(input.slice(1 + items.length, -1)).toEqual([...expected, ...said])
   })
 
   it('is the same wherever it is cut', async () => {
