@@ -1,0 +1,10 @@
+import { Agent, type ImageContent, type Model } from 'phi-core'
+
+/** Draws a picture, then has it changed: the picture goes back to the model with the second prompt. */
+export async function drawAndChange(model: Model, wish: string, change: string): Promise<ImageContent[]> {
+  const agent = new Agent({ model })
+  await agent.prompt(wish).result
+  await agent.prompt(change).result
+  const blocks = agent.messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))
+  return blocks.filter((block) => block.type === 'image')
+}
