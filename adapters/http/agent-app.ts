@@ -1,8 +1,9 @@
-import { type Context, type Env, Hono } from 'hono'
+import type { Context, Env, Hono } from 'hono'
 import { type Agent, ConfigError } from '../../src/index.ts'
 import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf, required, withMethods } from '../../src/internal.ts'
 import { answerProblems } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
+import { newApp } from './access/new-app.ts'
 import { originGuard } from './access/origin.ts'
 import type { Problem } from './access/problem.ts'
 import type { LiveSessions } from './live/live-sessions.ts'
@@ -64,7 +65,7 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     throw new ConfigError('invalidOption', 'createAgentApp has neither sessions nor agent: give it one of them, or both.')
   }
   const shared = resolvedRoutes(options)
-  const app = new Hono<E>()
+  const app = newApp<E>()
   answerProblems(app, options.logger)
   app.use(
     originGuard({ allowed: options.cors ?? [], methods: ['GET', 'POST', 'DELETE'], headers: allowedHeaders, exposed: exposedHeaders }),

@@ -1,4 +1,4 @@
-import { type Context, type Env, Hono } from 'hono'
+import type { Context, Env, Hono } from 'hono'
 import { ConfigError, type Logger } from '../../../src/index.ts'
 import {
   aFunction,
@@ -18,6 +18,7 @@ import {
   withoutOwnTimeouts,
 } from '../../../src/internal.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
+import { newApp } from '../access/new-app.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError, problemResponse, refuse } from '../access/problem.ts'
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
@@ -137,7 +138,7 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
     throw new ConfigError('invalidOption', `allow.${stray} is for no upstream. There are: ${ready.map(({ name }) => name).join(', ')}.`)
   const [firstByteTimeoutMs, idleTimeoutMs] = [patienceOf(options, 'firstByteTimeoutMs'), patienceOf(options, 'idleTimeoutMs')]
   const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
-  const app = new Hono<E>()
+  const app = newApp<E>()
   // Any header may be sent: what is not known goes no further.
   const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: exposedHeaders })
   for (const upstream of ready) serve(app, upstream, settings, guard)

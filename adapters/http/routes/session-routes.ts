@@ -1,9 +1,9 @@
-import { Hono } from 'hono'
 import type { Agent, AgentRun, JsonObject, SessionStore } from '../../../src/index.ts'
 import { isWithheld } from '../../../src/internal.ts'
 import { type Session, SessionError, type Turn } from '../../../src/session/index.ts'
 import { answerProblems } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
+import { newApp } from '../access/new-app.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession, Place } from '../live/live-session.ts'
@@ -30,7 +30,7 @@ export function liveSessionRoutes(options: RouteOptions = {}): SessionRoutes {
 
 /** The same for an app that counts all of its streams together. */
 export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
-  const app: SessionApp = new Hono()
+  const app: SessionApp = newApp()
   answerProblems(app, options.logger)
   addRunRoutes(app, options)
   addSteeringRoutes(app, options)

@@ -1,4 +1,10 @@
 import * as z from 'zod'
+import { ConfigError } from '../../contract/errors.ts'
+
+// An optional peer of any version installs; this one is needed.
+if (typeof z.toJSONSchema !== 'function') {
+  throw new ConfigError('unsupported', 'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4')
+}
 
 /** What a section says under one name: from this come the check, the warnings, the JSON Schema and the table in the documentation. */
 export interface Key {
