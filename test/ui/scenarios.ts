@@ -88,6 +88,14 @@ export const asks = defineTool({
 })
 const twoCalls = [{ text: 'Two things.', toolCalls: [call('pay', { amount: 5 }), call('add', { a: 1, b: 2 })] }, { text: 'Both done.' }]
 
+const serviceAsks: Script = [
+  {
+    blocks: [{ type: 'serviceTool', id: 'mcpr_1', name: 'mcp.shop.pay', input: { amount: 5 }, status: 'running', needsApproval: true }],
+    stopReason: 'toolUse',
+  },
+  { text: 'As you say.' },
+]
+
 const approveAll: OnEvent = (event, run) => {
   if (event.type === 'approvalRequested') run.approve(event)
 }
@@ -107,6 +115,66 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
       {
         blocks: [{ type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'done', output: 'Tea' }],
         text: 'Tea is a drink.',
+      },
+    ]),
+  'a tool of the service that fails': () =>
+    played([
+      {
+        blocks: [
+          { type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'running' },
+          { type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'failed', error: { code: 'too_many' } },
+        ],
+        text: 'Not found.',
+      },
+    ]),
+  'a tool of the service that ends in a later turn': () =>
+    played(
+      [
+        {
+          blocks: [{ type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'running' }],
+          toolCalls: [call('add', { a: 1, b: 2 })],
+        },
+        {
+          blocks: [
+            {
+              type: 'serviceTool',
+              id: 'ws_1',
+              name: 'web_search',
+              input: { query: 'tea' },
+              status: 'done',
+              output: [{ url: 'https://tea.example' }],
+            },
+          ],
+          text: 'Tea, and 3.',
+        },
+      ],
+      { tools: [add] },
+    ),
+  'a tool of the service is open while nobody answers': () =>
+    played(
+      [
+        {
+          blocks: [{ type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' }, status: 'running' }],
+          toolCalls: [call('pay', { amount: 5 })],
+        },
+      ],
+      { tools: [asks], approvalTimeoutMs: 1 },
+    ),
+  'a tool of the service with a yes': () => played(serviceAsks, {}, approveAll),
+  'a tool of the service with a no': () => played(serviceAsks, {}, denyAll),
+  'a tool of the service that nobody allows': () => played(serviceAsks, { approvalTimeoutMs: 1 }),
+  'a picture and a file': () =>
+    played([{ text: 'Here.', blocks: [pixel, { type: 'file', mimeType: 'text/csv', data: 'YSxi', name: 'a.csv' }] }]),
+  sources: () =>
+    played([
+      {
+        text: 'Tea is a drink, says the report.',
+        citations: [
+          { url: 'https://tea.example/a', title: 'Tea', citedText: 'a drink', range: { start: 0, end: 14 } },
+          { url: 'https://tea.example/a', range: { start: 4, end: 9 } },
+          { title: 'Report', document: { index: 0, unit: 'page', start: 3, end: 4 } },
+          { url: 'javascript:alert(1)', title: 'no address' },
+        ],
       },
     ]),
   thinking: () => played([{ thinking: 'First I think about it for a while.', text: 'Then I speak.' }]),

@@ -1,7 +1,7 @@
 import { isSameJson } from '../../base/json/copy-json.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { ToolCallContent } from '../../contract/message/content.ts'
-import { textOf } from '../../contract/message/message.ts'
+import type { ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
+import { callsToAnswer, textOf } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
 import type {
   ApprovalRequestedEvent,
@@ -13,6 +13,7 @@ import type {
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
+import { isObject } from '../shared/client-input.ts'
 import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
 import { outputOf } from './parts.ts'
 import { callOf, type OpenAnswer, titleOf } from './to-ui-messages.ts'
@@ -39,7 +40,7 @@ export class CallChunks {
   /** Goes on with the calls that `answer` has left open. */
   resume({ open, asked }: OpenAnswer): void {
     for (const { toolCallId, toolName, input } of open) {
-      this.#calls.written({ id: toolCallId, name: toolName, arguments: typeof input === 'string' ? {} : input })
+      this.#calls.written({ id: toolCallId, name: toolName, arguments: isObject(input) ? input : {} })
     }
     for (const pending of asked) this.#calls.left(pending)
   }
@@ -66,6 +67,16 @@ export class CallChunks {
     this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true })
     if (isCut) this.#failed(toolCallId, notRunText)
     else this.#calls.written(block)
+  }
+
+  /** A call that its service runs once a person has said yes; it was shown. */
+  ofService(block: ServiceToolContent): void {
+    for (const call of callsToAnswer([block])) this.#calls.written(call)
+  }
+
+  /** Whether a person is, or was, asked about the call. */
+  has(toolCallId: string): boolean {
+    return this.#calls.get(toolCallId) !== undefined
   }
 
   /** The message has ended: a call that it does not hold was cut off. */

@@ -10,9 +10,12 @@ import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
 import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
-import { chunksOf, fileParts } from './parts.ts'
-import { blockId, interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
+import { finishReasonOf, reasons } from './finish-reason.ts'
+import { blockId, chunksOf } from './parts.ts'
+import { sourceParts } from './service-parts.ts'
+import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
+import { WholeBlocks } from './whole-blocks.ts'
 
 const encoderOptions = optionsOf<UiEncoderOptions>({
   history: listOf(anything),
@@ -60,6 +63,7 @@ interface LiveMessage {
 class Encoder implements UiMessageEncoder {
   readonly #cost: CostOf | undefined
   readonly #calls = new CallChunks((chunk) => this.#send(chunk))
+  readonly #whole = new WholeBlocks((chunk) => this.#send(chunk))
   readonly #branches = new BranchedLoops()
   #out: UiChunk[] = []
   #isStarted = false
@@ -89,6 +93,7 @@ class Encoder implements UiMessageEncoder {
     this.#metadata = last.message.metadata
     this.#steps = last.steps
     this.#calls.resume(last)
+    this.#whole.resume(last.openServices, last.steps)
   }
 
   encode(event: AgentEvent): UiChunk[] {
@@ -112,7 +117,7 @@ class Encoder implements UiMessageEncoder {
   suspend(): UiChunk[] {
     return this.#last(() => {
       this.#closeBlock()
-      this.#calls.holdBack()
+      this.#holdBack()
       this.#finish('tool-calls')
     })
   }
@@ -203,6 +208,11 @@ class Encoder implements UiMessageEncoder {
     }
   }
 
+  #holdBack(): void {
+    this.#calls.holdBack()
+    this.#whole.holdBack((toolCallId) => this.#calls.has(toolCallId))
+  }
+
   /** What has no counterpart, for `onData` of the page; it stays in no message. */
   #note(event: AgentEvent): void {
     if (isWithheld(event, {})) return
@@ -215,6 +225,7 @@ class Encoder implements UiMessageEncoder {
     this.#loops.add(loopId)
     this.#live = { id: messageId, shown: [] }
     this.#calls.clear()
+    this.#whole.begin()
     if (this.#hasFailed) this.#reset()
     if (this.#isStepOpen) return
     this.#isStepOpen = true
@@ -226,7 +237,13 @@ class Encoder implements UiMessageEncoder {
     const live = this.#live
     // Of a message whose beginning was missed: it is shown whole at its end.
     if (live === undefined || live.id !== messageId) return
-    if (delta.type === 'citation' || delta.type === 'block') return // Shown whole, at the end of the message.
+    if (delta.type === 'citation') return // Sources are shown at the end of the message.
+    this.#whole.follow(delta.contentIndex)
+    if (delta.type === 'block') {
+      this.#closeBlock()
+      this.#whole.shown(delta.contentIndex, delta.block, this.#steps)
+      return
+    }
     if (delta.delta === '') return
     if (delta.type === 'toolCallDelta') {
       this.#closeBlock()
@@ -273,6 +290,7 @@ class Encoder implements UiMessageEncoder {
     this.#metadata = undefined
     this.#steps = 0
     this.#calls.clear()
+    this.#whole.clear()
   }
 
   #answered(messageId: string, message: AssistantMessage, loopId: string): void {
@@ -281,6 +299,7 @@ class Encoder implements UiMessageEncoder {
     const isUnfinished = isCut(message)
     for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isUnfinished)
     this.#closeBlock()
+    for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
     this.#calls.messageEnded()
     this.#live = undefined
     this.#hasFailed = message.stopReason === 'error'
@@ -298,7 +317,11 @@ class Encoder implements UiMessageEncoder {
       return
     }
     this.#closeBlock()
-    if (block.type === 'image' || block.type === 'file') for (const part of fileParts(block)) this.#send(part)
+    if (block.type === 'image' || block.type === 'file') this.#whole.media(index, block)
+    if (block.type === 'serviceTool') {
+      this.#whole.tool(block, this.#steps, isUnfinished)
+      if (block.needsApproval && block.status === 'running' && !isUnfinished) this.#calls.ofService(block)
+    }
     if (block.type === 'toolCall') this.#calls.written(block, isUnfinished)
   }
 
@@ -308,6 +331,7 @@ class Encoder implements UiMessageEncoder {
     if (!this.#isStepOpen) return
     this.#closeBlock()
     this.#calls.clear()
+    this.#whole.takeBack(this.#steps)
     this.#send({ type: 'reset-step' })
   }
 
@@ -320,7 +344,7 @@ class Encoder implements UiMessageEncoder {
 
   #ended({ status, error, rejection, limit, totalUsage }: AgentEndEvent): void {
     this.#closeBlock()
-    if (status === 'paused') this.#calls.holdBack()
+    if (status === 'paused') this.#holdBack()
     else this.#calls.close()
     const problem = error?.message ?? rejection
     const ending = { status, ...(totalUsage !== undefined && { totalUsage }) }
@@ -365,18 +389,4 @@ class Encoder implements UiMessageEncoder {
     this.#calls.close()
     this.#finish(finishReasonOf(this.#stopReason))
   }
-}
-
-const reasons: Partial<Record<AgentEndEvent['status'], UiFinishReason>> = {
-  error: 'error',
-  rejected: 'error',
-  aborted: 'interrupted',
-  limit: 'other',
-  paused: 'tool-calls',
-}
-
-function finishReasonOf(stopReason: AssistantMessage['stopReason']): UiFinishReason {
-  if (stopReason === 'length') return 'length'
-  if (stopReason === 'toolUse') return 'tool-calls'
-  return stopReason === 'guardRail' ? 'content-filter' : 'stop'
 }

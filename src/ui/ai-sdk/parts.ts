@@ -1,6 +1,6 @@
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
-import type { UiChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput } from './ui-message.ts'
+import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput, UiToolState } from './ui-message.ts'
 
 /** Text and images of `content` as a user message shows them. */
 export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
@@ -16,6 +16,11 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   const address = data === undefined ? url : `data:${mimeType};base64,${data}`
   const filename = block.type === 'file' ? block.name : undefined
   return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
+}
+
+/** A file in a stream: chunks know no name of it, so it is beside. */
+export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
+  return filename === undefined ? file : { ...file, providerMetadata: { phi: { filename } } }
 }
 
 /** What a tool gave back: its text, or its parts where there are images. */
@@ -40,32 +45,36 @@ export function chunksOf(parts: readonly UiPart[]): UiChunk[] {
 function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: string): UiChunk[] {
   if (part.type === 'text') return block('text', textId, part.text)
   if (part.type === 'reasoning') return block('reasoning', part.id, part.text)
+  if (part.type === 'file') return [fileChunk(part)]
   if (part.type !== 'dynamic-tool') return [part]
-  const { toolCallId, toolName, input, title } = part
+  const { toolCallId, toolName, input, title, providerExecuted } = part
   const written: UiChunk = {
     type: 'tool-input-available',
     toolCallId,
     toolName,
     input,
     dynamic: true,
+    ...(providerExecuted && { providerExecuted }),
     ...(title !== undefined && { title }),
   }
-  switch (part.state) {
-    case 'input-available':
-      return [written]
-    case 'approval-requested':
-      return [written, { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId }]
-    case 'output-available':
-      return [written, { type: 'tool-output-available', toolCallId, output: part.output, dynamic: true }]
-    case 'output-error':
-      return [written, { type: 'tool-output-error', toolCallId, errorText: part.errorText, dynamic: true }]
-    case 'output-denied':
-      return [
-        written,
-        { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId },
-        { type: 'tool-output-denied', toolCallId },
-      ]
+  if (part.state === 'approval-requested' || part.state === 'output-denied') {
+    const asked: UiChunk = { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId }
+    return part.state === 'output-denied' ? [written, asked, { type: 'tool-output-denied', toolCallId }] : [written, asked]
   }
+  const ending = outputChunk(toolCallId, part, providerExecuted === true)
+  return ending === undefined ? [written] : [written, ending]
+}
+
+/** The chunk that gives a call its result; none where it has none. */
+export function outputChunk(toolCallId: string, state: UiToolState, isOfService: boolean): UiChunk | undefined {
+  const end = { toolCallId, dynamic: true, ...(isOfService && { providerExecuted: true as const }) } as const
+  if (state.state === 'output-available') return { type: 'tool-output-available', output: state.output, ...end }
+  return state.state === 'output-error' ? { type: 'tool-output-error', errorText: state.errorText, ...end } : undefined
+}
+
+/** The id of a block while it is streamed; it is unique within an answer, and short because every delta has it. */
+export function blockId(step: number, contentIndex: number): string {
+  return `${step}.${contentIndex}`
 }
 
 /** A text or a thought, whole. */

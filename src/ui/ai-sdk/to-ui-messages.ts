@@ -1,6 +1,6 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals } from '../../base/questions.ts'
-import type { Content, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -16,7 +16,9 @@ import { aFunction, anything, listOf, options as optionsOf } from '../../contrac
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
-import { fileParts, outputOf, partsOf } from './parts.ts'
+import { isObject } from '../shared/client-input.ts'
+import { blockId, fileParts, outputOf, partsOf } from './parts.ts'
+import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
 /** How a history is shown. */
@@ -34,7 +36,8 @@ const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything)
  *
  * **Contract**
  * - Equal to what the chunks of the runs have built, except for what only events tell: approvals that were given, arguments that a hook put in place of
- *   the model's, calls of sub-agents, `details` of results, `status`.
+ *   the model's, calls of sub-agents, `details` of results, `status`; and for names of files that a model made, which a stream has in
+ *   `providerMetadata.phi`.
  * - An answer is one message: all that was said between two things a person said, with steering inside. Its id is that of its first message, that of a user message its
  *   own; so ids are the same in every process. `historyIndexOf` finds the way back.
  * - An answer that failed and was repeated is not shown, nor are messages of the application and signatures of services.
@@ -92,6 +95,8 @@ export class OpenAnswer {
   readonly loops = new AnswerLoops()
   readonly #cost: CostOf | undefined
   readonly #open = new Map<string, OpenPart>()
+  /** Calls of the service that have not ended. */
+  readonly #services = new Map<string, { at: number; block: ServiceToolContent }>()
   /** Where the parts of the last model call begin. */
   #step = 0
   #failedLoop: string | undefined
@@ -110,6 +115,11 @@ export class OpenAnswer {
     return Array.from(this.#open.values(), ({ call }) => call)
   }
 
+  /** Calls of the service that have not ended. */
+  get openServices(): ServiceToolContent[] {
+    return Array.from(this.#services.values(), ({ block }) => block)
+  }
+
   /** Whether `message` was said while this answer was made; it then is a part of it. */
   takesIn(message: UserMessage & MessageEnvelope): boolean {
     if (!this.loops.has(loopOf(message))) return false
@@ -120,8 +130,10 @@ export class OpenAnswer {
   add(message: AssistantMessage & MessageEnvelope): void {
     const { parts } = this.message
     const loopId = loopOf(message)
-    if (this.#failedLoop !== undefined && this.#failedLoop === loopId) parts.splice(this.#step + 1)
-    else {
+    if (this.#failedLoop !== undefined && this.#failedLoop === loopId) {
+      parts.splice(this.#step + 1)
+      for (const [id, { at }] of this.#services) if (at > this.#step) this.#services.delete(id)
+    } else {
       this.#step = parts.push({ type: 'step-start' }) - 1
       this.steps += 1
     }
@@ -131,12 +143,14 @@ export class OpenAnswer {
     this.#failedLoop = message.stopReason === 'error' ? loopId : undefined
     for (const [index, block] of message.content.entries()) {
       if (block.type === 'toolCall') this.#call(callOf(block), isUnfinished)
+      else if (block.type === 'serviceTool') this.#service(block, isUnfinished)
       else parts.push(...this.#said(block, index))
     }
+    parts.push(...sourceParts(message.content, this.steps))
     this.message.metadata = metadataAfter(this.message.metadata, message, this.#cost)
   }
 
-  #said(block: Exclude<Content, ToolCallContent>, index: number): UiPart[] {
+  #said(block: Exclude<Content, ToolCallContent | ServiceToolContent>, index: number): UiPart[] {
     if (block.type === 'image' || block.type === 'file') return fileParts(block)
     if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
     if (block.type !== 'thinking') return []
@@ -149,13 +163,24 @@ export class OpenAnswer {
     if (isUnfinished) this.#end(call.toolCallId, { state: 'output-error', errorText: notRunText })
   }
 
+  /** A call of the service. The result of one that an earlier message has left open goes to its part. */
+  #service(block: ServiceToolContent, isUnfinished: boolean): void {
+    const { parts } = this.message
+    const call = serviceCallOf(block)
+    const at = this.#services.get(block.id)?.at ?? parts.length
+    parts[at] = { ...call, ...serviceStateOf(block, isUnfinished) }
+    if (block.status !== 'running' || isUnfinished) this.#services.delete(block.id)
+    else if (block.needsApproval) this.#open.set(block.id, { at, call })
+    else this.#services.set(block.id, { at, block })
+  }
+
   result(message: ToolResultMessage & MessageEnvelope): void {
     this.loops.add(loopOf(message))
     const { toolCallId, content, isError } = message
     const input = this.#open.get(toolCallId)?.call.input
     const denial = denialOf({ content, isError })
     if (denial !== undefined) {
-      const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(typeof input === 'object' ? input : {}) })
+      const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(isObject(input) ? input : {}) })
       this.#end(toolCallId, { state: 'output-denied', approval: { id, approved: false, ...denial } })
     } else if (isError) this.#end(toolCallId, { state: 'output-error', errorText: textOf(content) })
     else this.#end(toolCallId, { state: 'output-available', output: outputOf(content) })
@@ -169,6 +194,10 @@ export class OpenAnswer {
   /** Somebody is asked about calls, also about those of sub-agents, which no message holds. */
   ask(approvals: readonly PendingApproval[]): void {
     this.asked = approvals
+    // An open call looks answered, or the client would never send what a person decides.
+    if (approvals.length > 0)
+      for (const { at, block } of this.#services.values())
+        this.message.parts[at] = { ...serviceCallOf(block), state: 'output-available', output: waitsText }
     for (const { toolCallId, toolName, arguments: input, argumentsHash: hash, subAgent } of approvals) {
       const request: UiToolState = { state: 'approval-requested', approval: { id: approvalIdOf({ toolCallId, argumentsHash: hash }) } }
       if (subAgent === undefined) {
@@ -208,11 +237,6 @@ export function interjection(message: UserMessage & { id: string }): Interjectio
 /** Names the call of a sub-agent: by whom, and what. */
 export function titleOf(subAgent: string, toolName: string): string {
   return `${subAgent}: ${toolName}`
-}
-
-/** The id of a block while it is streamed; it is unique within an answer, and short because every delta has it. */
-export function blockId(step: number, contentIndex: number): string {
-  return `${step}.${contentIndex}`
 }
 
 /** A call as the model wrote it. */

@@ -28,7 +28,7 @@ export interface UiTextPart {
   state?: 'done'
 }
 
-/** A file of a message; `url` is a `data:` URL. */
+/** A file of a message; `url` is a `data:` URL, or the address that the block has. */
 export interface UiFilePart {
   type: 'file'
   mediaType: string
@@ -44,8 +44,14 @@ export interface UiReasoningPart {
   state: 'done'
 }
 
-/** What a tool gave back: its text where it is text alone, else its parts in order. */
-export type UiToolOutput = string | (UiTextPart | UiFilePart)[]
+/** What the texts of an answer rest on: each source once, after the answer's blocks. Quotes and places are in `phi.citations`. */
+export type UiSourcePart = { sourceId: string; providerMetadata: { phi: { citations: JsonObject[] } } } & (
+  | { type: 'source-url'; url: string; title?: string }
+  | { type: 'source-document'; mediaType: string; title: string }
+)
+
+/** What a tool gave back: its text where it is text alone, else its parts in order. A tool of a service gives any JSON. */
+export type UiToolOutput = JsonValue | (UiTextPart | UiFilePart)[]
 
 /** Where a tool call stands. */
 export type UiToolState =
@@ -61,8 +67,10 @@ export interface UiToolCall {
   toolCallId: string
   toolName: string
   title?: string
-  /** An object, or the text that is no JSON object. */
-  input: JsonObject | string
+  /** An object, or the text that is no JSON object. A tool of a service takes any JSON. */
+  input: JsonValue
+  /** The service ran it. */
+  providerExecuted?: true
 }
 
 /** A tool call of an answer, and where it stands. */
@@ -74,7 +82,7 @@ export type Interjection =
   | { type: 'data-phi-notice'; data: { text: string } }
 
 /** One part of a `UiMessage`. */
-export type UiPart = UiTextPart | UiFilePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
+export type UiPart = UiTextPart | UiFilePart | UiSourcePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
 
 /** A message as `useChat` keeps it. What one of its answers consists of may be several messages of our history. */
 export interface UiMessage {
@@ -92,12 +100,21 @@ export type UiChunk =
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
-  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: JsonObject | string; dynamic: true; title?: string }
+  | {
+      type: 'tool-input-available'
+      toolCallId: string
+      toolName: string
+      input: JsonValue
+      dynamic: true
+      providerExecuted?: true
+      title?: string
+    }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   | ({ type: 'tool-output-available'; output: UiToolOutput; preliminary?: true } & UiToolEnd)
   | ({ type: 'tool-output-error'; errorText: string } & UiToolEnd)
   | { type: 'tool-output-denied'; toolCallId: string }
-  | { type: 'file'; mediaType: string; url: string }
+  | UiFileChunk
+  | UiSourcePart
   | Interjection
   | { type: `data-phi-${string}`; data: JsonValue | object; transient: true }
   | { type: 'message-metadata'; messageMetadata: Partial<UiMetadata> }
@@ -105,10 +122,19 @@ export type UiChunk =
   | { type: 'abort'; reason?: string }
   | { type: 'finish'; finishReason: UiFinishReason; messageMetadata?: Partial<UiMetadata> }
 
+/** A file that the model or a tool of its service made. */
+export interface UiFileChunk {
+  type: 'file'
+  mediaType: string
+  url: string
+  providerMetadata?: { phi: { filename: string } }
+}
+
 /** What a result of a tool has besides. */
 export interface UiToolEnd {
   toolCallId: string
   dynamic: true
+  providerExecuted?: true
   /** `details` of the result: for the application, never for the model. */
   toolMetadata?: { details: JsonValue }
 }

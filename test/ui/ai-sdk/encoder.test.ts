@@ -59,6 +59,8 @@ function comparable(message: UIMessage | undefined): unknown {
   if (message === undefined) return undefined
   const { status: _status, totalUsage: _total, ...metadata } = Object(message.metadata)
   const parts = message.parts.map((part) => {
+    // The stream has the name of a file beside it.
+    if (part.type === 'file') return { type: part.type, mediaType: part.mediaType, url: part.url }
     if (part.type !== 'dynamic-tool') return part
     const { toolMetadata: _details, ...rest } = part
     const { approval, ...asked } = rest
@@ -73,6 +75,64 @@ function comparable(message: UIMessage | undefined): unknown {
 async function whole(history: readonly AgentMessage[]): Promise<unknown> {
   const last = toUiMessages(history).at(-1)
   return last?.role === 'assistant' ? comparable(copy(last) as UIMessage) : undefined
+}
+
+it('shows the last of the pictures that get finer, and a file', async () => {
+  const { events } = await (scenarios['a picture and a file'] ?? raise('a picture'))()
+  const finer = events.flatMap((event): AgentEvent[] => {
+    if (event.type !== 'messageUpdate' || event.delta.type !== 'block' || event.delta.block.type !== 'image') return [event]
+    return [{ ...event, delta: { ...event.delta, block: { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgoAAAA=' } } }, event]
+  })
+  expect(finer.length).toBe(events.length + 1)
+  const files = encoded(finer).filter(({ type }) => type === 'file')
+  expect(files).toEqual([
+    { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,iVBORw0KGgo=' },
+    { type: 'file', mediaType: 'text/csv', url: 'data:text/csv;base64,YSxi', providerMetadata: { phi: { filename: 'a.csv' } } },
+  ])
+})
+
+it('shows what an answer rests on, and tools of the service', async () => {
+  const shown = async (name: string) => {
+    const { events } = await (scenarios[name] ?? raise(name))()
+    return (await read(encoded(events)))?.parts.filter(({ type }) => type !== 'step-start' && type !== 'text')
+  }
+  const told = {
+    citations: [
+      { contentIndex: 0, citedText: 'a drink', range: { start: 0, end: 14 } },
+      { contentIndex: 0, range: { start: 4, end: 9 } },
+    ],
+  }
+  expect(await shown('sources')).toEqual([
+    { type: 'source-url', sourceId: 'source-1.0', url: 'https://tea.example/a', title: 'Tea', providerMetadata: { phi: told } },
+    expect.objectContaining({ type: 'source-document', mediaType: 'application/pdf', title: 'Report' }),
+    // Not an address that a page may link.
+    expect.objectContaining({ type: 'source-document', title: 'no address' }),
+  ])
+  const tool = { type: 'dynamic-tool', providerExecuted: true, toolName: 'web_search' }
+  expect(await shown('a tool of the service that fails')).toMatchObject([{ ...tool, state: 'output-error', errorText: 'too_many' }])
+  expect(await shown('a tool of the service that ends in a later turn')).toMatchObject([
+    { ...tool, state: 'output-available', output: [{ url: 'https://tea.example' }] },
+    { toolName: 'add' },
+  ])
+})
+
+it('lets a client decide while a tool of the service is open', async () => {
+  for (const name of ['a tool of the service is open while nobody answers', 'a tool of the service that nobody allows']) {
+    const { events, after } = await (scenarios[name] ?? raise(name))()
+    for (const message of [await read(encoded(events)), copy(toUiMessages(after).at(-1)) as UIMessage]) {
+      const parts = message?.parts.map((part) =>
+        part.type === 'dynamic-tool' && part.state === 'approval-requested'
+          ? { ...part, state: 'approval-responded', approval: { id: part.approval.id, approved: true } }
+          : part,
+      )
+      const messages = [{ ...message, parts }] as UIMessage[]
+      expect(lastAssistantMessageIsCompleteWithApprovalResponses({ messages }), name).toBe(true)
+    }
+  }
+})
+
+function raise(name: string): never {
+  throw new Error(`No scenario ${name}`)
 }
 
 describe.each(Object.entries(scenarios))('%s', (name, play) => {

@@ -1,11 +1,29 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
-import { scripted } from '../../../src/providers/scripted/index.ts'
+import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
 import { type AnyChat, chats } from '../../support/ai-sdk-versions.ts'
 
+const search = { type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' } } as const
+const found: Script = [
+  {
+    text: 'Tea is a drink.',
+    citations: [
+      { url: 'https://tea.example/a', title: 'Tea' },
+      { title: 'Report', document: { index: 0, unit: 'page', start: 3, end: 4 } },
+    ],
+    blocks: [
+      { ...search, status: 'running' },
+      { ...search, status: 'done', output: [{ url: 'https://tea.example/a' }] },
+      { ...search, id: 'ws_2', status: 'failed', error: { code: 'too_many_requests' } },
+      { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+      { type: 'file', mimeType: 'text/csv', data: 'YSxi', name: 'a.csv' },
+    ],
+  },
+]
 const agentOf = (sessionId: string) => {
+  if (sessionId.startsWith('found')) return { model: scripted(found), logger: false as const }
   if (!sessionId.startsWith('retry')) return endpointAgent(sessionId)
   const script = [{ text: 'Half', fail: { code: 'network' as const, message: 'Cut.', afterText: true } }, { text: 'Whole.' }]
   return { model: scripted(script), retry: { initialDelayMs: 1 }, logger: false as const }
@@ -40,6 +58,28 @@ describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
     await chat.regenerate()
     expect([chat.error, chat.status, textOf(chat)]).toEqual([undefined, 'ready', said])
     expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+})
+
+describe.each([5, 6, 7] as const)('a chat of AI SDK %d', (version) => {
+  it('shows sources, files and tools of the service, and again after a reload', async () => {
+    const chat = open(version, 'found')
+    await chat.sendMessage({ text: 'Tea?' })
+    const tool = { type: 'dynamic-tool', toolName: 'web_search', input: { query: 'tea' }, providerExecuted: true }
+    const shown = [
+      { type: 'step-start' },
+      { type: 'text', text: 'Tea is a drink.' },
+      { ...tool, toolCallId: 'ws_1', state: 'output-available', output: [{ url: 'https://tea.example/a' }] },
+      { ...tool, toolCallId: 'ws_2', state: 'output-error', errorText: 'too_many_requests' },
+      { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,iVBORw0KGgo=' },
+      { type: 'file', mediaType: 'text/csv', url: 'data:text/csv;base64,YSxi' },
+      { type: 'source-url', url: 'https://tea.example/a', title: 'Tea' },
+      { type: 'source-document', mediaType: 'application/pdf', title: 'Report' },
+    ]
+    expect([chat.error, chat.status]).toEqual([undefined, 'ready'])
+    expect(last(chat)).toMatchObject(shown)
+    const reloaded = await (await app.request(`http://localhost/chat/${chat.id}`)).json()
+    expect(reloaded.messages.at(-1).parts).toMatchObject(shown)
   })
 })
 

@@ -1,0 +1,84 @@
+import { isSameJson } from '../../base/json/copy-json.ts'
+import type { Content, FileContent, ImageContent, ServiceToolContent } from '../../contract/message/content.ts'
+import { waitsText } from '../shared/answers.ts'
+import { fileChunk, fileParts, outputChunk } from './parts.ts'
+import { serviceCallOf, serviceStateOf } from './service-parts.ts'
+import type { UiChunk } from './ui-message.ts'
+
+/** Turns blocks that come whole into chunks: pictures, files, tools of the service. */
+export class WholeBlocks {
+  readonly #send: (chunk: UiChunk) => void
+  /** Calls of the service, as they were shown last, and in which step. */
+  readonly #tools = new Map<string, { block: ServiceToolContent; step: number }>()
+  /** A picture may still get finer, and the protocol cannot replace one: it is shown when something else follows. */
+  #media: { contentIndex: number; block: ImageContent | FileContent } | undefined
+  #shownMedia = new Set<number>()
+
+  constructor(send: (chunk: UiChunk) => void) {
+    this.#send = send
+  }
+
+  /** Goes on with the calls that an answer before has left open. */
+  resume(open: Iterable<ServiceToolContent>, step: number): void {
+    for (const block of open) this.#tools.set(block.id, { block, step })
+  }
+
+  /** A new message begins. */
+  begin(): void {
+    this.#media = undefined
+    this.#shownMedia = new Set()
+  }
+
+  /** What `step` has shown is taken back. */
+  takeBack(step: number): void {
+    this.begin()
+    for (const [id, tool] of this.#tools) if (tool.step === step) this.#tools.delete(id)
+  }
+
+  /** A new answer begins. */
+  clear(): void {
+    this.begin()
+    this.#tools.clear()
+  }
+
+  /** The block of `contentIndex` grows: the picture before it is whole. */
+  follow(contentIndex: number): void {
+    if (this.#media !== undefined && this.#media.contentIndex !== contentIndex) this.media(this.#media.contentIndex, this.#media.block)
+  }
+
+  /** A block that has come, or stands in place of the one there was. */
+  shown(contentIndex: number, block: Content, step: number): void {
+    if (block.type === 'image' || block.type === 'file') this.#media = { contentIndex, block }
+    else if (block.type === 'serviceTool') this.tool(block, step, false)
+  }
+
+  /** A picture or a file as it stays. Once for each block. */
+  media(contentIndex: number, block: ImageContent | FileContent): void {
+    this.#media = undefined
+    if (this.#shownMedia.has(contentIndex)) return
+    this.#shownMedia.add(contentIndex)
+    for (const part of fileParts(block)) this.#send(fileChunk(part))
+  }
+
+  /** A call of the service, as far as it was not shown. `isCut`: its answer ended before it was whole. */
+  tool(block: ServiceToolContent, step: number, isCut: boolean): void {
+    const before = this.#tools.get(block.id)
+    const isKnown = before !== undefined && (before.step === step || before.block.status === 'running')
+    const isWritten = isKnown && isSameJson(before.block.input ?? {}, block.input ?? {})
+    this.#tools.set(block.id, { block, step })
+    const { toolCallId, toolName, input } = serviceCallOf(block)
+    if (!isWritten) this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, providerExecuted: true })
+    const state = serviceStateOf(block, isCut)
+    if (isWritten && isSameJson(state, serviceStateOf(before.block, false))) return
+    const ending = outputChunk(toolCallId, state, true)
+    if (ending !== undefined) this.#send(ending)
+  }
+
+  /** The response ends while the run waits: an open call looks answered, or the client would never send what a person decides. */
+  holdBack(isAsked: (toolCallId: string) => boolean): void {
+    for (const { block } of this.#tools.values()) {
+      if (block.status !== 'running' || isAsked(block.id)) continue
+      this.#send({ type: 'tool-output-available', toolCallId: block.id, output: waitsText, dynamic: true, providerExecuted: true })
+    }
+  }
+}
