@@ -212,6 +212,20 @@ describe('IndexedDB', () => {
     await deleteDB(name)
   })
 
+  it('says that it goes on while it reads a long log', async () => {
+    const store = newStore()
+    const writer = await store.open('s', agent)
+    await writer.append(Array.from({ length: 1200 }, (_, index) => said(String(index))))
+    await writer.close()
+    const heard = { tail: 0, next: 0, open: 0 }
+    const tail = await store.tail('s', { onProgress: () => void heard.tail++ })
+    const next = await store.tail('s', { after: 100, onProgress: () => void heard.next++ })
+    const again = await store.open('s', { ...agent, onProgress: () => void heard.open++ })
+    expect([tail.records.length, next.records.length, again.records.length]).toEqual([1200, 1100, 1200])
+    expect(again.records.map(({ seq }) => seq)).toEqual(tail.records.map(({ seq }) => seq))
+    expect(heard).toEqual({ tail: 3, next: 3, open: 3 })
+  })
+
   it('says what to do where there is no IndexedDB', async () => {
     vi.stubGlobal('indexedDB', undefined)
     const store = newStore()

@@ -13,6 +13,9 @@ import { assertIndexedDb, type Connect, connection, type Schema, type SessionRow
 
 type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, ('sessions' | 'records')[], Mode>
 
+/** How many records are asked for at once: in between, the store says that it goes on. */
+const rowsAtOnce = 500
+
 interface OwnClaim {
   writer: string
   agentId: string
@@ -46,13 +49,13 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
   return {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
 
-    async claim(sessionId, agentId) {
+    async claim(sessionId, agentId, onProgress) {
       const writer = randomName()
       const claim = await transact(connect, 'readwrite', async (tx) => {
         const row = await tx.objectStore('sessions').get(sessionId)
         const epoch = (row?.epoch ?? 0) + 1
         await tx.objectStore('sessions').put({ ...row, sid: sessionId, epoch, writer })
-        return { sessionId, epoch, lines: await allLines(tx, sessionId) }
+        return { sessionId, epoch, lines: await allLines(tx, sessionId, onProgress) }
       })
       own.set(claim, { writer, agentId })
       watch.claimed(claim, () => isCurrent(claim))
@@ -91,11 +94,11 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
       })
     },
 
-    read: (sessionId, after) =>
+    read: (sessionId, after, onProgress) =>
       transact(connect, 'readonly', async (tx) => {
         const row = await tx.objectStore('sessions').get(sessionId)
         if (row?.order === undefined) return undefined
-        return after > 0 ? linesAfter(tx, sessionId, after) : allLines(tx, sessionId)
+        return after > 0 ? linesAfter(tx, sessionId, after, onProgress) : allLines(tx, sessionId, onProgress)
       }),
 
     list: (query = {}) =>
@@ -152,20 +155,34 @@ function allOf(sessionId: string): IDBKeyRange {
   return IDBKeyRange.bound([sessionId], [sessionId, []])
 }
 
-async function allLines(tx: Transaction<'readonly'> | Transaction<'readwrite'>, sessionId: string): Promise<string[]> {
-  const rows = await tx.objectStore('records').getAll(allOf(sessionId))
-  return rows.map((row) => row.text)
+type Reading = Transaction<'readonly'> | Transaction<'readwrite'>
+
+function allLines(tx: Reading, sessionId: string, onProgress?: () => void): Promise<string[]> {
+  return linesIn(tx, [sessionId], [sessionId, []], onProgress)
+}
+
+/** The lines between two keys, some hundred at a time. */
+async function linesIn(tx: Reading, from: IDBValidKey, to: IDBValidKey, onProgress?: () => void): Promise<string[]> {
+  const lines: string[] = []
+  let range = IDBKeyRange.bound(from, to)
+  for (;;) {
+    const rows = await tx.objectStore('records').getAll(range, rowsAtOnce)
+    for (const { text } of rows) lines.push(text)
+    onProgress?.()
+    const last = rows.length < rowsAtOnce ? undefined : rows.at(-1)
+    if (last === undefined) return lines
+    range = IDBKeyRange.bound([last.sid, last.epoch, last.seq], to, true)
+  }
 }
 
 /** Goes from epoch to epoch, and reads of each only what is asked for. */
-async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after: number): Promise<string[]> {
+async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after: number, onProgress?: () => void): Promise<string[]> {
   const records = tx.objectStore('records')
   const lines: string[] = []
   let cursor = await records.openKeyCursor(allOf(sessionId))
   while (cursor !== null) {
     const epoch = cursor.primaryKey[1]
-    const rows = await records.getAll(IDBKeyRange.bound([sessionId, epoch, after + 1], [sessionId, epoch, []]))
-    for (const row of rows) lines.push(row.text)
+    for (const line of await linesIn(tx, [sessionId, epoch, after + 1], [sessionId, epoch, []], onProgress)) lines.push(line)
     cursor = await records.openKeyCursor(IDBKeyRange.bound([sessionId, epoch, []], [sessionId, []]))
   }
   return lines

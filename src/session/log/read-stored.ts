@@ -13,7 +13,7 @@ export async function readStored(
   onProgress?: () => void,
 ): Promise<boolean | undefined> {
   if (driver.stream === undefined) {
-    const lines = copied(await driver.read(sessionId, after))
+    const lines = copied(await driver.read(sessionId, after, onProgress))
     if (lines === undefined) return undefined
     for (const line of drained(lines)) use(line)
     return lines.length === 0

@@ -268,7 +268,7 @@ export interface LogDriver {
   /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
   discardOlder?(claim: LogClaim): Promise<void>
   release(claim: LogClaim): Promise<void>
-  read(sessionId: string, after: number): Promise<readonly string[] | undefined>
+  read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
   delete(sessionId: string): Promise<boolean>

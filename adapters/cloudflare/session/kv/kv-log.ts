@@ -56,8 +56,8 @@ function chunkOf(value: LogValue & { chunk: number }, chunks: number): LogValue 
 }
 
 /** The keys of a session's log, as far as KV shows them, in the order of epoch, then of writing. */
-export async function logKeys(namespace: KvNamespace, sessionId: string): Promise<LogKey[]> {
-  const keys = await listKeys(namespace, logPrefix(sessionId))
+export async function logKeys(namespace: KvNamespace, sessionId: string, onProgress?: () => void): Promise<LogKey[]> {
+  const keys = await listKeys(namespace, logPrefix(sessionId), onProgress)
   return keys.flatMap(({ name, metadata }) => parseLogKey(name, metadata) ?? [])
 }
 
@@ -88,12 +88,13 @@ interface Part {
  *   would pass for one that was damaged later.
  * - A line whose last piece is not there is left out: nobody was told that it is stored.
  */
-export async function readLines(namespace: KvNamespace, keys: readonly LogKey[], after = 0): Promise<KvLines> {
+export async function readLines(namespace: KvNamespace, keys: readonly LogKey[], after = 0, onProgress?: () => void): Promise<KvLines> {
   const parts = partsOf(keys)
   for (const part of parts) part.groups = part.groups.filter((group) => endOf(group) > after + 1)
   const values = new Map<string, string | null>()
   for (const batch of batchesOf(parts.flatMap(({ groups }) => groups.flat()))) {
     for (const [name, value] of await readBatch(namespace, batch)) values.set(name, value)
+    onProgress?.()
   }
   return { lines: parts.flatMap((part) => seenLines(part, values)), isLate: isAnyLate(countingParts(parts)) }
 }

@@ -38,12 +38,13 @@ export interface KvKeyPage {
   cursor?: string
 }
 
-/** Every key that begins with `prefix`, in order. */
-export async function listKeys(namespace: KvNamespace, prefix: string): Promise<KvKeyPage['keys']> {
+/** Every key that begins with `prefix`, in order. `onProgress` is called with each page. */
+export async function listKeys(namespace: KvNamespace, prefix: string, onProgress?: () => void): Promise<KvKeyPage['keys']> {
   const keys: KvKeyPage['keys'] = []
   for (let cursor: string | undefined; ; ) {
     const page = await namespace.list(cursor === undefined ? { prefix } : { prefix, cursor })
     for (const key of page.keys) keys.push(key)
+    onProgress?.()
     cursor = page.list_complete ? undefined : page.cursor
     if (cursor === undefined) return keys
   }

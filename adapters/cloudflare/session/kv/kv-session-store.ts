@@ -76,11 +76,11 @@ class KvDriver implements LogDriver {
     this.#maxValueBytes = maxValueBytes
   }
 
-  async claim(sessionId: string, agentId: string): Promise<LogClaim> {
+  async claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim> {
     const bytes = bytesOf(agentId)
     if (bytes > maxAgentIdBytes) throw agentIdTooLong(bytes)
-    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
-    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys))
+    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId, onProgress))
+    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys, 0, onProgress))
     if (isLate) throw notVisible(sessionId)
     const claim: LogClaim = { sessionId, epoch: (keys.at(-1)?.epoch ?? 0) + 1, lines }
     const writer = crypto.randomUUID().slice(0, 8)
@@ -114,10 +114,10 @@ class KvDriver implements LogDriver {
     if (writing?.summary !== undefined && writing.summary.lastActiveAt > writing.storedAt) await this.#updateSummary(writing)
   }
 
-  async read(sessionId: string, after: number): Promise<readonly string[] | undefined> {
-    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
+  async read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined> {
+    const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId, onProgress))
     if (keys.length === 0) return undefined
-    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys, after))
+    const { lines, isLate } = await kvOutcome('get', readLines(this.#namespace, keys, after, onProgress))
     if (isLate && lines.length === 0 && after === 0) throw notVisible(sessionId)
     return lines
   }

@@ -14,15 +14,21 @@ type Answer = { value: unknown } | { error: { code: SessionErrorCode; message: s
 
 /**
  * Calls the object `name`. The calls of our objects may arrive twice, so what the platform calls retryable is sent again. Rejects with
- * `SessionError`.
+ * `SessionError`. `onProgress` is called with each part of a long answer.
  */
-export async function callObject<Value>(namespace: ObjectNamespace, name: string, call: string, input: object = {}): Promise<Value> {
+export async function callObject<Value>(
+  namespace: ObjectNamespace,
+  name: string,
+  call: string,
+  input: object = {},
+  onProgress?: () => void,
+): Promise<Value> {
   const body = JSON.stringify(input)
   for (let attempt = 1; ; attempt++) {
     try {
       // A stub that has failed once stays broken.
       const request = new Request('https://object/', { method: 'POST', headers: { [callHeader]: call }, body })
-      return await readAnswer(await namespace.getByName(name).fetch(request))
+      return await readAnswer(await namespace.getByName(name).fetch(request), onProgress)
     } catch (error) {
       if (SessionError.isInstance(error)) throw error
       if (!isRetryable(error) || !(await retryDelay(attempt))) throw unreachable(name, call, error)
@@ -30,12 +36,24 @@ export async function callObject<Value>(namespace: ObjectNamespace, name: string
   }
 }
 
-async function readAnswer<Value>(response: Response): Promise<Value> {
-  const text = await response.text()
+async function readAnswer<Value>(response: Response, onProgress?: () => void): Promise<Value> {
+  const text = await textOf(response, onProgress)
   if (!response.ok) throw new SessionError('io', `The object answered with status ${response.status}: ${text.slice(0, 200)}`)
   const answer: Answer = JSON.parse(text)
   if ('error' in answer) throw new SessionError(answer.error.code, answer.error.message)
   return answer.value as Value // both ends are of this package; a caller names what its call gives
+}
+
+async function textOf({ body }: Response, onProgress?: () => void): Promise<string> {
+  if (body === null) return ''
+  const decoder = new TextDecoder()
+  const pieces: string[] = []
+  for (const reader = body.getReader(); ; ) {
+    const { done, value } = await reader.read()
+    if (done) return pieces.join('') + decoder.decode()
+    pieces.push(decoder.decode(value, { stream: true }))
+    onProgress?.()
+  }
 }
 
 /** What `action` gives, or why it failed, as the answer to `callObject`. */

@@ -6,11 +6,11 @@ import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
 
 /** The log of one session, wherever it is. */
 interface LogAccess {
-  claim(): Promise<SqliteClaim>
+  claim(onProgress?: () => void): Promise<SqliteClaim>
   append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
   discardOlder(claim: SqliteClaim): Promise<void>
   release(claim: SqliteClaim): Promise<void>
-  read(after: number): Promise<readonly string[] | undefined>
+  read(after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   delete(): Promise<boolean>
 }
 
@@ -32,9 +32,9 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
   }
   return {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
-    claim: async (sessionId, agentId) => {
+    claim: async (sessionId, agentId, onProgress) => {
       const log = logOf(sessionId)
-      const claim = await log.claim()
+      const claim = await log.claim(onProgress)
       const given: LogClaim = { sessionId, epoch: claim.epoch, lines: claim.lines }
       writings.set(given, { log, claim: { ...claim, lines: [] }, agentId, isListed: false })
       return given
@@ -60,7 +60,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       // Nothing is lost when it fails: the next writer claims the log all the same.
       await writing?.log.release(writing.claim).catch(() => undefined)
     },
-    read: (sessionId, after) => logOf(sessionId).read(after),
+    read: (sessionId, after, onProgress) => logOf(sessionId).read(after, onProgress),
     list: async (query) => (await index?.list(query)) ?? [],
     delete: async (sessionId) => {
       const existed = await logOf(sessionId).delete()
@@ -75,11 +75,11 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
 export function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
   const right = ({ epoch, writer }: SqliteClaim) => ({ epoch, writer })
   return {
-    claim: () => callObject(namespace, name, 'claim'),
+    claim: (onProgress) => callObject(namespace, name, 'claim', {}, onProgress),
     append: (claim, lines) => callObject(namespace, name, 'append', { ...right(claim), lines }),
     discardOlder: (claim) => callObject(namespace, name, 'discardOlder', right(claim)),
     release: (claim) => callObject(namespace, name, 'release', right(claim)),
-    read: async (after) => (await callObject<string[] | null>(namespace, name, 'read', { after })) ?? undefined,
+    read: async (after, onProgress) => (await callObject<string[] | null>(namespace, name, 'read', { after }, onProgress)) ?? undefined,
     delete: () => callObject(namespace, name, 'delete'),
   }
 }
