@@ -10,12 +10,18 @@ export interface AgUiToolCall {
   function: { name: string; arguments: string }
 }
 
+/** What of an answer is no text, no thought and no call. */
+export const activityTypes = ['phi.image', 'phi.file', 'phi.sources'] as const
+export type AgUiActivityType = (typeof activityTypes)[number]
+
 /** A message as an AG-UI client keeps it. */
 export type AgUiMessage =
   | { id: string; role: 'user'; content: string | AgUiPart[] }
   | { id: string; role: 'system'; content: string }
   | { id: string; role: 'assistant'; content?: string; toolCalls?: AgUiToolCall[] }
   | { id: string; role: 'reasoning'; content: string }
+  /** `phi.image` and `phi.file`: a block of the answer. `phi.sources`: what its texts rest on. */
+  | { id: string; role: 'activity'; activityType: AgUiActivityType; content: { [name: string]: unknown } }
   | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true } }
 
 /** Tokens of one model: `inputTokens` with those of caches, which are named once more. */
@@ -68,7 +74,7 @@ export type AgUiRunEvent =
       usage: AgUiTokenUsage[]
     }
   | { type: 'RUN_ERROR'; message: string; code: string; usage: AgUiTokenUsage[] }
-  | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[] }
+  | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[]; metadata: { '@ag-ui/client': { authoritativeActivityTypes: string[] } } }
   | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
   | { type: 'SUBAGENT_STARTED'; subagentRunId: string; name: string; parentToolCallId: string; parentSubagentRunId?: string }
   | { type: 'SUBAGENT_FINISHED'; subagentRunId: string; outcome: { type: 'success' } | { type: 'suspended' } }
@@ -90,5 +96,12 @@ export type AgUiContentEvent =
       role: 'tool'
       content: string | AgUiPart[]
       metadata?: { isError: true }
+    } & Attributed)
+  | ({
+      type: 'ACTIVITY_SNAPSHOT'
+      messageId: string
+      activityType: AgUiActivityType
+      content: { [name: string]: unknown }
+      replace: true
     } & Attributed)
   | ({ type: 'CUSTOM'; name: `phi.${string}`; value: object } & Attributed)

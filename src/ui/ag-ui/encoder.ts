@@ -1,6 +1,6 @@
 import { waitingApprovals } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
-import { type AssistantMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { ToolExecutionEndEvent } from '../../contract/run/call-event.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
@@ -148,7 +148,7 @@ class Encoder implements AgUiEncoder {
     const isTold = messages.length === 0 || restated !== undefined
     const input = isTold ? {} : { input: { ...this.#thread, messages, tools: [] as [], context: [] as [] } }
     this.#out.push({ type: 'RUN_STARTED', ...this.#thread, protocolVersion: '1.0', ...input })
-    if (restated !== undefined) this.#out.push({ type: 'MESSAGES_SNAPSHOT', messages: snapshotOf([...restated, ...messages]) })
+    if (restated !== undefined) this.#out.push(snapshotOf([...restated, ...messages]))
     this.#restated = undefined
     this.#said = []
   }
@@ -266,7 +266,7 @@ class Encoder implements AgUiEncoder {
   #answered(messageId: string, message: AssistantMessage): void {
     this.#messages.end(messageId, message)
     this.#counts.add(message)
-    if (!isCut(message)) for (const call of toolCallsOf(message.content)) this.#calls.written(call)
+    if (!isCut(message)) for (const call of callsToAnswer(message.content)) this.#calls.written(call)
     const { model, provider, usage, stopReason } = message
     const costUsd = this.#options.cost?.(message)
     const value = { messageId, model, provider, usage, stopReason, ...(costUsd !== undefined && { costUsd }) }

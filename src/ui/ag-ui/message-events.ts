@@ -1,10 +1,9 @@
-import { toldMedia } from '../../contract/message/block-words.ts'
-import type { Content } from '../../contract/message/content.ts'
+import type { Content, ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
 import { isCut } from '../shared/answers.ts'
 import type { AgUiContentEvent } from './ag-ui-event.ts'
-import { argumentsText, type CallIds, notRun, reasoningId } from './to-ag-ui-messages.ts'
+import { activitiesOf, argumentsText, type CallIds, notRun, reasoningId, serviceResultOf } from './to-ag-ui-messages.ts'
 
 /** The block that grows: a text, a thought or a call. */
 interface OpenBlock {
@@ -39,6 +38,7 @@ export class MessageEvents {
   delta(messageId: string, delta: StreamDelta): void {
     // Of a message whose beginning was missed: it is shown whole at its end.
     if (this.#live?.id !== messageId) return
+    if (delta.type === 'block' && delta.block.type === 'serviceTool') this.#service(messageId, delta.block, delta.contentIndex, false)
     if (delta.type === 'citation' || delta.type === 'block') return // Shown whole, at the end of the message.
     if (delta.delta === '') return
     if (delta.type === 'toolCallDelta') this.#openCall(messageId, delta.contentIndex, delta.toolCallId, delta.toolName)
@@ -54,11 +54,23 @@ export class MessageEvents {
     this.close()
     const calls = this.#live?.calls ?? []
     this.#live = undefined
+    for (const { id, role: _activity, ...activity } of activitiesOf(messageId, message.content))
+      this.#send({ type: 'ACTIVITY_SNAPSHOT', messageId: id, ...activity, replace: true })
+    for (const block of message.content) if (block.type === 'serviceTool') this.#serviceEnded(block, isCut(message))
     if (!isCut(message)) return
     for (const call of calls) {
       const { id, ...result } = notRun(call)
       this.#send({ type: 'TOOL_CALL_RESULT', messageId: id, ...result })
     }
+  }
+
+  /** What a call of the service gave. */
+  #serviceEnded(block: ServiceToolContent, isUnfinished: boolean): void {
+    const result = serviceResultOf(this.#ids.service(block.id).id, block, isUnfinished)
+    if (result !== undefined || block.needsApproval) this.#ids.serviceEnded(block.id)
+    if (result === undefined) return
+    const { id, ...shown } = result
+    this.#send({ type: 'TOOL_CALL_RESULT', messageId: id, ...shown })
   }
 
   close(): void {
@@ -85,14 +97,26 @@ export class MessageEvents {
       if (shown > 0) return
       this.#openCall(messageId, index, block.id, block.name)
       this.#grow(index, argumentsText(block))
-    } else if (block.type === 'image' || block.type === 'file') {
-      this.#send({ type: 'CUSTOM', name: `phi.${block.type}`, value: { messageId, contentIndex: index, ...toldMedia(block) } })
+    } else if (block.type === 'serviceTool') {
+      this.#service(messageId, block, index, true)
     } else if (block.type === 'text' || block.type === 'thinking') {
       const rest = (block.type === 'text' ? block.text : block.thinking).slice(shown)
       if (rest === '') return
       if (this.#block?.contentIndex !== index) this.#open(block.type === 'text' ? 'text' : 'reasoning', messageId, index)
       this.#grow(index, rest)
     }
+  }
+
+  /** A call of the service, once its input is known. `isWhole`: it does not change any more. */
+  #service(messageId: string, block: ServiceToolContent, contentIndex: number, isWhole: boolean): void {
+    if (block.input === undefined && block.status === 'running' && !isWhole) return
+    const { id, isNew } = this.#ids.service(block.id)
+    if (!isNew) return
+    this.close()
+    this.#block = { type: 'call', contentIndex, id }
+    this.#send({ type: 'TOOL_CALL_START', toolCallId: id, toolCallName: block.name, parentMessageId: messageId })
+    this.#grow(contentIndex, argumentsText(block))
+    this.close()
   }
 
   #open(type: 'text' | 'reasoning', messageId: string, contentIndex: number): void {

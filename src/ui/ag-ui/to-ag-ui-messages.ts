@@ -1,15 +1,17 @@
-import type { Content, ToolCallContent } from '../../contract/message/content.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import { toldMedia } from '../../contract/message/block-words.ts'
+import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
   type MessageEnvelope,
   type ToolResultMessage,
+  text,
   textOf,
-  toolCallsOf,
   type UserMessage,
 } from '../../contract/message/message.ts'
 import { isCut, noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
-import type { AgUiMessage, AgUiPart } from './ag-ui-event.ts'
+import { type AgUiEvent, type AgUiMessage, type AgUiPart, activityTypes } from './ag-ui-event.ts'
 
 /**
  * Ids of calls that are unique in a conversation. Some services number their calls from 0 in every answer; a client of AG-UI would take the second
@@ -17,6 +19,7 @@ import type { AgUiMessage, AgUiPart } from './ag-ui-event.ts'
  */
 export class CallIds {
   readonly #counts = new Map<string, number>()
+  readonly #services = new Map<string, string>()
   readonly #prefix: string
 
   /** `prefix` tells the calls of a sub-agent from those of others. */
@@ -35,6 +38,20 @@ export class CallIds {
     const count = this.#counts.get(toolCallId) ?? 1
     return `${this.#prefix}${toolCallId}${count === 1 ? '' : `#${count}`}`
   }
+
+  /** The id of a call that the service runs: it is new unless an earlier message has left it open. */
+  service(toolCallId: string): { id: string; isNew: boolean } {
+    const open = this.#services.get(toolCallId)
+    if (open !== undefined) return { id: open, isNew: false }
+    const id = this.next(toolCallId)
+    this.#services.set(toolCallId, id)
+    return { id, isNew: true }
+  }
+
+  /** A later block with this id is another call. */
+  serviceEnded(toolCallId: string): void {
+    this.#services.delete(toolCallId)
+  }
 }
 
 /**
@@ -43,7 +60,8 @@ export class CallIds {
  * **Contract**
  * - Ids are those that the events of the runs have, in every process: a message has its own, a thought `{message}:{index}`, a result
  *   `{call}:result`.
- * - Signatures of services and messages of the application are not shown, nor images that a model made.
+ * - Calls that a service ran are calls with their results. Pictures, files and sources of an answer are activities, after its message.
+ * - Signatures of services and messages of the application are not shown.
  */
 export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds = new CallIds()): AgUiMessage[] {
   const shown: AgUiMessage[] = []
@@ -60,17 +78,22 @@ export function toAgUiMessages(messages: readonly AgentMessage[], ids: CallIds =
       open = open.filter((other) => other !== id)
       shown.push(resultOf(id, message))
     } else if (message.role === 'assistant') {
-      const calls = toolCallsOf(message.content).map((call) => ({ call, id: ids.next(call.id) }))
+      const { calls, results } = callsIn(message, ids)
       shown.push(...answerOf(message, calls))
-      if (isCut(message)) shown.push(...calls.map(({ id }) => notRun(id)))
-      else open = calls.map(({ id }) => id)
+      for (const result of results) place(shown, result)
+      shown.push(...activitiesOf(message.id, message.content))
+      const own = calls.flatMap(({ block, id }) => (block.type === 'toolCall' ? [id] : []))
+      if (isCut(message)) shown.push(...own.map(notRun))
+      else open = own
     }
   }
   return shown
 }
 
+type ToolMessage = AgUiMessage & { role: 'tool' }
+
 /** The answer to a call that was never run. */
-export function notRun(id: string): AgUiMessage & { role: 'tool' } {
+export function notRun(id: string): ToolMessage {
   return resultOf(id, { content: [{ type: 'text', text: notRunText }], isError: true })
 }
 
@@ -83,7 +106,7 @@ export function userMessageOf(message: UserMessage & { id: string }): AgUiMessag
 }
 
 /** What a tool gave back. */
-export function resultOf(id: string, { content, isError }: Pick<ToolResultMessage, 'content' | 'isError'>): AgUiMessage & { role: 'tool' } {
+export function resultOf(id: string, { content, isError }: Pick<ToolResultMessage, 'content' | 'isError'>): ToolMessage {
   return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...(isError && { metadata: { isError: true } }) }
 }
 
@@ -99,8 +122,35 @@ function contentOf(content: readonly Content[]): string | AgUiPart[] {
 }
 
 /** The arguments as the model wrote them. */
-export function argumentsText({ arguments: args, invalidArguments }: ToolCallContent): string {
-  return invalidArguments ?? JSON.stringify(args)
+export function argumentsText(block: ToolCallContent | ServiceToolContent): string {
+  if (block.type === 'serviceTool') return JSON.stringify(block.input ?? {})
+  return block.invalidArguments ?? JSON.stringify(block.arguments)
+}
+
+/** What a call of the service gave; `undefined` while it is open. `isUnfinished`: its answer was cut off, so it never ends. */
+export function serviceResultOf(id: string, block: ServiceToolContent, isUnfinished: boolean): ToolMessage | undefined {
+  const { status, output, error } = block
+  if (status === 'done') return resultOf(id, { content: [text(outputText(output))], isError: false })
+  if (status === 'failed') return resultOf(id, { content: [text(error?.message ?? error?.code ?? 'failed')], isError: true })
+  return isUnfinished ? notRun(id) : undefined
+}
+
+function outputText(output: JsonValue | undefined): string {
+  return typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(output)
+}
+
+/** Pictures and files of an answer, and what its texts rest on. */
+export function activitiesOf(messageId: string, content: readonly Content[]): (AgUiMessage & { role: 'activity' })[] {
+  const shown = content.flatMap((block, contentIndex): (AgUiMessage & { role: 'activity' })[] => {
+    if (block.type !== 'image' && block.type !== 'file') return []
+    const told = { messageId, contentIndex, ...toldMedia(block) }
+    return [{ id: `${messageId}:${contentIndex}`, role: 'activity', activityType: `phi.${block.type}`, content: told }]
+  })
+  const sources = content.flatMap((block, contentIndex) =>
+    block.type === 'text' ? (block.citations ?? []).map((citation) => ({ contentIndex, ...citation })) : [],
+  )
+  if (sources.length === 0) return shown
+  return [...shown, { id: `${messageId}:sources`, role: 'activity', activityType: 'phi.sources', content: { messageId, sources } }]
 }
 
 /** The id of a thought. */
@@ -108,26 +158,58 @@ export function reasoningId(messageId: string, contentIndex: number): string {
   return `${messageId}:${contentIndex}`
 }
 
+/** Puts a result where a client does: after its call, and after the results that stand there. */
+function place(shown: AgUiMessage[], result: ToolMessage): void {
+  const call = shown.findLastIndex(
+    (message) => message.role === 'assistant' && message.toolCalls?.some(({ id }) => id === result.toolCallId),
+  )
+  let at = call + 1
+  while (shown[at]?.role === 'tool') at += 1
+  shown.splice(at, 0, result)
+}
+
+/** A call as a message of the client has it. */
+interface ShownCall {
+  block: ToolCallContent | ServiceToolContent
+  id: string
+}
+
+/** The calls that `message` makes, and what those of the service gave: also of a call that an earlier message has left open. */
+function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[]; results: ToolMessage[] } {
+  const calls: ShownCall[] = []
+  const results: ToolMessage[] = []
+  for (const block of message.content) {
+    if (block.type === 'toolCall') calls.push({ block, id: ids.next(block.id) })
+    if (block.type !== 'serviceTool') continue
+    const { id, isNew } = ids.service(block.id)
+    if (isNew) calls.push({ block, id })
+    const result = serviceResultOf(id, block, isCut(message))
+    if (result !== undefined) results.push(result)
+    if (result !== undefined || block.needsApproval) ids.serviceEnded(block.id)
+  }
+  return { calls, results }
+}
+
 /** Thoughts, and the message itself where its first text or call is. */
-function answerOf({ id, content }: AssistantMessage & MessageEnvelope, calls: { call: ToolCallContent; id: string }[]): AgUiMessage[] {
+function answerOf({ id, content }: AssistantMessage & MessageEnvelope, calls: ShownCall[]): AgUiMessage[] {
   const shown: AgUiMessage[] = []
-  const text = textOf(content)
+  const said = textOf(content)
   const answer: AgUiMessage = {
     id,
     role: 'assistant',
-    ...(text !== '' && { content: text }),
+    ...(said !== '' && { content: said }),
     ...(calls.length > 0 && {
-      toolCalls: calls.map(({ call, id: callId }) => ({
+      toolCalls: calls.map(({ block, id: callId }) => ({
         id: callId,
         type: 'function' as const,
-        function: { name: call.name, arguments: argumentsText(call) },
+        function: { name: block.name, arguments: argumentsText(block) },
       })),
     }),
   }
   for (const [index, block] of content.entries()) {
     if (block.type === 'thinking') {
       if (block.thinking !== '') shown.push({ id: reasoningId(id, index), role: 'reasoning', content: block.thinking })
-    } else if (block.type === 'toolCall' || (block.type === 'text' && block.text !== '')) {
+    } else if (calls.some((call) => call.block === block) || (block.type === 'text' && block.text !== '')) {
       if (!shown.includes(answer)) shown.push(answer)
     }
   }
@@ -135,11 +217,15 @@ function answerOf({ id, content }: AssistantMessage & MessageEnvelope, calls: { 
 }
 
 /**
- * Clients keep the thoughts they have unless a snapshot holds some: what they had of a run that is shown again would then be doubled. So there is
- * always one, if only an empty one.
+ * A snapshot that replaces all a client has of a conversation. Clients keep the thoughts they have unless a snapshot holds some: what they had of a run
+ * that is shown again would then be doubled. So there is always one, if only an empty one. Activities they keep unless they are told not to.
  */
-export function snapshotOf(messages: AgUiMessage[]): AgUiMessage[] {
-  return messages.some(({ role }) => role === 'reasoning')
-    ? messages
-    : [{ id: 'phi.reasoning', role: 'reasoning', content: '' }, ...messages]
+export function snapshotOf(messages: AgUiMessage[]): AgUiEvent & { type: 'MESSAGES_SNAPSHOT' } {
+  return {
+    type: 'MESSAGES_SNAPSHOT',
+    messages: messages.some(({ role }) => role === 'reasoning')
+      ? messages
+      : [{ id: 'phi.reasoning', role: 'reasoning', content: '' }, ...messages],
+    metadata: { '@ag-ui/client': { authoritativeActivityTypes: [...activityTypes] } },
+  }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolCallContent } from '../../contract/message/content.ts'
-import { type AgentMessage, toolCallsOf } from '../../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/call-event.ts'
 import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
@@ -123,7 +123,7 @@ export function openCallsOf(history: readonly AgentMessage[]): ToolCallContent[]
   for (const message of history.toReversed()) {
     if (message.role === 'user') return []
     if (message.role === 'toolResult') answered.add(message.toolCallId)
-    if (message.role === 'assistant') return isCut(message) ? [] : toolCallsOf(message.content).filter(({ id }) => !answered.has(id))
+    if (message.role === 'assistant') return isCut(message) ? [] : callsToAnswer(message.content).filter(({ id }) => !answered.has(id))
   }
   return []
 }

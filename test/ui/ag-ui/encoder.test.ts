@@ -123,6 +123,41 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
 
 const play = (name: string) => scenarios[name]?.() ?? Promise.reject(new Error(`no scenario ${name}`))
 
+it('shows tools of the service, files and sources', async () => {
+  const { events } = await play('a tool of the service that ends in a later turn')
+  expect(await read(encoded(events))).toMatchObject([
+    { role: 'user' },
+    {
+      role: 'assistant',
+      toolCalls: [{ id: 'ws_1', function: { name: 'web_search', arguments: '{"query":"tea"}' } }, { function: { name: 'add' } }],
+    },
+    { role: 'tool', content: 'sum 3' },
+    { role: 'tool', toolCallId: 'ws_1', content: '[{"url":"https://tea.example"}]' },
+    { role: 'assistant', content: 'Tea, and 3.' },
+  ])
+  const failed = await read(encoded((await play('a tool of the service that fails')).events))
+  expect(failed[2]).toMatchObject({ role: 'tool', toolCallId: 'ws_1', content: 'too_many', metadata: { isError: true } })
+  const sources = await read(encoded((await play('sources')).events))
+  expect(sources.at(-1)).toMatchObject({
+    role: 'activity',
+    activityType: 'phi.sources',
+    content: {
+      sources: [{ contentIndex: 0, url: 'https://tea.example/a', title: 'Tea' }, {}, { document: { unit: 'page', start: 3 } }, {}],
+    },
+  })
+  const files = await read(encoded((await play('a picture and a file')).events))
+  expect(files.slice(2)).toMatchObject([
+    { activityType: 'phi.image', content: { data: 'iVBORw0KGgo=' } },
+    { activityType: 'phi.file', content: { name: 'a.csv' } },
+  ])
+})
+
+it('ends with the question about a tool of the service', async () => {
+  const { events } = await play('a tool of the service that nobody allows')
+  const last = encoded(events).at(-1)
+  expect(last).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ toolCallId: 'mcpr_1' }] } })
+})
+
 it('shows what was said with its images, to a client that did not say it', async () => {
   const { events } = await play('images')
   expect((await read(encoded(events)))[0]).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'what?' }, { type: 'image' }] })
