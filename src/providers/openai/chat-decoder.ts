@@ -148,11 +148,13 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.logprobs) this.#extras.choice(choice)
     if (delta) this.#delta(delta)
     // A delta that is understood is looked at no further, unless it may be one of these.
-    if (delta && (this.progress === before || delta.annotations || delta.images) && this.#extras.delta(delta)) this.progress++
+    if (delta && (this.progress === before || hasExtras(delta)) && this.#extras.delta(delta)) this.progress++
     if (this.progress > before) this.#hasDeltas = true
     // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
-    if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0))
+    if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0)) {
       this.#delta(message)
+      this.#extras.delta(message)
+    }
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
@@ -261,6 +263,11 @@ export class ChatDecoder implements StreamDecoder {
 
 /** The fields of a call that are read. Others (Gemini's `extra_content`) are the service's own, and it wants them back. */
 const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
+
+/** Whether a delta brings something beside text, reasoning and calls. */
+function hasExtras({ annotations, images, audio, executed_tools: executed }: ChatDelta): boolean {
+  return Boolean(annotations ?? images ?? audio ?? executed)
+}
 
 /** One answer is asked for; other choices are none of ours. */
 function isOurs({ index }: ChatChoice): boolean {

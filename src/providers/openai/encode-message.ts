@@ -37,11 +37,13 @@ export interface MessageEncoder {
 
 /** An encoder for `rules`. Source: docs/providers/openai.md */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
+  const known = perObject((message: AssistantMessage) => encodeAssistant(message, rules))
   return {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject(encodeUser),
     userParts: perObject((message: UserMessage) => message.content.map(encodePart).join(',')),
-    assistant: perObject((message: AssistantMessage) => encodeAssistant(message, rules)),
+    // What the model spoke has an id that expires.
+    assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules)),
   }
 }

@@ -100,3 +100,13 @@ it('says once what it does not know', async () => {
   expect(textOf(message.content)).toBe('ok')
   expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
+
+it('keeps what stands beside text in one delta, and what comes unstreamed', async () => {
+  const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
+  const tool = { index: 0, type: 'search', arguments: '{}', output: 'Tea' }
+  const { message } = await read([streamOf({ content: 'ok', executed_tools: [tool], audio: { data: 'AAAA', transcript: 'Hi' } })])
+  expect(message.content.map((block) => block.type)).toEqual(['text', 'serviceTool', 'file'])
+  const whole = { id: 'c', choices: [{ index: 0, message: { content: 'ok', images: [{ image_url: { url } }] }, finish_reason: 'stop' }] }
+  const { message: once } = await read([sseOf({ name: 'whole', events: [{ data: whole }, { data: '[DONE]' }], expect: {} })])
+  expect(once.content.map((block) => block.type)).toEqual(['text', 'image'])
+})
