@@ -1,7 +1,8 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
+import { removedUpTo } from './deleted-epochs.ts'
 import { makeDurableDirectory } from './durable-directory.ts'
-import { countingFiles, type EpochFile, listEpochs, newestEpoch, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
+import { countingFiles, createdFirst, type EpochFile, listEpochs, newestEpoch, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 
 /** The log of one writer, as long as it may write. */
@@ -32,6 +33,7 @@ const mostDeletions = 10
  *
  * **Contract**
  * - The log is created before anything is read. A writer that was not refused by then had written before, so what it wrote is found.
+ * - No epoch of a session whose folder was removed comes again: who holds a log of that epoch would take this one for its own.
  * - What was found, and the new log, survive a power cut when this resolves: nothing later may rest on what could still vanish.
  * - `read` is called with what was found, and again when one of the files is gone by then.
  */
@@ -42,7 +44,8 @@ export async function claimLog<T>(
 ): Promise<Found<T>> {
   for (let vanished = 0; ; ) {
     await makeDurableDirectory(operations, folder)
-    const epoch = newestEpoch((await listEpochs(operations, folder)) ?? []) + 1
+    const newest = newestEpoch((await listEpochs(operations, folder)) ?? [])
+    const epoch = Math.max(newest, await removedUpTo(operations, dirname(folder))) + 1
     const log = { epoch, folder, segment: epoch, path: join(folder, `log.${epoch}`) }
     try {
       if (!(await createdFirst(operations, log.path))) continue
@@ -75,6 +78,11 @@ async function findOlder<T>(
     return found
   })
   if (found === undefined) return undefined
+  // A folder was removed since this epoch was chosen, perhaps this session's: somebody may hold a log of that name.
+  if ((await removedUpTo(operations, dirname(folder))) >= created.epoch) {
+    await operations.remove(path)
+    return undefined
+  }
   await operations.sync(path)
   await operations.syncDirectory(folder)
   return found
@@ -96,15 +104,4 @@ async function unsynced(operations: FileOperations, folder: string, files: reado
     if (next < file.size || lines.length > 1) break
   }
   return found
-}
-
-/** Creates an empty file; false when somebody else has created it already. */
-export async function createdFirst(operations: FileOperations, path: string): Promise<boolean> {
-  try {
-    await operations.createExclusive(path)
-    return true
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false
-    throw error
-  }
 }

@@ -1,37 +1,66 @@
-import { join } from 'node:path'
-import { createdFirst } from './claim.ts'
-import { listEpochs, newestEpoch, withEpochs } from './epoch-files.ts'
+import { dirname, join } from 'node:path'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { noteRemoved } from './deleted-epochs.ts'
+import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { endOf } from './session-summary.ts'
 import { removeFiles } from './snapshot.ts'
 
 /**
- * Deletes what is in a session's folder; resolves with whether there was a record.
+ * Deletes a session's folder with all that is in it; resolves with whether there was a record.
  *
  * **Contract**
- * - It happens at once, when `deleted.<newest epoch>` appears, and lasts from then on. Whoever holds an older log sees that file, so it
- *   stays, empty; without it a session of the same id would begin with the same epoch, and an old writer take its log for its own.
- * - Epochs that begin meanwhile are deleted too.
+ * - It happens at once, when `deleted.<newest epoch>` appears, and lasts from then on. Whoever holds an older log sees that file, or that its own
+ *   is gone: the epoch is noted before the folder is removed, so that no later session has a log of that name.
+ * - Epochs that begin meanwhile are deleted too. The folder stays where somebody has opened the session and not yet written.
  */
 export async function deleteFiles(operations: FileOperations, folder: string): Promise<boolean> {
   const hadRecords = (await hasRecords(operations, folder)) ?? false
-  for (;;) {
-    const files = (await listEpochs(operations, folder)) ?? []
-    const deleted = newestEpoch(files, 'deleted')
-    const newest = newestEpoch(files)
-    if (newest > deleted && hadRecords) {
-      const mark = join(folder, `deleted.${newest}`)
-      if (await createdFirst(operations, mark)) await operations.close?.(mark)
-      await operations.syncDirectory(folder)
-      continue
+  for (let isLeft = true; isLeft; ) {
+    const files = await listEpochs(operations, folder)
+    try {
+      isLeft = files !== undefined && (await deleteMore(operations, folder, files, hadRecords))
+    } catch (error) {
+      // Somebody else deletes it too.
+      if (!isAbsent(error)) throw error
     }
-    if (deleted > 0) {
-      const old = files.filter(({ kind, epoch }) => epoch < deleted || (epoch === deleted && kind !== 'deleted'))
-      await removeFiles(operations, folder, old)
-      await operations.syncDirectory(folder)
-    }
-    return hadRecords
   }
+  return hadRecords
+}
+
+/** Takes the next step of a deletion; resolves with whether there may be another. */
+async function deleteMore(operations: FileOperations, folder: string, files: readonly EpochFile[], hadRecords: boolean): Promise<boolean> {
+  const deleted = newestEpoch(files, 'deleted')
+  const newest = newestEpoch(files)
+  if (newest > deleted && hadRecords) {
+    const mark = join(folder, `deleted.${newest}`)
+    if (await createdFirst(operations, mark)) await operations.close?.(mark)
+    await operations.syncDirectory(folder)
+    return true
+  }
+  const old = files.filter(({ kind, epoch }) => epoch < deleted || (epoch === deleted && kind !== 'deleted'))
+  if (old.length > 0) {
+    await removeFiles(operations, folder, old)
+    await operations.syncDirectory(folder)
+    return true
+  }
+  // A writer that has begun since goes by the mark: it may have read what was deleted.
+  if (deleted > 0 && newest === deleted) await removeFolder(operations, folder, files)
+  return false
+}
+
+async function removeFolder(operations: FileOperations, folder: string, marks: readonly EpochFile[]): Promise<void> {
+  await noteRemoved(operations, dirname(folder), newestEpoch(marks))
+  await removeFiles(operations, folder, marks)
+  try {
+    await operations.removeDirectory(folder)
+  } catch (error) {
+    const code = systemCode(error)
+    // Somebody has begun a session in it, or keeps a file of his own there.
+    if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOENT') return
+    throw error
+  }
+  await operations.syncDirectory(dirname(folder))
 }
 
 function hasRecords(operations: FileOperations, folder: string): Promise<boolean | undefined> {

@@ -6,7 +6,7 @@ import type { FileOperations } from './file-operations.ts'
  * - `log.N`: what the writer of epoch N appended. When it is full the writer goes on in `log.N+1`, which nobody else can then create: a log is
  *   a row of segments.
  * - `snapshot.N`: everything that counts of the epochs before N, in place of their files. `snapshot.N.F`: of those from F on; older files stay.
- * - `deleted.N`: the session was deleted; epochs up to N do not count. It is empty, and stays so that writers of those epochs see it.
+ * - `deleted.N`: the session was deleted; epochs up to N do not count. It is empty, and stays until their files are gone and no writer is left.
  * - `snapshot.N.tmp`: a snapshot that is not finished, or never will be.
  */
 export interface EpochFile {
@@ -135,6 +135,17 @@ export async function allLinesIn(operations: FileOperations, folder: string, fil
 
 export function bytesIn(files: readonly SizedFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Creates an empty file; false when somebody else has created it already. */
+export async function createdFirst(operations: FileOperations, path: string): Promise<boolean> {
+  try {
+    await operations.createExclusive(path)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  }
 }
 
 /** Adds lines to a file, some megabytes at a time. */

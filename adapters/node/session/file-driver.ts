@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session/index.ts'
-import { claimLog, type HeldLog } from './claim.ts'
+import { claimLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
 import { syncPathTo } from './durable-directory.ts'
 import { allLinesIn, bytesIn, countingFiles, isAbsent, listEpochs, newestEpoch, sizesOf, withEpochs } from './epoch-files.ts'
@@ -8,7 +8,7 @@ import { type FileOperations, nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
 import { type KnownDigests, listSessions, type Scan } from './list-sessions.ts'
 import { claimedLines, streamedLines } from './read-files.ts'
-import { appendToSegments, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
+import { appendToSegments, isStored, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
 import { reported, sessionFailure, takenOver } from './session-failure.ts'
 import { SummaryFiles, summaryIntervalChars } from './session-summary.ts'
 import { removeFiles, snapshotStart, takeSnapshot } from './snapshot.ts'
@@ -82,7 +82,7 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
         try {
           if (!isRooted) await syncPathTo(operations, root)
           // Of a session whose folder somebody has removed by hand.
-          if (claim.epoch === 1) await summaries.remove(sessionId).catch(() => {})
+          if (files.length === 0) await summaries.remove(sessionId).catch(() => {})
           isRooted = true
           return claim
         } catch (error) {
@@ -157,8 +157,9 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
 }
 
 /** Whether no other writer has begun and nothing was deleted. Asked after the write: whoever comes later will find it. */
-async function isNewest(operations: FileOperations, { folder, segment, deletedUpTo }: HeldLog): Promise<boolean> {
+async function isNewest(operations: FileOperations, log: SegmentedLog): Promise<boolean> {
+  const { folder, segment, deletedUpTo } = log
   const files = await listEpochs(operations, folder)
   if (files === undefined || newestEpoch(files, 'deleted') > deletedUpTo) return false
-  return newestEpoch(files) === segment && files.some((file) => file.kind === 'log' && file.epoch === segment)
+  return newestEpoch(files) === segment && (await isStored(operations, log))
 }

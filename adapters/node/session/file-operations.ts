@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises'
 
 /**
  * What the file driver needs of a file system, one call each, so that the same driver also runs on a simulated disk that loses what was not
@@ -25,6 +25,8 @@ export interface FileOperations {
   /** Replaces `to` at once: whoever looks sees the one or the other. */
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
+  /** Removes an empty directory; fails with `ENOTEMPTY` or `EEXIST` where something is in it. */
+  removeDirectory(path: string): Promise<void>
   /** Makes a directory that only its owner may enter. */
   makeDirectory(path: string): Promise<void>
   /** When a file or directory was last written, in epoch ms, and how many bytes it has. */
@@ -96,6 +98,7 @@ export function nodeFileOperations(): Required<FileOperations> {
       await close(path)
       await unlink(path)
     },
+    removeDirectory: (path) => rmdir(path),
     async stat(path) {
       const { mtimeMs, size } = await stat(path)
       return { modified: mtimeMs, size }

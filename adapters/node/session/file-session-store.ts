@@ -14,7 +14,7 @@ const aDirectory = kind('the path of a directory', (value) => typeof value === '
  *   acknowledgement. No lock is taken, none can be left behind. This rests on exclusive creation and on reading what another process has
  *   just written; network file systems such as NFS and SMB do not guarantee them.
  * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full, the writer goes on in the next
- *   one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece by piece. A deleted session leaves an empty `deleted.<epoch>`. `.summaries/<id>` is what
+ *   one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece by piece. A deleted session leaves no folder; `.deleted` says which epochs do not come again. `.summaries/<id>` is what
  *   lists tell; the logs say it too.
  * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
  * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower

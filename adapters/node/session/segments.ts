@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createdFirst, type HeldLog } from './claim.ts'
-import { appendLines, listEpochs, newestEpoch } from './epoch-files.ts'
+import type { HeldLog } from './claim.ts'
+import { appendLines, createdFirst, isAbsent, listEpochs, newestEpoch } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 
 /** How large the files of a log may be. */
@@ -51,6 +51,7 @@ async function beginSegment(operations: FileOperations, log: SegmentedLog): Prom
   await operations.sync(log.path)
   const segment = log.segment + 1
   const path = join(log.folder, `log.${segment}`)
+  const before = { ...log }
   try {
     if (!(await createdFirst(operations, path))) return false
   } catch (error) {
@@ -61,10 +62,20 @@ async function beginSegment(operations: FileOperations, log: SegmentedLog): Prom
   Object.assign(log, { segment, path, bytes: 0 })
   // Whoever deletes the session from now on sees the new file; who did before is seen here.
   const files = (await listEpochs(operations, log.folder)) ?? []
-  if (newestEpoch(files, 'deleted') > log.deletedUpTo) {
+  if (newestEpoch(files, 'deleted') > log.deletedUpTo || !(await isStored(operations, before))) {
     await operations.remove(path)
     return false
   }
   await operations.syncDirectory(log.folder)
   return newestEpoch(files) === segment
+}
+
+/** Whether the file that is written still has its name, and no other of that name has taken its place after a deletion. */
+export async function isStored(operations: FileOperations, { path, bytes }: SegmentedLog): Promise<boolean> {
+  try {
+    return (await operations.stat(path)).size === bytes
+  } catch (error) {
+    if (isAbsent(error)) return false
+    throw error
+  }
 }

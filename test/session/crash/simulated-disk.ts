@@ -99,6 +99,13 @@ export class SimulatedDisk {
     directory.change({ remove: name, entry: this.file(path) })
   }
 
+  removeDirectory(path: string): void {
+    const { directory, name } = this.#place(path)
+    const entry = this.directory(path)
+    if (entry.names.size > 0) throw systemError('ENOTEMPTY')
+    directory.change({ remove: name, entry })
+  }
+
   /** Forgets what was only in the cache. */
   cutPower(): void {
     this.#restore(this.#root)

@@ -123,6 +123,7 @@ export class SimulatedProcess {
           held.delete(path)
           disk.remove(path)
         }),
+      removeDirectory: (path) => this.#step(() => disk.removeDirectory(path)),
       makeDirectory: (path) => this.#step(() => disk.makeDirectory(path)),
       stat: (path) =>
         this.#step(() => {

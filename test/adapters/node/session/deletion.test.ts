@@ -92,6 +92,7 @@ class DeletionRun {
     const deletable = (await this.#read()).length > 0
     const isDeleted = await this.#calm(this.#store().delete('s'))
     const remains = [...(await this.#calm(this.#store().listIds())), ...(await this.#read())].map((text) => `${text.slice(0, 9)} remains`)
+    if (deletable && this.#machine.disk.directory('/home/sessions').names.has('s')) remains.push('its folder remains')
     const again: string[] = []
     await this.#calm(this.#write(again))
     const isAgain = (await this.#read()).join() === again.join()

@@ -78,7 +78,7 @@ describe('the file driver', () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     const claims = [await write(driver, 's1', 'one'), await write(driver, 's2', 'one'), await write(driver, 's3', 'one')]
-    for (const { sessionId } of claims) expect(await driver.delete(sessionId)).toBe(true)
+    for (const sessionId of ['s1', 's2']) expect(await driver.delete(sessionId)).toBe(true)
     await writeAndClose(driver, 's2', 'again')
     rmSync(join(root, 's3'), { recursive: true })
     for (const claim of claims) expect(await failureOf(driver.append(claim, [line(claim, 2)]))).toBe('conflict')
@@ -106,14 +106,13 @@ describe('the file driver', () => {
     if (claim !== undefined) expect(await failureOf(driver.append(claim, [line(claim, 2, 'two')]))).toBe('conflict')
   })
 
-  it('deletes everything but an empty mark', async () => {
+  it('deletes everything, the folder too', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
     await writeAndClose(driver, 's1', 'one')
     await writeAndClose(driver, 's1', 'two')
     expect(await driver.delete('s1')).toBe(true)
-    expect(files(root)).toEqual(['deleted.2'])
-    expect(readFileSync(join(root, 's1', 'deleted.2'), 'utf8')).toBe('')
+    expect(existsSync(join(root, 's1'))).toBe(false)
     expect(await driver.list()).toEqual([])
     expect(await driver.delete('s1')).toBe(false)
     expect((await driver.claim('s1', 'a')).lines).toEqual([])
@@ -127,7 +126,49 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
     expect(await driver.list()).toEqual([])
     expect(await driver.delete('s1')).toBe(false)
-    expect(files(root)).toEqual(['deleted.1'])
+    expect(existsSync(join(root, 's1'))).toBe(false)
+  })
+
+  it('gives no epoch of a deleted session again, and keeps no file for each of them', async () => {
+    const { root } = temporaryRoot()
+    const driver = fileDriver(root)
+    const held: LogClaim[] = []
+    for (let round = 0; round < 10; round += 1) {
+      held.push(await write(driver, 's1', 'one'))
+      expect(await driver.delete('s1')).toBe(true)
+    }
+    const newest = await write(driver, 's1', 'one')
+    expect(new Set([...held, newest].map(({ epoch }) => epoch)).size).toBe(11)
+    for (const claim of held) expect(await failureOf(driver.append(claim, [line(claim, 2)]))).toBe('conflict')
+    await driver.append(newest, [line(newest, 2, 'two')])
+    expect(await driver.read('s1', 0)).toEqual(['one', 'two'])
+    expect(readdirSync(join(root, '.deleted')).length).toBeLessThanOrEqual(2)
+  })
+
+  it('lets nobody write who began with the epoch of a session that was deleted meanwhile', async () => {
+    const { root } = temporaryRoot()
+    const other = fileDriver(root)
+    const old = await write(other, 's1', 'old')
+    let hasDeleted = false
+    const operations = nodeFileOperations()
+    const late: FileOperations = {
+      ...operations,
+      createExclusive: async (path) => {
+        if (!hasDeleted) {
+          hasDeleted = true
+          await other.delete('s1')
+          mkdirSync(join(root, 's1'))
+          const stale = join(root, 's1', 'log.1')
+          await operations.createExclusive(stale)
+          expect(await failureOf(other.append(old, [line(old, 2, 'late')]))).toBe('conflict')
+          await operations.remove(stale)
+        }
+        await operations.createExclusive(path)
+      },
+    }
+    const claim = await fileDriver(root, late).claim('s1', 'a')
+    expect(claim.lines).toEqual([])
+    expect(files(root)).toEqual([`log.${claim.epoch}`])
   })
 
   it('gives damaged lines and a torn end as they are', async () => {
