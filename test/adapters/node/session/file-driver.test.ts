@@ -42,7 +42,6 @@ describe('the file driver', () => {
     expect((await driver.claim('s1', 'a')).lines).toEqual(['{"seq":1}', '{"seq":2}', '{"é":"😀"}'])
     expect(files(root)).toEqual(['log.1', 'log.2'])
   })
-
   it('makes the directories that are missing', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(join(root, 'a', 'b'))
@@ -51,7 +50,6 @@ describe('the file driver', () => {
     await writeAndClose(driver, 's1', '{}')
     expect(files(join(root, 'a', 'b'))).toEqual(['log.1'])
   })
-
   it('does not know a session that was only opened', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
@@ -60,7 +58,6 @@ describe('the file driver', () => {
     expect(await driver.list()).toEqual([])
     expect(await driver.delete('s1')).toBe(false)
   })
-
   it('refuses a writer as soon as another has claimed, and keeps what was acknowledged', async () => {
     const { root } = temporaryRoot()
     const old = fileDriver(root)
@@ -73,7 +70,6 @@ describe('the file driver', () => {
     await other.append(newer, [line(newer, 2, 'new-2')])
     expect(await other.read('s1', 0)).toEqual(['old-1', 'old-2', 'new-2'])
   })
-
   it('refuses a writer whose session was deleted, also when it exists again', async () => {
     const { root } = temporaryRoot()
     const driver = fileDriver(root)
@@ -85,7 +81,6 @@ describe('the file driver', () => {
     expect(await driver.read('s1', 0)).toBeUndefined()
     expect(await driver.read('s2', 0)).toEqual(['again'])
   })
-
   it('refuses a writer that has read what is deleted while it begins, also when the deletion ends half way', async () => {
     const { root } = temporaryRoot()
     await writeAndClose(fileDriver(root), 's1', 'one')
