@@ -45,7 +45,7 @@ const expected: Record<string, string> = {
     defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
     secretsIn sendStreaming toJson tokenCount withoutSecret
     ApiProtocol AwsEventDecoder BlockKey CacheStrategy CallIdRule Codec DecoderContext EncodedCall EncodedRequest EventHeaders
-    Exchange Failure HistoryWriter KnownApi LineDecoder ModelCapabilities ModelDefaults NormaliseTarget OpenAiCompat Patience
+    Exchange Failure HistoryWriter KnownApi LineDecoder MediaRules ModelCapabilities ModelDefaults NormaliseTarget OpenAiCompat Patience
     ProviderDefinition ProviderOptions ProviderState Recovery ResponseFormat ResponseFormatInput SseDecoder SseDecoderOptions
     StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart StreamWarning ToolDefinition TransportOptions WrittenHistory`,
   './tools': `

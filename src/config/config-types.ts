@@ -81,6 +81,7 @@ export interface ModelSection {
   cost?: CostSection
   headers?: Record<string, string>
   compat?: CompatSection
+  require_media?: boolean
   server_tools?: JsonObject[]
 }
 

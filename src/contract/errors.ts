@@ -36,7 +36,17 @@ export class PhiError extends Error {
   }
 }
 
-export const providerErrorCode = oneOf('api', 'network', 'auth', 'rateLimited', 'contextOverflow', 'cancelled', 'schemaMismatch', 'other')
+export const providerErrorCode = oneOf(
+  'api',
+  'network',
+  'auth',
+  'rateLimited',
+  'contextOverflow',
+  'cancelled',
+  'schemaMismatch',
+  'unsupportedMedia',
+  'other',
+)
 /** Why a model call failed. Source: docs/concepts/errors.md */
 export type ProviderErrorCode = Infer<typeof providerErrorCode>
 

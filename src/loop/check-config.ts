@@ -86,6 +86,7 @@ export const settingTable = {
   temperature: aTemperature,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
+  requireMedia: aFlag,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
   toolTimeoutMs: aPositiveNumber,
   limits: either(off, options<ExecutionLimits>(limitFields)),

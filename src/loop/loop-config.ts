@@ -87,6 +87,8 @@ export interface LoopConfig {
   cache?: CacheStrategy | 'auto' | 'disabled'
   /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput
+  /** Media that the model does not take end the run with an error before anything is sent. Default: what the model's factory was told; else a line says what was left out. */
+  requireMedia?: boolean
   /** Default `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */

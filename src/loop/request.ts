@@ -49,6 +49,7 @@ function requestOf({ config, context }: LoopState, messages: readonly Message[])
   }
   if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
   if (config.temperature !== undefined) request.temperature = config.temperature
+  if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
 }

@@ -44,6 +44,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   maxTokens: 10,
   temperature: 0,
   cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
+  requireMedia: true,
   responseFormat: { type: 'text' },
   toolExecution: { type: 'batched', size: 2 },
   toolTimeoutMs: 1e9,

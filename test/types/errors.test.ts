@@ -49,7 +49,7 @@ describe('errors', () => {
 
   it('that may pass are network and rateLimited, unless they say otherwise', () => {
     const retryable = (
-      ['api', 'network', 'auth', 'rateLimited', 'contextOverflow', 'cancelled', 'schemaMismatch', 'other'] as const
+      ['api', 'network', 'auth', 'rateLimited', 'contextOverflow', 'cancelled', 'schemaMismatch', 'unsupportedMedia', 'other'] as const
     ).filter((code) => new ProviderError(code, 'e').isRetryable)
     expect(retryable).toEqual(['network', 'rateLimited'])
     expect(new ProviderError('api', 'e', { isRetryable: true }).isRetryable).toBe(true)

@@ -91,6 +91,7 @@ const model: Section<ModelSection> = {
   cost: table(cost, 'USD per million tokens. Without it `max_cost` does nothing.'),
   headers: record('Sent with every call.'),
   compat: table(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
+  require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
 }
 

@@ -123,6 +123,8 @@ const modelConfigFields = {
   compat: optional(openAiCompat),
   /** Overrides of the capability table for this model. */
   capabilities: optional(partial<ModelCapabilities>(capabilityFields)),
+  /** Media that the model does not take are an error before anything is sent. Default: a line says what was left out. */
+  requireMedia: optional(aFlag),
 }
 
 /**

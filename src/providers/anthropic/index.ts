@@ -101,6 +101,7 @@ function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
     codec: {
       encode: requestEncoder(wire),
       decoder: (call, context) => new AnthropicDecoder(call, context),
+      media: anthropicCapabilities,
     },
   })
 }

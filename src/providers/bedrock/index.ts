@@ -101,6 +101,7 @@ function converse(options: BedrockProviderOptions): StreamProvider {
     codec: {
       encode: requestEncoder(options),
       decoder: (call, context) => new BedrockDecoder(call, context),
+      media: (model) => bedrockProfile(model, options.underlyingModel).capabilities,
     },
   })
 }

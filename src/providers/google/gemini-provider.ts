@@ -3,6 +3,7 @@ import { defineProvider } from '../kit/define-provider.ts'
 import type { TransportOptions } from '../kit/provider-options.ts'
 import { GeminiDecoder } from './decode.ts'
 import { type GeminiService, requestEncoder } from './encode.ts'
+import { geminiCapabilities } from './profile.ts'
 
 /** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
@@ -14,6 +15,7 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
     codec: {
       encode: requestEncoder(service),
       decoder: (call, context) => new GeminiDecoder(call, context),
+      media: geminiCapabilities,
     },
   })
 }

@@ -1,8 +1,10 @@
 import type { ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
+import type { MediaRules } from './history/media.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
 export interface EncodedCall {
@@ -43,6 +45,8 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   encode(request: StreamRequest): Call | Promise<Call>
   /** Reads the answer to `call`; one decoder per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
+  /** What media a model takes, for `requireMedia` and `resolveMedia`. Without it, the codec alone decides what is left out. */
+  media?(model: ModelConfig): MediaRules
   /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
   /** The error of a call in the words of this service. Default: as it is. */

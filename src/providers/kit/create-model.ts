@@ -31,6 +31,7 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   }
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
   if (options.capabilities !== undefined) config.capabilities = options.capabilities
+  if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities
   config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config

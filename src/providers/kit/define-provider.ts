@@ -5,6 +5,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, either, options, required, withMethods } from '../../contract/shape/shape.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
+import { checkMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
@@ -44,10 +45,10 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   const { api, codec } = definition
   return {
     api,
-    encode: async (request) => publicForm(await encoded(codec, request)),
+    encode: async (request) => publicForm(await encoded(definition, request)),
     stream: async (request, emit, signal) => {
       try {
-        const encoding = encoded(codec, request)
+        const encoding = encoded(definition, request)
         const call = encoding instanceof Promise ? await encoding : encoding
         return await callService(definition, call, contextOf(definition, request, emit), signal)
       } catch (error) {
@@ -114,9 +115,10 @@ function exchangeOf<Call extends EncodedCall>(
 }
 
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
-function encoded<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest): Call | Promise<Call> {
+function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Call | Promise<Call> {
   try {
-    const call = codec.encode(request)
+    checkMedia(request, definition)
+    const call = definition.codec.encode(request)
     return call instanceof Promise ? call.catch((error) => notEncoded(error, request)) : call
   } catch (error) {
     return notEncoded(error, request)

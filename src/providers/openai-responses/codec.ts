@@ -5,6 +5,7 @@ import { readErrorFacts } from '../kit/errors/error-facts.ts'
 import { withoutSecret } from '../kit/errors/redact.ts'
 import { ResponsesDecoder } from './decode/responses-decoder.ts'
 import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
+import { responsesCapabilities } from './profile.ts'
 
 /**
  * The codec of the Responses API, for each service that speaks it.
@@ -20,6 +21,7 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   return {
     encode: (request) => encode(request),
     decoder: (call, context) => new ResponsesDecoder(call, context),
+    media: responsesCapabilities,
     recover: (body, call, context) => {
       const { request, secrets } = context
       const { names, text } = readErrorFacts(body, undefined)

@@ -34,6 +34,7 @@ function chatProvider(options: TransportOptions): StreamProvider {
     codec: {
       encode: requestEncoder(serviceOf),
       decoder: (call, context) => new ChatDecoder(call, context),
+      media: (model) => chatCapabilities(model, compatOf(model)),
     },
   })
 }

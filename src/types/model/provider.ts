@@ -31,6 +31,8 @@ export interface StreamRequest {
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat
+  /** Media that the model does not take are an error, `unsupportedMedia`, before anything is sent. Default: what the model's configuration says. */
+  requireMedia?: boolean
 }
 
 /** Exactly what is sent, and the same headers with every secret replaced. */
@@ -66,7 +68,7 @@ export type StreamEvent = StreamStart | StreamWarning | StreamDelta
  * Speaks one wire protocol.
  *
  * **Contract**
- * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch` or `other`.
+ * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or `other`.
  * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas. It never calls it after it settled.
  * - `stream` resolves with the finished message; its `start` message is that same object.
  * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (an abort is code `cancelled`), or with `LoadError`

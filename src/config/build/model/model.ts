@@ -138,6 +138,7 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     progressTimeoutMs: patienceOf(section.progress_timeout_ms),
     cost: cost && costOf(cost),
     serverTools: section.server_tools,
+    requireMedia: section.require_media,
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
   }
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

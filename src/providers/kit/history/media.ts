@@ -3,6 +3,7 @@ import type { Content, FileContent, ImageContent, TextContent } from '../../../c
 import { isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
 import { text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
+import { perObject } from '../encode/per-object.ts'
 
 /** What media a model takes. */
 export type MediaRules = Pick<ModelCapabilities, 'media' | 'mediaByUrl'>
@@ -20,8 +21,19 @@ export function takenMedia(
 ): ImageContent | FileContent | TextContent {
   const reason = whyNot(block, rules, api)
   if (reason === undefined) return block
-  const words = block.type === 'file' && isTextType(block.mimeType) ? textOf(block) : undefined
+  const words = inlined(block)
   if (words !== undefined) return line(block, words)
+  return leftOutFor(block, reason)
+}
+
+/** Why `block` would be left out; `undefined` where the model takes it, or its text. */
+export function whyLeftOut(block: ImageContent | FileContent, rules: MediaRules, api: ApiProtocol): string | undefined {
+  const reason = whyNot(block, rules, api)
+  return reason === undefined || inlined(block) !== undefined ? undefined : reason
+}
+
+/** The line that stands for `block`, and says why. */
+export function leftOutFor(block: ImageContent | FileContent, reason: string): TextContent {
   const standIn = line(block, `(${block.type} left out: ${reason})`)
   leftOut.set(standIn, `A ${block.type} was left out of a request: ${reason}.`)
   return standIn
@@ -53,9 +65,9 @@ function whyNot(block: ImageContent | FileContent, { media, mediaByUrl }: MediaR
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
 }
 
-/** The text of a file that is sent as text; `undefined` where it is no UTF-8. */
-function textOf(block: FileContent): string | undefined {
-  if (block.data === undefined) return undefined
+/** The text of a file, under its name, where files of its kind are sent as text; `undefined` where it is no UTF-8. */
+const inlined = perObject((block: ImageContent | FileContent): string | undefined => {
+  if (block.type === 'image' || block.data === undefined || !isTextType(block.mimeType)) return undefined
   try {
     const bytes = Uint8Array.from(atob(block.data), (char) => char.charCodeAt(0))
     const words = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -63,4 +75,4 @@ function textOf(block: FileContent): string | undefined {
   } catch {
     return undefined
   }
-}
+})
